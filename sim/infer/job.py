@@ -11,7 +11,6 @@ from ckptsim.scenarios.job import (
     Checkpointing,
     Input,
     Job,
-    Machine,
     Mode,
     Network,
     NoRestart,
@@ -28,7 +27,7 @@ from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.findings import Findings
 from ckptsim.sim.infer.found import Finding, Found, Sureness
 from ckptsim.sim.infer.tasks import keys, load, rates, state
-from ckptsim.sim.infer.tasks.machine import MachineChoice, machine_of, pace_of
+from ckptsim.sim.infer.tasks.machine import MachineChoice, cores_of, machine_of, pace_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS, service_of_step
 from ckptsim.sim.recording import Recording, VertexAnswer
 
@@ -85,9 +84,12 @@ def scenario_of(
     findings.add(("job", "placement"), "placement", placement, placement.value.value)
     network = _network(recording, vertices, findings)
     checkpointing = _checkpointing(recording, findings)
-    storage = _storage(recording, findings, checkpointing.subtasks_per_file)
-    found_machine = machine_of(recording, machine)
-    if found_machine.value != Machine():
+    cores = cores_of(recording)
+    storage = _storage(recording, findings, (checkpointing.subtasks_per_file, cores.value))
+    found_machine = machine_of(recording, machine, cores.value)
+    said = str(cores.value or CONSTANTS.cores)
+    findings.add(("job", "machine", "cores"), "machine: cores", cores, said)
+    if found_machine.value.cost_factor != 1.0:
         factor = f"{found_machine.value.cost_factor:.3g}"
         findings.add(("job", "machine", "cost_factor"), "machine", found_machine, factor)
     pace = pace_of(recording, machine)
@@ -190,7 +192,9 @@ def _checkpointing(recording: Recording, findings: Findings) -> Checkpointing:
     )
 
 
-def _storage(recording: Recording, findings: Findings, subtasks_per_file: int) -> Storage:
+def _storage(recording: Recording, findings: Findings, context: tuple[int, int | None]) -> Storage:
+    """Return the storage; context: how many subtasks share a file, and the processors."""
+    subtasks_per_file, cores = context
     inline = options.inline_of(recording)
     table = Storage()
     if inline is not None:
@@ -200,6 +204,7 @@ def _storage(recording: Recording, findings: Findings, subtasks_per_file: int) -
         recording,
         inline_bytes=table.inline_threshold_bytes,
         subtasks_per_file=subtasks_per_file,
+        cores=cores,
     )
     rate = speed.value.write_bytes_per_s
     text = "no limit that shows" if rate is None else f"{rate:,} bytes/s"

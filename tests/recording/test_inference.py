@@ -18,7 +18,6 @@ from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
 from ckptsim.sim.infer.tasks.keys import key_group_shares, shares_of
-from ckptsim.sim.infer.tasks.machine import MachineChoice, machine_of
 from ckptsim.sim.infer.tasks.rates import makes_up, rates_of
 from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, read_recording
 from ckptsim.sim.world import run_world
@@ -198,41 +197,6 @@ def test_records_that_came_tell_even_shares_from_key_groups(
     assert (None if found is None else found.value) == (
         expected if expected is None else pytest.approx(expected, abs=1e-6)
     )
-
-
-@pytest.mark.parametrize(
-    ("slower", "quiet", "recorded"), [(0.325, 0.5, 0.5), (0.7, 1.0, 1.0), (4.0, 1.0, 4.0)]
-)
-def test_a_quiet_machine_is_no_slower_than_the_recorded_one(
-    slower: float, quiet: float, recorded: float
-) -> None:
-    """Costs follow the acknowledgements of sources: upwards only for the machine as recorded."""
-    whole = read_recording(SHIPPED / "job00")
-    source = next(v.id for v in whole.vertices if not v.inputs)
-    # Two messages of 2 ms, and 5.5 ms of work: a single source on the machine of the costs.
-    checkpoints = tuple(
-        replace(
-            one,
-            parts={
-                vertex: tuple(replace(part, end_to_end_ms=9.5 * slower) for part in parts)
-                for vertex, parts in one.parts.items()
-                if vertex == source
-            },
-        )
-        for one in whole.checkpoints
-    )
-    shifted = replace(whole, checkpoints=checkpoints)
-    for choice, factor in ((MachineChoice.QUIET, quiet), (MachineChoice.RECORDED, recorded)):
-        assert machine_of(shifted, choice).value.cost_factor == pytest.approx(factor, abs=0.01)
-
-
-def test_a_busy_machine_is_not_the_job() -> None:
-    """Asked for the recorded machine, service times are longer, and so is what a core does."""
-    found = scenario_of(read_recording(SHIPPED / "job08"), machine=MachineChoice.RECORDED)
-    model = found.scenario.model
-    assert isinstance(model, Job)
-    assert model.vertices[2].service_ns > 1.05 * job_of("job08").vertices[2].service_ns
-    assert model.machine.cost_factor >= job_of("job08").machine.cost_factor
 
 
 def _finding(found: Imported, name: str) -> Any:

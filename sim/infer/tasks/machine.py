@@ -1,4 +1,4 @@
-"""How slow the recorded machine was, beside the one that the model's costs were measured on."""
+"""What the recorded machine was like, beside the one that the model's costs were measured on."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from ckptsim.sim.recording import Recording, SubtaskAnswer, SubtaskPart
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
 _MS = 1_000_000
 _LEAST, _MOST = 0.1, 20.0
+# What a scenario can hold.
+_MOST_CORES = 100_000
 # Down to this part of the usual time a machine is as quick as that of the costs.  Source: the
 # quickest of five recordings that were made on it.
 _AS_QUICK = 0.65
@@ -35,9 +37,40 @@ class MachineChoice(StrEnum):
     RECORDED = "recorded"  # as busy as while it was recorded
 
 
-def machine_of(recording: Recording, choice: MachineChoice) -> Found[Machine]:
+def cores_of(recording: Recording) -> Found[int | None]:
+    """Return the processors of all hosts that the job runs on, each host counted once.
+
+    A task manager tells those of its host, or of its container, which then has an address of its
+    own.  Task managers without an address are threads of one process.
+    """
+    used = {one.task_manager for vertex in recording.vertices for one in vertex.subtasks}
+    hosts: dict[str | None, int] = {}
+    for one in recording.task_managers:
+        if one.cores is not None and (one.id in used or used <= {None}):
+            hosts[one.host] = max(hosts.get(one.host, 0), one.cores)
+    if not hosts:
+        return Found(
+            value=None,
+            how="no task manager says; as many as the costs were measured on",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="the fewer they are, the longer many subtasks wait with their parts",
+        )
+    where = "one host" if len(hosts) == 1 else f"{len(hosts)} hosts"
+    return Found(
+        value=min(_MOST_CORES, sum(hosts.values())),
+        how=f"hardware.cpuCores of the task managers of the job, on {where}",
+        answers=("/taskmanagers",),
+        sure=Sureness.READ,
+    )
+
+
+def machine_of(
+    recording: Recording, choice: MachineChoice, cores: int | None = None
+) -> Found[Machine]:
     """Return the machine that an answer is for.
 
+    cores: of all hosts, None for as many as the costs were measured on.
     The recorded one is as many times slower than that of the costs as its sources were with their
     part in a checkpoint, which waits for nothing but messages and processors.  It may be quicker,
     too: an engine that has run for a while has its code compiled.  So may a quiet one be, which is
@@ -53,31 +86,32 @@ def machine_of(recording: Recording, choice: MachineChoice) -> Found[Machine]:
     ]
     if len(times) < _FEWEST:
         return Found(
-            value=Machine(),
+            value=Machine(cores=cores),
             how="too few parts of sources in checkpoints to tell",
             answers=(),
             sure=Sureness.ASSUMED,
             effect="messages and files take longer on a busy machine",
         )
-    usual_ms = _usual_ms(sum(vertex.parallelism for vertex in sources))
+    subtasks = sum(vertex.parallelism for vertex in sources)
+    usual_ms = _usual_ms(subtasks, cores or CONSTANTS.cores)
     ratio = median(times) / usual_ms
     most = 1.0 if choice is MachineChoice.QUIET else _MOST
     factor = round(min(most, max(ratio, min(1.0, ratio / _AS_QUICK), _LEAST)), 2)
     return Found(
-        value=Machine(cost_factor=factor),
+        value=Machine(cores=cores, cost_factor=factor),
         how=f"sources acknowledged {median(times):.0f} ms after the trigger, {usual_ms:.0f} usual",
         answers=_PARTS,
         sure=Sureness.ESTIMATED,
     )
 
 
-def _usual_ms(sources: int) -> float:
+def _usual_ms(sources: int, cores: int) -> float:
     """Return when the middle one of so many subtasks acknowledges, on the machine of the costs.
 
     Trigger and acknowledgement are messages; the cores take one source after the other.
     """
     work_ns = CONSTANTS.message_cost_ns + CONSTANTS.barrier_cost_ns + CONSTANTS.acknowledge_cost_ns
-    rounds = max(1.0, (sources / CONSTANTS.cores + 1) / 2)
+    rounds = max(1.0, (sources / cores + 1) / 2)
     return (2 * CONSTANTS.rpc_ns + rounds * work_ns) / _MS
 
 

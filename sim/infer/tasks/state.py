@@ -72,14 +72,15 @@ def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ..
 
 
 def storage_of(
-    recording: Recording, *, inline_bytes: int, subtasks_per_file: int
+    recording: Recording, *, inline_bytes: int, subtasks_per_file: int, cores: int | None = None
 ) -> Found[StorageSpeed]:
     """Return the speed of the checkpoint storage, from how long files took beside their sizes.
 
+    cores: processors that handle files, None for as many as the costs were measured on.
     Streams are taken to be limited one by one unless times say that they share a limit, which does
     not show while their number stays the same.
     """
-    checkpoints = list(_files(recording, inline_bytes, subtasks_per_file))
+    checkpoints = list(_files(recording, inline_bytes, subtasks_per_file, cores or CONSTANTS.cores))
     files = [file for found in checkpoints for file in found if file.beside is None]
     if not files:
         return Found(
@@ -127,10 +128,10 @@ def storage_of(
     )
 
 
-def _files(recording: Recording, inline_bytes: int, limit: int) -> Iterator[list[File]]:
+def _files(recording: Recording, inline_bytes: int, limit: int, cores: int) -> Iterator[list[File]]:
     """Yield the files of each checkpoint.
 
-    limit: how many subtasks share a file at most.
+    limit: how many subtasks share a file at most.  cores: processors that handle files.
     """
     mode, timeout_ns = mode_of(recording).value
     timeout_ms = timeout_ns / _MS if mode is Mode.ALIGNED_TIMEOUT else 0.0
@@ -142,7 +143,7 @@ def _files(recording: Recording, inline_bytes: int, limit: int) -> Iterator[list
         parts = {(v, part.subtask): part for v, own in one.parts.items() for part in own}
         for group in groups:
             known = [
-                _Part(parts[member], sharing[member[0]], timeout_ms, member[0] in read)
+                _Part(parts[member], sharing[member[0]] / cores, timeout_ms, member[0] in read)
                 for member in group
                 if member in parts
             ]
@@ -211,12 +212,12 @@ def _sharing(
 class _Part:
     """A subtask's part in a checkpoint, beside what decides when its files are begun.
 
-    crowd: how many files are written beside its own, which share the processors.  timeout_ms: of
-    alignments, 0 for none.  is_read: whether others read from it.
+    crowd: how many files are written beside its own for each processor.  timeout_ms: of alignments,
+    0 for none.  is_read: whether others read from it.
     """
 
     answer: SubtaskPart
-    crowd: int
+    crowd: float
     timeout_ms: float
     is_read: bool
 
@@ -253,7 +254,7 @@ class _Part:
             bytes=size,
             begin_ms=begin_ms,
             end_ms=self.answer.end_to_end_ms,
-            handled_ms=own_ns * max(1.0, self.crowd / CONSTANTS.cores) / _MS,
+            handled_ms=own_ns * max(1.0, self.crowd) / _MS,
         )
 
 

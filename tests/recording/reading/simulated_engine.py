@@ -66,6 +66,10 @@ class Recorder:
         self._add("/config", {"flink-version": "2.0.0"})
         pairs = [{"key": key, "value": value} for key, value in options.items()]
         self._add("/jobmanager/config", pairs)
+        managers = sorted({t.spec.task_manager for t in self._world.tasks})
+        hardware = {"cpuCores": model.machine.cores or 2}
+        listed = [{"id": f"tm-{number}", "hardware": hardware} for number in managers]
+        self._add("/taskmanagers", {"taskmanagers": listed})
         vertices = [
             {"id": self._ids[v.name], "name": _title(v), "parallelism": v.parallelism}
             | {"maxParallelism": 40 * v.parallelism}  # key groups that go round evenly

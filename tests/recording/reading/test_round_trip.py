@@ -14,6 +14,7 @@ from ckptsim.scenarios.job import (
     Checkpointing,
     Input,
     Job,
+    Machine,
     Mode,
     Network,
     NoRestart,
@@ -95,6 +96,12 @@ JOBS: dict[str, Job] = {
         source(parallelism=6),
         operator("first", "src", parallelism=6, service_ns=MS),
         operator("last", "first", by=Partitioner.REBALANCE, parallelism=6, service_ns=1_100_000),
+    ),
+    "six_subtasks_on_one_processor": job(
+        source(parallelism=6),
+        operator("op", "src", parallelism=6, service_ns=MS, state_bytes=1_000_000),
+        machine=Machine(cores=1),
+        checkpointing=Checkpointing(mode=Mode.UNALIGNED, tolerable_failures=1000),
     ),
     "hot_keys_and_sizes": job(
         source(parallelism=2, record_bytes=2_000),
@@ -188,6 +195,7 @@ def test_a_recorded_job_is_the_job(name: str, tmp_path: Path) -> None:
         assert mine.two_input == real.two_input
         assert mine.selectivity == pytest.approx(real.selectivity, rel=0.02)
     assert ours.placement is theirs.placement
+    assert ours.machine.cores == (theirs.machine.cores or 2)
     duration, persisted = figures(ours)
     expected, in_flight = figures(theirs)
     assert duration == pytest.approx(expected, rel=0.06, abs=8)

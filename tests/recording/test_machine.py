@@ -1,0 +1,86 @@
+"""What is inferred of the machine: its processors, and how quick it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ckptsim.scenarios.job import Job
+from ckptsim.sim.infer.found import Sureness
+from ckptsim.sim.infer.job import scenario_of
+from ckptsim.sim.infer.tasks.machine import MachineChoice, cores_of, machine_of
+from ckptsim.sim.recording import read_recording
+from ckptsim.sim.recording.recording import TaskManagerAnswer
+from tests.recording.folders import SHIPPED
+
+
+@pytest.mark.parametrize(
+    ("slower", "quiet", "recorded"), [(0.325, 0.5, 0.5), (0.7, 1.0, 1.0), (4.0, 1.0, 4.0)]
+)
+def test_a_quiet_machine_is_no_slower_than_the_recorded_one(
+    slower: float, quiet: float, recorded: float
+) -> None:
+    """Costs follow the acknowledgements of sources: upwards only for the machine as recorded."""
+    whole = read_recording(SHIPPED / "job00")
+    source = next(v.id for v in whole.vertices if not v.inputs)
+    # Two messages of 2 ms, and 5.5 ms of work: a single source on the machine of the costs.
+    checkpoints = tuple(
+        replace(
+            one,
+            parts={
+                vertex: tuple(replace(part, end_to_end_ms=9.5 * slower) for part in parts)
+                for vertex, parts in one.parts.items()
+                if vertex == source
+            },
+        )
+        for one in whole.checkpoints
+    )
+    shifted = replace(whole, checkpoints=checkpoints)
+    for choice, factor in ((MachineChoice.QUIET, quiet), (MachineChoice.RECORDED, recorded)):
+        assert machine_of(shifted, choice).value.cost_factor == pytest.approx(factor, abs=0.01)
+
+
+def test_a_busy_machine_is_not_the_job() -> None:
+    """Asked for the recorded machine, service times are longer, and so is what a core does."""
+    found = scenario_of(read_recording(SHIPPED / "job08"), machine=MachineChoice.RECORDED)
+    model, quiet = (
+        found.scenario.model,
+        scenario_of(read_recording(SHIPPED / "job08")).scenario.model,
+    )
+    assert isinstance(model, Job)
+    assert isinstance(quiet, Job)
+    assert model.vertices[2].service_ns > 1.05 * quiet.vertices[2].service_ns
+    assert model.machine.cost_factor >= quiet.machine.cost_factor
+
+
+@pytest.mark.parametrize(
+    ("others", "cores"),
+    [((), 2), ((("a", 8), ("a", 8)), 10), ((("a", 4), ("b", 8)), 14), (((None, 2),), 2)],
+)
+def test_processors_of_each_host_count_once(
+    others: tuple[tuple[str | None, int], ...], cores: int
+) -> None:
+    """Hosts that the job runs on are told apart by their addresses; threads of one have none."""
+    whole = read_recording(SHIPPED / "job03")
+    kept = whole.task_managers[len(others) :]
+    assert len(kept) >= 6
+    moved = tuple(
+        TaskManagerAnswer(id=one.id, host=host, cores=count)
+        for one, (host, count) in zip(whole.task_managers, others, strict=False)
+    )
+    stranger = TaskManagerAnswer(id="of another job", host="c", cores=64)
+    found = cores_of(replace(whole, task_managers=(*moved, *kept, stranger)))
+    assert (found.value, found.sure) == (cores, Sureness.READ)
+    factors = {count: machine_of(whole, MachineChoice.RECORDED, count) for count in (1, 2, 16)}
+    assert [one.value.cores for one in factors.values()] == [1, 2, 16]
+    assert factors[1].value.cost_factor <= factors[2].value.cost_factor
+
+
+def test_processors_that_nobody_tells_are_asked_for() -> None:
+    """Without an answer of a task manager they are those of the costs, and asked for by name."""
+    whole = read_recording(SHIPPED / "job00")
+    found = scenario_of(replace(whole, task_managers=()))
+    assert "machine: cores" in {one.name for one in found.asked}
+    assert isinstance(found.scenario.model, Job)
+    assert found.scenario.model.machine.cores is None
