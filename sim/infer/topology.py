@@ -69,7 +69,7 @@ def names_of(recording: Recording) -> dict[str, str]:
     found: dict[str, str] = {}
     taken: list[str] = []
     for vertex in recording.vertices:
-        name = base = bare_name(vertex.operators[0] if vertex.operators else vertex.name)
+        name = base = bare_name(vertex.name.split(" -> ")[0])
         count = 1
         while name in taken:
             count += 1

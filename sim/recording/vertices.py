@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import Any
 
 from ckptsim.sim.recording.answers import Answer, objects
@@ -34,6 +35,9 @@ _LIFETIME = {
     "write-bytes": "numBytesOut",
 }
 
+# Metrics that are together how long a subtask has run.
+_CLOCK = ("accumulateBusyTimeMs", "accumulateBackPressuredTimeMs", "accumulateIdleTimeMs")
+
 
 @dataclass(slots=True)
 class _Found:
@@ -56,11 +60,49 @@ def read_vertices(
     entries = {i: e for e in objects(job.get("vertices")) if (i := text(e.get("id"))) is not None}
     found = _found(answers)
     names = list(entries) or list(nodes)[::-1]  # a plan has the last ones first
-    return tuple(
-        vertex
-        for name in names
-        if (vertex := _vertex(name, entries.get(name, {}), nodes.get(name, {}), found)) is not None
+    return _clocked(
+        [
+            vertex
+            for name in names
+            if (vertex := _vertex(name, entries.get(name, {}), nodes.get(name, {}), found))
+            is not None
+        ]
     )
+
+
+def _clocked(vertices: Sequence[VertexAnswer]) -> tuple[VertexAnswer, ...]:
+    """Return vertices of which all subtasks with times have a busy time.
+
+    Sources of the old interface do not know when they are busy.  All times of a subtask together
+    are its clock, and the clocks of a job go alike, which that of the answers does not: what they
+    say is older than they are.
+    """
+    known = [
+        tuple(sum(sample.values[name] for name in _CLOCK) for sample in subtask.samples)
+        for vertex in vertices
+        for subtask in vertex.subtasks
+        if all(name in sample.values for sample in subtask.samples for name in _CLOCK)
+    ]
+
+    def whole(subtask: SubtaskAnswer) -> SubtaskAnswer:
+        clocks = [clock for clock in known if len(clock) == len(subtask.samples)]
+        busy, *rest = _CLOCK
+        if not clocks or any(
+            busy in sample.values or not all(name in sample.values for name in rest)
+            for sample in subtask.samples
+        ):
+            return subtask
+        samples = [
+            replace(
+                sample,
+                values=dict(sample.values)
+                | {busy: max(0.0, median(now) - sum(sample.values[name] for name in rest))},
+            )
+            for sample, now in zip(subtask.samples, zip(*clocks, strict=True), strict=True)
+        ]
+        return replace(subtask, samples=tuple(samples))
+
+    return tuple(replace(v, subtasks=tuple(map(whole, v.subtasks))) for v in vertices)
 
 
 def _vertex(

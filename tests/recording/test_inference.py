@@ -18,8 +18,7 @@ from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
 from ckptsim.sim.infer.tasks.keys import key_group_shares, shares_of
-from ckptsim.sim.infer.tasks.rates import makes_up, rates_of
-from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, read_recording
+from ckptsim.sim.recording import Sample, SubtaskAnswer, read_recording
 from ckptsim.sim.world import run_world
 from tests.recording.folders import NAMES, SHIPPED, copied, without
 from tests.recording.folders import changed as rewritten
@@ -58,72 +57,6 @@ def test_values_are_those_that_the_job_was_made_with() -> None:
     assert job_of("job15").vertices[3].service_ns == pytest.approx(1_500_000, rel=0.02)
     assert job_of("job08").vertices[0].rate_per_s is None
     assert job_of("job08").vertices[1].rate_per_s == pytest.approx(50, rel=0.05)
-
-
-def _source(*, pressed: tuple[float, ...], makes_up: bool, idle: bool = True) -> VertexAnswer:
-    """Return a source of 500 records a second, back-pressured for parts of windows of 2 s.
-
-    Where it makes up for what it missed it emits as much in every window; not idle: it emits as
-    fast as it can.
-    """
-    names = ("BackPressured", "Idle", "Busy")
-    totals = {f"accumulate{name}TimeMs": 0.0 for name in names} | {"numRecordsOut": 0.0}
-    samples = [Sample(at_ms=0, values=dict(totals))]
-    for number, part in enumerate(pressed, 1):
-        free_ms = 2000 * (1 - part)
-        times = (2000 * part, free_ms if idle else 0.0, 0.0 if idle else free_ms)
-        for name, value in zip(names, times, strict=True):
-            totals[f"accumulate{name}TimeMs"] += value
-        totals["numRecordsOut"] += 1000 if makes_up else free_ms / 2
-        samples.append(Sample(at_ms=2000 * number, values=dict(totals)))
-    subtask = SubtaskAnswer(
-        index=0, task_manager=None, host=None, attempt=0, samples=tuple(samples)
-    )
-    return VertexAnswer(
-        id="a",
-        name="a",
-        parallelism=1,
-        max_parallelism=None,
-        status=None,
-        operators=("a",),
-        inputs=(),
-        metrics=frozenset(),
-        subtasks=(subtask,),
-    )
-
-
-def test_a_source_that_is_idle_at_times_has_a_rate() -> None:
-    """Back-pressured mostly, it shows its rate in the rest; one never idle has none."""
-    parts = (0.8, 0.3, 0.85, 0.6, 0.7)
-    dropping = rates_of(_source(pressed=parts, makes_up=False))
-    assert dropping.value == pytest.approx((500.0,))
-    assert "back-pressured" in dropping.how
-    for part in (0.97, 0.8):
-        assert rates_of(_source(pressed=(part,) * 5, makes_up=False, idle=False)).value is None
-    working = rates_of(_source(pressed=(0.2,) * 5, makes_up=False, idle=False))
-    assert working.value == pytest.approx((500.0,))
-
-
-def test_a_source_that_never_emitted_freely_has_no_rate() -> None:
-    """Counters that say it was idle, and that it emitted only while it was held up, are no rate."""
-    found = _source(pressed=(1.0, 0.5), makes_up=False)
-    subtask = found.subtasks[0]
-    torn = tuple(
-        replace(one, values=dict(one.values) | {"numRecordsOut": 1000.0 * min(number, 1)})
-        for number, one in enumerate(subtask.samples)
-    )
-    stuck = replace(found, subtasks=(replace(subtask, samples=torn),))
-    assert rates_of(stuck).value is None
-    assert rates_of(stuck).sure is Sureness.ASSUMED
-
-
-def test_a_source_that_reads_a_log_makes_up_for_what_it_missed() -> None:
-    """The same number of records in windows that were held up differently is a log's."""
-    parts = (0.8, 0.3, 0.85, 0.6, 0.7)
-    assert makes_up(_source(pressed=parts, makes_up=True))
-    assert rates_of(_source(pressed=parts, makes_up=True)).value == pytest.approx((500.0,))
-    assert not makes_up(_source(pressed=parts, makes_up=False))
-    assert not makes_up(_source(pressed=(0.01,) * 5, makes_up=True))
 
 
 def test_a_chain_keeps_its_operators() -> None:

@@ -27,8 +27,9 @@ def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
             yield f"{name} is at {load:.0%} of its capacity: a little more load changes everything"
         elif bursts[name] > 1:
             yield (
-                f"{name} is asked for {bursts[name]:.2g} times what it can do while its sources are"
-                " at their highest rate: queues grow then, and checkpoints take longer"
+                f"{name} is asked for {bursts[name]:,.3g} times what it can do while its sources"
+                " are at their highest rate: queues grow then, and checkpoints take the longer the"
+                " sooner behind that they are triggered"
             )
     unlimited = [v.name for v in job.vertices if v.is_source and v.rate_per_s is None]
     if unlimited:

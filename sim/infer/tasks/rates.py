@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from statistics import median, pstdev
+from statistics import fmean, median, pstdev
 
 from ckptsim.scenarios.job import RateChange
 from ckptsim.sim.infer.found import Found, Sureness
-from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, SAMPLES, Times, times_of
+from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, FEW, SAMPLES, Times, times_of
+from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
 # A source with a rate is idle for more than this part of its time.  Source: recordings of sources
@@ -31,6 +32,11 @@ _CHANCE = 6
 # A machine that is busy with other things lets a source miss records, never emit more.  So one
 # window with less is no course; as many with half as much are.
 _SILENT = 2
+# Of so many records per ms and subtask counters scatter.  Assumption: answers are as old as they
+# say to 10 ms; recorded ones are off by up to 500 ms.
+_MANY_PER_MS = 0.1
+# The highest factor of a rate that a scenario can hold.
+_STEEPEST = 1000.0
 _NS = 1_000_000
 
 
@@ -77,12 +83,16 @@ def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
 
 
 def course_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
-    """Return how a source's rate changed between samples, over its mean; None where it shows none.
+    """Return how a source's rate changed, over its mean; None where it shows none.
 
-    The last change is that to the first rate again, at the end of the time that was sampled: what
-    comes behind that was not seen, and is taken to be the same once more.  Where a source was held
-    up for much of a window, or makes up for what it missed, its records say little of its rate.
+    Bursts show in counters, slower changes between samples.  The last change is that to the first
+    rate again, at the end of a period or of the time that was sampled: what comes behind that was
+    not seen, and is taken to be the same once more.  Where a source was held up for much of a
+    window, or makes up for what it missed, its records say little of its rate.
     """
+    bursts = _bursts_of(vertex)
+    if bursts is not None:
+        return bursts
     each = [_windows(subtask) for subtask in vertex.subtasks]
     times = list(zip(*each, strict=False))
     count = len(times)
@@ -113,6 +123,43 @@ def course_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
         answers=SAMPLES,
         sure=Sureness.ESTIMATED,
         effect="in bursts queues grow, and checkpoints take longer",
+    )
+
+
+def _bursts_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
+    """Return the course of a source whose counters only ever stood at multiples of some number.
+
+    So many records it emits at once, as fast as it makes them, and then none until the next ones
+    are due.  What a steady source has emitted when it is asked scatters by some ms of its records,
+    so that of one with few per second nothing is said.
+    """
+    found = [times_of(subtask) for subtask in vertex.subtasks]
+    known = [times for times in found if times is not None]
+    counts = [{s.values.get("numRecordsOut", 0.0) for s in one.samples} for one in vertex.subtasks]
+    sizes = [math.gcd(*map(int, own)) for own in counts]
+    if len(known) < len(counts) or min(map(len, counts)) < _TELLING or min(sizes) < FEW:
+        return None
+    if any(times.pressed_ms > EVEN * times.clock_ms for times in known):
+        return None  # what it emits late, a simulated source drops
+    records = sum(times.records_out for times in known)
+    if min(times.records_out / times.clock_ms for times in known) < _MANY_PER_MS:
+        return None
+    period_ns = sum(sizes) / records * fmean(times.clock_ms for times in known) * _NS
+    length_ns = max(_NS, max(sizes) * CONSTANTS.source_record_ns, period_ns / _STEEPEST)
+    if length_ns > period_ns / 2:
+        return None
+    factor = round(period_ns / length_ns, 3)
+    said = f"{max(sizes):,} records of a subtask at a time, every {period_ns / 1e9:.2g} s"
+    return Found(
+        value=(
+            RateChange(at_ns=0, factor=factor),
+            RateChange(at_ns=round(length_ns), factor=0.0),
+            RateChange(at_ns=round(period_ns), factor=factor),
+        ),
+        how=f"{said}: counters stood at multiples of that only",
+        answers=SAMPLES,
+        sure=Sureness.ESTIMATED,
+        effect="what a checkpoint takes depends on how long behind a burst it is triggered",
     )
 
 
