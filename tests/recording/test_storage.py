@@ -41,7 +41,9 @@ def _part(subtask: int, end_ms: float, *, state: int, in_flight: int = 0) -> Sub
     )
 
 
-def _vertex(name: str, parallelism: int, inputs: tuple[VertexInput, ...]) -> VertexAnswer:
+def _vertex(
+    name: str, parallelism: int, inputs: tuple[VertexInput, ...], chain: int = 1
+) -> VertexAnswer:
     subtasks = tuple(
         SubtaskAnswer(index=index, task_manager="only", host=None, attempt=0, samples=())
         for index in range(parallelism)
@@ -52,14 +54,16 @@ def _vertex(name: str, parallelism: int, inputs: tuple[VertexInput, ...]) -> Ver
         parallelism=parallelism,
         max_parallelism=None,
         status=None,
-        operators=(name,),
+        operators=(name,) * chain,
         inputs=inputs,
         metrics=frozenset(),
         subtasks=subtasks,
     )
 
 
-def _found(timeout_ms: int, parts: list[tuple[SubtaskPart, ...]]) -> Found[StorageSpeed]:
+def _found(
+    timeout_ms: int, parts: list[tuple[SubtaskPart, ...]], chain: int = 1
+) -> Found[StorageSpeed]:
     """Return the speed that is found from the parts of each checkpoint, the source's first."""
     checkpoints = tuple(
         CheckpointAnswer(
@@ -88,7 +92,7 @@ def _found(timeout_ms: int, parts: list[tuple[SubtaskPart, ...]]) -> Found[Stora
         },
         vertices=(
             _vertex(SOURCE, 1, ()),
-            _vertex(BEHIND, 2, (VertexInput(upstream=SOURCE, ship="HASH"),)),
+            _vertex(BEHIND, 2, (VertexInput(upstream=SOURCE, ship="HASH"),), chain),
         ),
         task_managers=(),
         checkpoints=checkpoints,
@@ -129,6 +133,24 @@ def test_both_files_of_a_part_are_under_way(
             one,
         ],
     ).value
+    assert found.shared is is_shared
+    assert found.write_bytes_per_s == pytest.approx(1_000_000, rel=0.05)
+    assert found.create_latency_ns < 10_000_000
+
+
+@pytest.mark.parametrize(("is_shared", "after_ms"), [(True, 400), (False, 200)])
+def test_state_of_a_chain_is_written_behind_data_in_flight(
+    after_ms: int, *, is_shared: bool
+) -> None:
+    """A small file that ends late was begun late: behind the file that its last operator awaits."""
+    parts = [
+        (
+            _part(0, channel_ms, state=0, in_flight=channel_ms * KB),
+            *(_part(i, channel_ms + after_ms, state=200 * KB) for i in range(2)),
+        )
+        for channel_ms in (800, 900, 600)
+    ]
+    found = _found(0, parts, chain=2).value
     assert found.shared is is_shared
     assert found.write_bytes_per_s == pytest.approx(1_000_000, rel=0.05)
     assert found.create_latency_ns < 10_000_000

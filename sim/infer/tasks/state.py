@@ -136,6 +136,7 @@ def _files(recording: Recording, inline_bytes: int, limit: int, cores: int) -> I
     mode, timeout_ns = mode_of(recording).value
     timeout_ms = timeout_ns / _MS if mode is Mode.ALIGNED_TIMEOUT else 0.0
     read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
+    chained = {vertex.id for vertex in recording.vertices if len(vertex.operators) > 1}
     groups = _groups(recording, limit)
     sharing = Counter(v for group in groups for v in dict.fromkeys(vertex for vertex, _ in group))
     for one in recording.completed:
@@ -143,7 +144,13 @@ def _files(recording: Recording, inline_bytes: int, limit: int, cores: int) -> I
         parts = {(v, part.subtask): part for v, own in one.parts.items() for part in own}
         for group in groups:
             known = [
-                _Part(parts[member], sharing[member[0]] / cores, timeout_ms, member[0] in read)
+                _Part(
+                    parts[member],
+                    sharing[member[0]] / cores,
+                    timeout_ms,
+                    is_read=member[0] in read,
+                    is_chained=member[0] in chained,
+                )
                 for member in group
                 if member in parts
             ]
@@ -213,13 +220,15 @@ class _Part:
     """A subtask's part in a checkpoint, beside what decides when its files are begun.
 
     crowd: how many files are written beside its own for each processor.  timeout_ms: of alignments,
-    0 for none.  is_read: whether others read from it.
+    0 for none.  is_read: whether others read from it.  is_chained: whether it has several
+    operators.
     """
 
     answer: SubtaskPart
     crowd: float
     timeout_ms: float
     is_read: bool
+    is_chained: bool
 
     @property
     def state_bytes(self) -> int:
@@ -231,9 +240,17 @@ class _Part:
         latest_ms = (1 + _AT_ONCE) * self.timeout_ms
         return self.is_read and self.answer.end_to_end_ms <= latest_ms
 
-    def state(self) -> File:
-        """Return its file of state, as if its asynchronous part ended with it."""
-        return self._file(self.state_bytes, self._begin_ms)
+    def state(self, channel: File | None) -> File:
+        """Return its file of state, as if its asynchronous part ended with it.
+
+        channel: the file of data in flight that it shares.  Of a chain the last operator is taken
+        to be finished first, as in simulated tasks: it waits for that file before state is written.
+        """
+        begin_ms = self._begin_ms
+        if channel is not None and self.is_chained:
+            late = self.answer.end_to_end_ms > (1 + _AT_ONCE) * channel.end_ms
+            begin_ms = channel.end_ms if late else begin_ms
+        return self._file(self.state_bytes, begin_ms)
 
     def channel_state(self, size: int) -> File:
         """Return the file of data in flight, as if its asynchronous part ended with it.
@@ -274,7 +291,7 @@ def _files_of(parts: Sequence[_Part], inline_bytes: int) -> Iterator[File]:
     for part in parts:
         if part.state_bytes <= inline_bytes:
             continue
-        state = part.state()
+        state = part.state(channel)
         if channel is not None and _outlasts(channel, state):
             is_latest = True
             yield state.outlasted_by(channel)

@@ -222,14 +222,17 @@ def _fit(sizes: Sequence[int], times_ms: Sequence[float], streams: float) -> Fit
 
 
 def _line(sizes: Sequence[int], times_ms: Sequence[float]) -> tuple[float, float]:
-    """Return latency and time per byte that fit best, by least squares; neither is negative."""
+    """Return latency and time per byte that fit best, by least squares.
+
+    Neither is negative; where larger files took no longer there is no latency to be seen.
+    """
     mean_x = sum(sizes) / len(sizes)
     mean_y = sum(times_ms) / len(sizes)
     over = sum((x - mean_x) * (y - mean_y) for x, y in zip(sizes, times_ms, strict=True))
     under = sum((x - mean_x) ** 2 for x in sizes)
-    slope = max(0.0, over / under)
+    slope = over / under
     latency = mean_y - slope * mean_x
-    if latency < 0:
+    if slope <= 0 or latency < 0:
         return 0.0, mean_y / mean_x
     return latency, slope
 

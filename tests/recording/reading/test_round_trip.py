@@ -231,7 +231,7 @@ def test_a_burst_between_samples_is_found(tmp_path: Path) -> None:
     assert factors == pytest.approx([2 / 3, 2, 2 / 3], rel=0.03)
     assert bursts.rate_period_ns == pytest.approx(8e9, rel=0.02)
     slow = replace(found, vertices=(bursts, replace(operator_, service_ns=3 * MS)))
-    assert "op is asked for 1.4 times what it can do while" in " ".join(warnings_of(slow))
+    assert "op is asked for 1.36 times what it can do while" in " ".join(warnings_of(slow))
 
 
 @pytest.mark.parametrize(
