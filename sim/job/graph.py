@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from ckptsim.models.coordinator.plan import Edge as PlanEdge
 from ckptsim.models.coordinator.plan import Pattern, pointwise_senders
@@ -203,17 +204,21 @@ class Graph:
     def _add_vertex(self, number: int, vertex: jobs.Vertex) -> None:
         self.first_task[vertex.name] = first = len(self.tasks)
         for subtask in range(vertex.parallelism):
-            # Remote: every subtask has a task manager of its own; mixed: those of equal index.
-            # map: as the vertex says.
-            manager = {
-                jobs.PlacementKind.REMOTE: first + subtask,
-                jobs.PlacementKind.LOCAL: 0,
-                jobs.PlacementKind.MIXED: subtask,
-                jobs.PlacementKind.MAP: vertex.task_managers[subtask]
-                if vertex.task_managers
-                else 0,
-            }[self.job.placement]
+            manager = self._manager_of(first + subtask, vertex, subtask)
             self.tasks.append(TaskSpec(first + subtask, vertex, number, subtask, manager))
+
+    def _manager_of(self, task: int, vertex: jobs.Vertex, subtask: int) -> int:
+        match self.job.placement:
+            case jobs.PlacementKind.REMOTE:  # every subtask has a task manager of its own
+                return task
+            case jobs.PlacementKind.LOCAL:
+                return 0
+            case jobs.PlacementKind.MIXED:  # subtasks of equal index share one
+                return subtask
+            case jobs.PlacementKind.MAP:
+                return vertex.task_managers[subtask]
+            case _:
+                assert_never(self.job.placement)
 
     def _add_edge(self, number: int, edge: jobs.Edge) -> None:
         ups, downs = self.tasks_of(edge.upstream), self.tasks_of(edge.downstream)

@@ -54,8 +54,6 @@ class JobOracle(JobObserver):
     def changed(self, job: Job) -> None:
         """Expect what the job promises now; records once repeated stay repeated."""
         self.exactly = self.exactly and job.checkpointing.exactly_once
-        before, now = ([one.parallelism for one in it.vertices] for it in (self._job, job))
-        self._was_rescaled |= before != now
         self._job = job
         self.checkpoints.changed(job.checkpointing)
 

@@ -43,8 +43,9 @@ def document(seed: int) -> dict[str, Any]:
         for one in vertex.get("inputs", ()):
             if one["partitioner"] == "forward" and differ(vertices, one["upstream"], vertex):
                 one["partitioner"] = "hash"
-    if random.random() < 0.5:
-        _fill_channels(random, job, vertices)
+    is_filled = random.random() < 0.5
+    if is_filled:
+        _fill_channels(random, text, vertices)
     give_custom(seed, vertices)
     for vertex in vertices.values():
         broadcasts = [one["partitioner"] == "broadcast" for one in vertex.get("inputs", ())]
@@ -55,9 +56,10 @@ def document(seed: int) -> dict[str, Any]:
     job["checkpointing"]["enabled"] = True  # what nothing coordinates cannot be rescaled
     _allow_time(job["checkpointing"], len(vertices))
     spare_files(job)
-    last_ns = 8 * int(job["checkpointing"]["interval_ns"])
+    interval_ns = int(job["checkpointing"]["interval_ns"])
+    last_ns = 8 * interval_ns
     _end_soon(vertices, 2 * last_ns)
-    text["faults"] += _rescales(random, vertices, last_ns)
+    text["faults"] += _rescales(random, vertices, 2 * interval_ns if is_filled else MS, last_ns)
     text["faults"] += resubmissions(seed, job["checkpointing"], vertices, last_ns=last_ns)
     if seed % _TIMED == 0:
         job["recovery"] = {"timed": True}
@@ -84,31 +86,45 @@ def _end_soon(vertices: dict[str, Any], last_ns: int) -> None:
             vertex["records"] = min(vertex["records"], due)
 
 
-def _fill_channels(random: Random, job: dict[str, Any], vertices: dict[str, Any]) -> None:
-    """Let sources fill keyed channels, and barriers overtake what is in them."""
+def _fill_channels(random: Random, text: dict[str, Any], vertices: dict[str, Any]) -> None:
+    """Let sources fill keyed channels, and barriers overtake what is in them, for ten checkpoints.
+
+    Few other faults strike, and nothing ends before the job is rescaled.
+    """
+    job = text["job"]
     job["checkpointing"] |= {
         "mode": random.choice(("unaligned", "aligned_timeout")),
         "timeout_ns": 600_000 * MS,
+        "interval_ns": 40 * MS,
+        "min_pause_ns": 0,
         "max_concurrent": 1,
     }
+    for option in ("stop_at_ns", "stop_kind"):
+        job["ending"].pop(option, None)
     job["storage"] |= {"create_latency_ns": 0, "failure_ratio": 0.0, "tail_ratio": 0.0}
+    text["faults"] = random.sample(text["faults"], min(1, len(text["faults"])))
     for vertex in vertices.values():
         vertex.pop("rate_per_s", None)
-        vertex["service_ns"] = max(vertex.get("service_ns", 0), MS // 10)
+        vertex.pop("recorded", None)
+        if vertex.get("kind") == "source":
+            vertex["records"] = random.choice((200, 400))
+        vertex["service_ns"] = random.choice((MS // 10, MS // 2, MS))
         for one in vertex.get("inputs", ()):
             if one["partitioner"] != "forward" and random.random() < 0.7:
                 one["partitioner"] = random.choice(("hash", "hash", "rebalance"))
 
 
-def _rescales(random: Random, vertices: dict[str, Any], last_ns: int) -> list[dict[str, Any]]:
+def _rescales(
+    random: Random, vertices: dict[str, Any], first_ns: int, last_ns: int
+) -> list[dict[str, Any]]:
     """Return some changes of parallelism, and crashes between them."""
     free = [name for name in vertices if not forgets(vertices, name)]
     found: list[dict[str, Any]] = []
     for _ in range(random.randint(1, 4) if free else 0):
-        at = {"vertex": random.choice(free), "at_ns": random.randint(MS, last_ns)}
+        at = {"vertex": random.choice(free), "at_ns": random.randint(first_ns, last_ns)}
         found.append({"kind": "rescale", "parallelism": random.randint(1, 8), **at})
         if random.random() < 0.5:
-            at = {"vertex": random.choice(free), "at_ns": random.randint(MS, last_ns)}
+            at = {"vertex": random.choice(free), "at_ns": random.randint(first_ns, last_ns)}
             found.append({"kind": "crash_task", "subtask": 0, **at})
     return found
 

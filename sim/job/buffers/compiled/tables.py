@@ -78,6 +78,9 @@ class Tables:
         self.random = RandomStreams(world, tasks, writers, channels, self._services)
         self.task_of: dict[int, CompiledTask] = {one.row: one for one in tasks}
         self.channel_of: dict[int, CompiledChannel] = {one.row: one for one in channels}
+        receivers = np.array([one.gate.task.number for one in channels], dtype=np.int64)
+        senders = np.array([one.subpartition.owner.number for one in channels], dtype=np.int64)
+        self._ends = receivers, senders
 
     def _rows(self, count: int, width: int) -> int:
         """Return where so many rows begin."""
@@ -136,16 +139,15 @@ class Tables:
 
     def queued(self, m: Memory) -> tuple[list[int], list[int]]:
         """Return per task how many buffers wait at its inputs, and how many at its outputs."""
-        inputs = np.zeros(len(self.tasks), dtype=np.int64)
-        outputs = np.zeros(len(self.tasks), dtype=np.int64)
-        if self.channels:
-            rows = self._channel_rows(m)
-            row = self.tasks[0].row
-            receivers = (rows[:, channel.RECEIVER] - row) // task.WIDTH
-            senders = (m[rows[:, channel.WRITER] + writer.TASK] - row) // task.WIDTH
-            np.add.at(inputs, receivers, rows[:, channel.IN_DATA])
-            np.add.at(outputs, senders, rows[:, channel.DATA])
-        return inputs.tolist(), outputs.tolist()
+        if not self.channels:
+            return [0] * len(self.tasks), [0] * len(self.tasks)
+        rows = self._channel_rows(m)
+        waiting = rows[:, channel.IN_DATA], rows[:, channel.DATA]
+        inputs, outputs = (
+            np.bincount(ends, weights=buffers, minlength=len(self.tasks)).astype(int).tolist()
+            for ends, buffers in zip(self._ends, waiting, strict=True)
+        )
+        return inputs, outputs
 
     def _most_received(self) -> int:
         """Return how many buffers a thread may take at one instant: none of them ends a record."""

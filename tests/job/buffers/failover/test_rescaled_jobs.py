@@ -264,7 +264,7 @@ def test_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
     found = tally(HUNT, range(50))
     assert found.violations == []
     assert found.missed() == []
-    assert found.goals["record_filtered"] >= 2
+    assert found.goals["record_filtered"] >= 3
 
 
 @pytest.mark.long
@@ -272,4 +272,4 @@ def test_many_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
     """The same for 500 jobs."""
     found = tally(HUNT, range(50, 550))
     assert found.violations == []
-    assert found.goals["record_filtered"] >= 5
+    assert found.goals["record_filtered"] > 40
