@@ -224,6 +224,17 @@ def test_records_of_different_sizes_are_taken_up_whole() -> None:
     assert world.env.goals.counts["record_filtered"] == 2
 
 
+def test_parts_of_a_record_may_be_read_one_behind_the_other() -> None:
+    """While the rest of a cut record is still to be read at its sender, nothing of it is lost."""
+    model = job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S)
+    source = replace(model.vertices[0], record_variation=1.0, record_bytes=12_000)
+    network = replace(model.network, segment_bytes=8_192)
+    storage = replace(model.storage, read_bytes_per_s=200_000)
+    vertices = source, model.vertices[1]
+    model = replace(model, vertices=vertices, network=network, storage=storage)
+    assert run(model, crashes=(1_300 * MS,)).violations == []
+
+
 def test_what_a_checkpoint_does_not_know_to_have_ended_is_read_again() -> None:
     """A source that ends behind the checkpoint that is restored begins anew with more subtasks."""
     new, old = (Vertex(name=n, kind=VertexKind.SOURCE, rate_per_s=50.0) for n in ("new", "old"))
