@@ -41,6 +41,17 @@ def test_a_quiet_machine_is_no_slower_than_the_recorded_one(
         assert machine_of(shifted, choice).value.cost_factor == pytest.approx(factor, abs=0.01)
 
 
+def test_parts_that_wait_for_a_time_out_say_nothing_of_the_machine() -> None:
+    """Where alignments time out a source acknowledges late on the quickest machine."""
+    whole = read_recording(SHIPPED / "job15")
+    known = machine_of(whole, MachineChoice.RECORDED)
+    answer = {"unaligned_checkpoints": True, "aligned_checkpoint_timeout": "200 ms"}
+    timed = replace(whole, checkpointing=dict(whole.checkpointing) | answer)
+    found = machine_of(timed, MachineChoice.RECORDED)
+    assert known.value.cost_factor > 1
+    assert (found.value.cost_factor, found.sure) == (1.0, Sureness.ASSUMED)
+
+
 def test_a_busy_machine_is_not_the_job() -> None:
     """Asked for the recorded machine, service times are longer, and so is what a core does."""
     found = scenario_of(read_recording(SHIPPED / "job08"), machine=MachineChoice.RECORDED)

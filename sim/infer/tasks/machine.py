@@ -7,8 +7,9 @@ from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 
-from ckptsim.scenarios.job import Machine
+from ckptsim.scenarios.job import Machine, Mode
 from ckptsim.sim.infer.found import Found, Sureness
+from ckptsim.sim.infer.options import mode_of
 from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.recording import Recording, SubtaskAnswer, SubtaskPart
@@ -77,6 +78,8 @@ def machine_of(
     no slower than the recorded one.
     """
     sources = [vertex for vertex in recording.vertices if not vertex.inputs]
+    if mode_of(recording).value[0] is Mode.ALIGNED_TIMEOUT:
+        sources = []  # their parts last until their barriers have left, or time out
     times = [
         part.end_to_end_ms
         for one in recording.completed[1:]
