@@ -177,7 +177,9 @@ def _by_pressure(
         return _told(
             "its busiest subtask holds up those senders that its keys come from", keeps=True
         )
-    if abs(apart) < _AS_LONG < fmean(near):
+    # Where the others are busy all the time, too, they hold up the rest of the senders.
+    alone = all(share < _SATURATED for index, share in enumerate(busy) if index != top)
+    if alone and abs(apart) < _AS_LONG < fmean(near):
         return _told("its busiest subtask holds up all of its senders alike", keeps=False)
     return _untold("back-pressure of its senders says neither")
 

@@ -150,6 +150,16 @@ JOBS: dict[str, Job] = {
     ),
     "key_of_the_vertex_in_front": keyed_twice(keeps_key=True),
     "key_of_its_own": keyed_twice(keeps_key=False),
+    "same_key_and_all_busy": job(
+        source(parallelism=2),
+        operator("first", "src", parallelism=4, service_ns=200_000, selectivity=0.2),
+        Vertex(
+            name="last",
+            inputs=(Input(upstream="first", partitioner=HASH, keeps_key=True),),
+            parallelism=2,
+            service_ns=1_500_000,
+        ),
+    ),
     "files_of_several_vertices": job(
         source(parallelism=2),
         operator("first", "src", by=Partitioner.REBALANCE, parallelism=2, service_ns=300_000),
@@ -235,7 +245,12 @@ def test_a_burst_between_samples_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "keeps"), [("key_of_the_vertex_in_front", True), ("key_of_its_own", False)]
+    ("name", "keeps"),
+    [
+        ("key_of_the_vertex_in_front", True),
+        ("key_of_its_own", False),
+        ("same_key_and_all_busy", True),
+    ],
 )
 def test_whose_key_a_vertex_has_is_found(name: str, *, keeps: bool, tmp_path: Path) -> None:
     """Which senders the busiest subtask holds up says whether keys are those of the one before."""
