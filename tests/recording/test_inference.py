@@ -17,7 +17,7 @@ from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
-from ckptsim.sim.infer.tasks.keys import key_group_shares, shares_of
+from ckptsim.sim.infer.tasks.keys import keeps_key, key_group_shares, shares_of
 from ckptsim.sim.recording import Sample, SubtaskAnswer, read_recording
 from ckptsim.sim.world import run_world
 from tests.recording.folders import NAMES, SHIPPED, copied, without
@@ -88,6 +88,37 @@ def test_key_groups_that_do_not_go_round_make_shares() -> None:
     found = shares_of(unknown)
     assert found is not None
     assert found.value == pytest.approx((43 / 128, 43 / 128, 42 / 128), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("taken", "stays"), [((8008, 8130), True), ((6700, 6893), True), ((9600, 6500), False)]
+)
+def test_who_reads_what_one_subtask_writes_shows_in_windows_of_different_length(
+    taken: tuple[int, int], *, stays: bool
+) -> None:
+    """What is read is all that is written, however old the samples of a vertex are."""
+
+    def subtasks(metric: str, counts: tuple[int, int]) -> tuple[SubtaskAnswer, ...]:
+        return tuple(
+            SubtaskAnswer(
+                index=index,
+                task_manager=None,
+                host=None,
+                attempt=0,
+                samples=tuple(
+                    Sample(at_ms=at, values={metric: n}) for at, n in ((0, 0), (9, all_))
+                ),
+            )
+            for index, all_ in enumerate(counts)
+        )
+
+    keyed = next(v for v in read_recording(SHIPPED / "job03").vertices if v.inputs)
+    front = replace(keyed, parallelism=2, subtasks=subtasks("numRecordsOut", (6700, 6893)))
+    found = keeps_key(
+        replace(keyed, parallelism=2, subtasks=subtasks("numRecordsIn", taken)), front
+    )
+    assert found is not None
+    assert (found.value, found.sure) == (stays, Sureness.ESTIMATED)
 
 
 @pytest.mark.parametrize(
