@@ -163,6 +163,29 @@ def test_records_that_came_tell_even_shares_from_key_groups(
     )
 
 
+@pytest.mark.parametrize(("hot", "is_skewed"), [(1, False), (2, True)])
+def test_queues_that_were_shorter_before_are_no_skew(hot: int, *, is_skewed: bool) -> None:
+    """Subtasks that caught up while they were watched have as many keys as the others."""
+    counts = ((17060, 32411), (19815, 33029), (19659, 33216), (17981, 32955))
+    subtasks = tuple(
+        SubtaskAnswer(
+            index=index,
+            task_manager=None,
+            host=None,
+            attempt=0,
+            samples=tuple(
+                Sample(at_ms=at, values={"numRecordsIn": times * n, "numBytesIn": times * 418 * n})
+                for at, n in enumerate(own)
+            ),
+        )
+        for index, own in enumerate(counts)
+        for times in (hot if index == 0 else 1,)
+    )
+    keyed = next(v for v in read_recording(SHIPPED / "job03").vertices if v.inputs)
+    found = shares_of(replace(keyed, subtasks=subtasks))
+    assert (found is not None) is is_skewed
+
+
 def _finding(found: Imported, name: str) -> Any:
     return next(one for one in found.findings if one.name == name)
 

@@ -44,9 +44,8 @@ def shares_of(
     total = sum(counts)
     if len(counts) != vertex.parallelism or total < FEW * vertex.parallelism:
         return _by_groups(vertex, usual)
-    mean = total / len(counts)
-    odd = max(abs(count - total * share) for count, share in zip(counts, usual, strict=True))
-    if odd < max(EVEN * mean, 4 * math.sqrt(mean)):
+    came = _came(vertex, segment_bytes)
+    if not _is_odd(counts, usual) or (came is not None and not _is_odd(came, usual)):
         if _are_even(vertex, usual, segment_bytes):
             return None
         return _by_groups(vertex, usual)
@@ -63,21 +62,39 @@ def shares_of(
     )
 
 
+def _is_odd(counts: Sequence[float], usual: Sequence[float]) -> bool:
+    """Tell whether counts are no draw of shares."""
+    mean = fmean(counts)
+    odd = max(abs(n - sum(counts) * share) for n, share in zip(counts, usual, strict=True))
+    return odd >= max(EVEN * mean, 4 * math.sqrt(mean))
+
+
+def _came(vertex: VertexAnswer, segment_bytes: int) -> list[float] | None:
+    """Return how many records came to each subtask since it began, those in its queue included.
+
+    What it has processed while it was watched has queues in it that were longer before or behind.
+    """
+    size = edge_bytes_of(vertex)
+    if size is None:
+        return None
+    full = segment_bytes / size.value
+    return [
+        (subtask.last("numRecordsIn") or 0.0)
+        + full * (subtask.last("buffers.inputQueueLength") or 0.0)
+        for subtask in vertex.subtasks
+    ]
+
+
 def _are_even(vertex: VertexAnswer, usual: Sequence[float], segment_bytes: int) -> bool:
     """Tell whether the records that came by key were dealt out evenly, not by key groups.
 
     Subtasks that are all busy process as many each whatever their shares are, and queue the rest:
     what came is what was processed since they began, and what is in their queues.
     """
-    size = edge_bytes_of(vertex)
-    if size is None:
+    came, size = _came(vertex, segment_bytes), edge_bytes_of(vertex)
+    if came is None or size is None:
         return False
     full = segment_bytes / size.value
-    came = [
-        (subtask.last("numRecordsIn") or 0.0)
-        + full * (subtask.last("buffers.inputQueueLength") or 0.0)
-        for subtask in vertex.subtasks
-    ]
     mean = fmean(came)
     noise = mean + full**2 + (_FEW_KEYS * mean) ** 2
     even, grouped = (
