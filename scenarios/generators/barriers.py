@@ -25,7 +25,7 @@ def barriers(choices: Choices) -> Scenario:
     elif kind == "crashing":
         text = add_environment(choices, buffer_jobs.short(buffer_jobs.crashing_document(choices)))
     else:
-        text = add_environment(choices, buffer_jobs.fed(buffer_jobs.document(choices)))
+        text = add_environment(choices, buffer_jobs.short(buffer_jobs.document(choices)))
     return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
 
 

@@ -16,6 +16,8 @@ from ckptsim.scenarios.spec import Scenario
 MS = 1_000_000
 US = 1_000
 _SLOW_PER_S = 10.0
+_RECORDS_MAX = 200
+_SERVICE_NS_MIN = 400 * US
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 PARTITIONERS = ("hash", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")
 NUMBERED = (
@@ -48,7 +50,7 @@ def document(choose: Choices) -> dict[str, Any]:
         "duration_ns": choose.of((500, 300, 900)) * MS,
     }
     faults = [_fault(choose, job) for _ in range(choose.integer(0, 4))]
-    if mode == "aligned_timeout" and choose.integer(0, 3) == 3:
+    if mode == "aligned_timeout" and choose.flag():
         faults = _cut_short(choose, job)
     if choose.integer(0, 4) == 4:
         job["checkpointing"]["savepoint_at_ns"] = choose.integer(1, 400) * MS
@@ -57,8 +59,11 @@ def document(choose: Choices) -> dict[str, Any]:
     give_broadcast_state(job["vertices"])
     _end(choose, job)
     _recorded(choose, job["vertices"])
-    job["engine"] = choose.of(("processes", "auto", "processes"))
-    if choose.integer(0, 3) == 3:
+    job["engine"] = choose.of(("processes", "auto"))
+    network = choose.of(("drawn", "drawn", "wide records", "borrowed buffers"))
+    if network == "borrowed buffers":
+        _borrow(choose, job)
+    elif network == "wide records":
         # Records that want more than the pools have: threads wait inside them, for several outputs.
         job["network"] |= {"record_bytes": 12_000, "segment_bytes": 4096, "exclusive_buffers": 1}
         job["network"] |= {"floating_buffers": 1, "max_overdraft_buffers": choose.of((0, 1))}
@@ -72,6 +77,21 @@ def document(choose: Choices) -> dict[str, Any]:
         "job": job,
         "faults": faults,
     }
+
+
+def _borrow(choose: Choices, job: dict[str, Any]) -> None:
+    """Have busy channels without buffers of their own stand in line for those of their gate."""
+    job["placement"] = "remote"
+    job["network"] |= {"exclusive_buffers": 0, "max_buffers_per_channel": 10, "debloat": False}
+    job["network"] |= {"record_bytes": 1024, "segment_bytes": choose.of((4096, 8192))}
+    for vertex in job["vertices"]:
+        vertex["parallelism"] = max(vertex["parallelism"], 2)
+        vertex.pop("rate_per_s", None)
+        if "service_ns" in vertex:
+            vertex["service_ns"] = choose.of((1000, 400)) * US
+        for one in vertex.get("inputs", ()):
+            one["partitioner"] = choose.of(("rebalance", "hash"))
+    give_broadcast_state(job["vertices"])
 
 
 def _source(choose: Choices, name: str) -> dict[str, Any]:
@@ -308,7 +328,7 @@ def _cut_short(choose: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def fed(text: dict[str, Any]) -> dict[str, Any]:
+def _fed(text: dict[str, Any]) -> dict[str, Any]:
     """Give a job without exclusive buffers enough floating ones: with few it can stop for good.
 
     A record that needs more segments than the pool and its overdraft have keeps its thread until
@@ -323,12 +343,16 @@ def fed(text: dict[str, Any]) -> dict[str, Any]:
 
 def short(text: dict[str, Any]) -> dict[str, Any]:
     """Let a job be over within a second or two: what is long explores nothing more."""
-    job = fed(text)["job"]
-    job["duration_ns"] = 3_000 * MS
+    job = _fed(text)["job"]
+    job["duration_ns"] = min(job["duration_ns"], 3_000 * MS)
     for vertex in job["vertices"]:
-        if vertex.get("rate_per_s") == _SLOW_PER_S:
-            vertex["records"] = min(vertex["records"], 20)
+        slow = vertex.get("rate_per_s") == _SLOW_PER_S
+        if slow:
             vertex["rate_per_s"] = 10 * _SLOW_PER_S
+        if "records" in vertex:
+            vertex["records"] = min(vertex["records"], 20 if slow else _RECORDS_MAX)
+        if "service_ns" in vertex:  # what sources without a rate emit as fast as that
+            vertex["service_ns"] = max(vertex["service_ns"], _SERVICE_NS_MIN)
     return text
 
 

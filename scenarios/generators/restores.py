@@ -39,7 +39,8 @@ def restoring(choices: Choices, text: dict[str, Any], *, on_records: bool) -> di
 def _checkpoints(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None:
     """Let checkpoints come often, overtake data, and complete; let the job be restarted."""
     table = job["checkpointing"]
-    interval_ns = table["interval_ns"] = max(table["interval_ns"], (20 if on_records else 40) * _MS)
+    shortest_ns = (20 if on_records else 40) * _MS
+    interval_ns = table["interval_ns"] = min(max(table["interval_ns"], shortest_ns), 60 * _MS)
     table |= {
         "enabled": True,
         "mode": choices.of(("unaligned", "unaligned", "aligned_timeout", "aligned")),

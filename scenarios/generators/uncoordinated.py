@@ -61,7 +61,7 @@ def _source(choose: Choices, number: int) -> dict[str, Any]:
         "kind": "source",
         "parallelism": choose.integer(1, 3),
         "rate_per_s": choose.of((1_000.0, 4_000.0)),
-        "records": choose.integer(0, 120),
+        "records": choose.integer(0, 60),
     }
 
 
@@ -95,7 +95,7 @@ def _reads(vertex: dict[str, Any], upstream: dict[str, Any]) -> bool:
 def _fault(choose: Choices, vertices: list[dict[str, Any]]) -> dict[str, Any]:
     vertex = vertices[choose.integer(0, len(vertices) - 1)]
     place = {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
-    at_ns = choose.integer(1, 150) * MS
+    at_ns = choose.integer(1, 80) * MS
     if choose.integer(0, 3) == 3:
         return {"kind": "fail_snapshot", **place, "checkpoint": choose.integer(1, 6)}
     return {"kind": "crash_task", **place, "at_ns": at_ns}

@@ -120,7 +120,8 @@ class Differential:
 
         foreign: slots whose cores are the user's; they may promise the same by other effects.
         """
-        slots = [slot for slot in self._rules if hasattr(cores, slot) and slot not in foreign]
+        judged = dict.fromkeys([*self._rules, *DUTIES])
+        slots = [slot for slot in judged if hasattr(cores, slot) and slot not in foreign]
         made = {slot: self._factory(slot, getattr(cores, slot)) for slot in slots}
         if hasattr(cores, "store") and "store" not in foreign:
             made["store"] = self._store(cores.store)
@@ -178,6 +179,8 @@ class Differential:
     def _factory(self, slot: str, factory: Factory) -> Factory:
         def make(*arguments: Any, **named: Any) -> Any:
             core = factory(*arguments, **named)
+            if slot not in self._rules and slot not in DUTIES:
+                return core
             rules = self._rules[slot](*arguments, **named) if slot in self._rules else None
             self._made += 1
             pick = Pick(self._streams.stream(f"beside {slot}", self._made))
@@ -260,6 +263,7 @@ class Beside:
         self._judge_host(event)
         if self._rules is None:
             effects = self._core.step(event)
+            self._story.append((event, tuple(effects)))
             self._ask_host(effects)
             return effects
         expected = self._rules.answer(event)

@@ -30,8 +30,9 @@ class ChannelOracle(ChannelObserver):
     index: among the inputs of the receiver.  keeps_order: barriers may not overtake.  pulled: the
     receiver takes from the sender's queue itself, so an element leaves when it is taken.
     sent_amount, taken_amount: how much data has left the sender and has come to the task.
-    restored_amount: how much of it the attempt began with, at both ends.  old_channels: how many of
-    the checkpoint it takes over.  final_watermarks: that have come, one of each at most.
+    restored_amount: how much of it the attempt began with, at both ends.  restored: the sizes still
+    to be sent of that, oldest first, where they are told.  old_channels: how many of the checkpoint
+    it takes over.  final_watermarks: that have come, one of each at most.
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
     blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
@@ -52,6 +53,7 @@ class ChannelOracle(ChannelObserver):
         self.sent_amount = 0
         self.taken_amount = 0
         self.restored_amount = self.final_watermarks = 0
+        self.restored: deque[int] = deque()
         self.old_channels = 1
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
@@ -126,7 +128,11 @@ class ChannelOracle(ChannelObserver):
                 self._violate(AT_ONCE, f"sends EndOfPartition {late_ns} ns after its sender closed")
 
     def _data_sent(self, element: object) -> None:
-        self.sent_amount += self._plane.amount(element)
+        amount = self._plane.amount(element)
+        self.sent_amount += amount
+        if self.restored and (expected := self.restored.popleft()) != amount:
+            says = f"sends {amount} bytes where its checkpoint has {expected} in flight"
+            self._violate("order_is_kept", says)
         if self._memory is not None:
             self._check_memory()
         if self._ended:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.recovery.failover import Phase
@@ -18,11 +19,14 @@ from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ckptsim.sim.job.buffers.compiled import CompiledDriver
     from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
     from ckptsim.sim.job.buffers.compiled.output import CompiledSubpartition, CompiledWriter
     from ckptsim.sim.job.buffers.input import InputGate, LocalChannel, RemoteChannel, Wire
     from ckptsim.sim.job.buffers.output import LocalBufferPool, Route, Subpartition
+    from ckptsim.sim.job.buffers.state import BufferSnapshot
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -168,6 +172,24 @@ class BufferOracle(JobOracle, BufferObserver):
             written_bytes=self._view.written,
             violate=self._violate,
         )
+
+        if restored is not None:
+            self._expect_restored(restored)
+
+    def _expect_restored(self, restored: JobCheckpoint) -> None:
+        """Expect what was in flight first: what had reached the receiver, then the sender's."""
+        vertices = self._world.model.vertices
+        if any(len(restored.subtasks[one.name]) != one.parallelism for one in vertices):
+            return  # other channels have parts of it each
+        held: Mapping[int, BufferSnapshot] = restored.tasks
+        for task in self._world.tasks:
+            for place, end in enumerate(task.subpartitions):
+                channel = end.input_channel
+                receiver, sender = held.get(channel.gate.task.number), held.get(task.number)
+                spans = [*(receiver.input_spans.get(channel.index, ()) if receiver else ())]
+                spans += sender.output_spans.get(place, ()) if sender else ()
+                oracle = self.tasks[task.number].outputs[place]
+                oracle.restored = deque(size for size, _ in spans)
 
     def look(self) -> None:
         """Check what must hold at every instant, and that an attempt that runs does something."""
