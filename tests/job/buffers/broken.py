@@ -127,6 +127,19 @@ def restores_in_flight_data_twice(patch: Patch) -> None:
     patch.setattr(recovery, "put_back", lambda subpartition, spans: right(subpartition, spans * 2))
 
 
+def restores_what_was_sent_first(patch: Patch) -> None:
+    """Put what waited at a sender in front of what had reached its receiver."""
+    right = recovery.put_back
+    held: list[Any] = []
+
+    def swapped(subpartition: Subpartition, spans: list[Any]) -> None:
+        held.append(spans)
+        if len(held) % 2 == 0:
+            right(subpartition, held[-1] + held[-2])
+
+    patch.setattr(recovery, "put_back", swapped)
+
+
 def forgets_half_of_what_was_processed(patch: Patch) -> None:
     """Let operators begin an attempt with half of the records that their state had."""
     right = world.restore_counts
@@ -286,6 +299,12 @@ BROKEN: dict[str, Broken] = {
         model=ending(job(_UNALIGNED)),
         faults=_CRASH,
         patch=restores_in_flight_data_twice,
+    ),
+    "restores_what_was_sent_first": Broken(
+        breaks="order_is_kept",
+        model=ending(job(_UNALIGNED, network={"record_bytes": 1500})),
+        faults=_CRASH,
+        patch=restores_what_was_sent_first,
     ),
     "forgets_a_position": Broken(
         breaks="at_least_once_state",
