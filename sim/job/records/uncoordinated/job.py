@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.coordinator.plan import FinishedState
@@ -24,6 +25,8 @@ from ckptsim.sim.job.records.uncoordinated.message_log import MessageLog
 from ckptsim.sim.job.records.uncoordinated.task import TaskCheckpoints, snapshot_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.state import Element, TaskSnapshot
     from ckptsim.sim.job.records.tasks import Task
@@ -141,14 +144,14 @@ class UncoordinatedJob:
 
         Source: Briatico, Ciuffoletti, Simoncini (1984).  A snapshot that could not be written is
         missing from its index, and without logs messages may be on their way, so nothing is
-        promised then.
+        promised then.  Nor has a task reached an index while a file before it is being written.
         """
         induced = self._job.checkpointing.protocol is CheckpointProtocol.COMMUNICATION_INDUCED
         if not induced or self._some_failed or not self._logged:
             return
-        stored = self._stored.values()
-        common = min(max((one.asked.index for one in own), default=0) for own in stored)
-        for task, own in self._stored.items():
+        stored = {task: _without_gap(own) for task, own in self._stored.items()}
+        common = min(max((one.asked.index for one in own), default=0) for own in stored.values())
+        for task, own in stored.items():
             there = [one.asked.number for one in own if one.asked.index >= common]
             least = min(there) if common else 0
             if numbers[task] < least:
@@ -216,6 +219,12 @@ class UncoordinatedJob:
         taken.status, taken.snapshot = "discarded", None
         attempt.goal("rolled_back_behind_a_checkpoint")
         attempt.env.trace.record("rolled_back", attempt.tasks[task].entity, taken.number)
+
+
+def _without_gap(stored: Sequence[TakenCheckpoint]) -> list[TakenCheckpoint]:
+    """Return a task's checkpoints up to the first that is not stored."""
+    known = {one.asked.number: one for one in stored}
+    return [known[number] for number in takewhile(known.__contains__, count(1))]
 
 
 def _held(taken: TakenCheckpoint) -> TaskSnapshot:
