@@ -15,6 +15,7 @@ from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files.toml import to_toml
 from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
+from ckptsim.sim.cli.jobs.advice_text import lines_of
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded
@@ -162,8 +163,18 @@ def test_the_picture_has_the_optima_of_paper_in_it() -> None:
     assert text.count("<circle") == 4
     for said in ("Young 5 s", "Daly 5.2 s", "simulated 6 s"):
         assert said in text
-    nothing = picture(replace(curve, young_s=0.0, daly_s=0.0, optimum_s=None))
-    assert "Young" not in nothing
+    free = replace(curve, young_s=0.0, daly_s=0.0, optimum_s=None)
+    assert "Young" not in picture(free)
+
+
+def test_an_optimum_on_paper_that_cannot_be_kept_is_no_interval() -> None:
+    """The advice says why paper has none where a checkpoint costs no work, and no 0.0 s."""
+    points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
+    curve = Curve(mode=jobs.Mode.ALIGNED, points=points, optimum_s=6.0, young_s=5.0, daly_s=5.2)
+    told = list(lines_of([curve], points[1], []))[-1]
+    assert told.endswith("On paper it would be every 5.0 s (Young) or 5.2 s (Daly)")
+    told = list(lines_of([replace(curve, young_s=0.0, daly_s=0.0)], points[1], []))[-1]
+    assert told.endswith("a checkpoint costs next to no work there")
 
 
 @pytest.fixture(scope="module")

@@ -60,12 +60,15 @@ def _row(point: Point, best: Point | None) -> tuple[str, ...]:
     )
 
 
+def _cannot_be_kept(curve: Curve) -> bool:
+    return curve.young_s < curve.points[0].duration_s
+
+
 def _why(curve: Curve) -> str:
     """Say whether paper can be believed here."""
-    first = curve.points[0]
     losses = [point.loss_s for point in curve.points]
     off = 1.0 if curve.optimum_s is None else abs(curve.young_s / curve.optimum_s - 1)
-    if curve.young_s < first.duration_s:
+    if _cannot_be_kept(curve):
         return "Paper's is shorter than a checkpoint takes, so it cannot be kept."
     if min(losses) > 0 and max(losses) > 1.5 * min(losses):
         return "The loss depends on the interval, which paper takes as fixed."
@@ -85,8 +88,16 @@ def _sentence(curves: Sequence[Curve], best: Point | None) -> str:
         f"advised: {best.mode.value} checkpoints every {interval_s:,.1f} s. One takes"
         f" {best.duration_s * 1e3:,.0f} ms and costs {best.loss_s * 1e3:,.1f} ms of work, a failure"
         f" undoes {best.undone_s:,.1f} s in the mean; together {best.cost:.2%} of the time."
-        f" {_late(best)}On paper it would be every {curve.young_s:,.1f} s (Young) or"
-        f" {curve.daly_s:,.1f} s (Daly)"
+        f" {_late(best)}{_on_paper(curve)}"
+    )
+
+
+def _on_paper(curve: Curve) -> str:
+    """Say what interval paper has, without the end of the sentence."""
+    if _cannot_be_kept(curve):
+        return "On paper it would be as short as can be: a checkpoint costs next to no work there"
+    return (
+        f"On paper it would be every {curve.young_s:,.1f} s (Young) or {curve.daly_s:,.1f} s (Daly)"
     )
 
 
