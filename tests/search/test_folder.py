@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,10 +59,7 @@ def test_the_pytest_file_passes_when_the_fault_is_gone(folder, tmp_path) -> None
 
 def test_a_folder_repeats_wherever_it_is(folder, tmp_path, capsys) -> None:
     """Moved elsewhere it repeats the digest, and every file but the replay command is the same."""
-    moved = tmp_path / "elsewhere"
-    moved.mkdir()
-    for file in folder.iterdir():
-        (moved / file.name).write_bytes(file.read_bytes())
+    moved = shutil.copytree(folder, tmp_path / "elsewhere")
     assert main(["replay", str(moved), "--out", str(tmp_path / "pictures")]) == 1
     text = capsys.readouterr().out
     assert "repeated: the digest is the one that was kept" in text
