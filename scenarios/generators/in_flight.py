@@ -1,0 +1,114 @@
+"""Small random jobs on records that are restored, at other parallelisms, with much in flight.
+
+They are short: a few vertices and records, a checkpoint or two behind a backlog, a failure, and
+another checkpoint that comes while what was restored is still being read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES
+
+_MS = 1_000_000
+_PARTITIONERS = ("hash", "custom", "rescale", "forward", "rebalance", "broadcast", "forward")
+# How what is in flight is kept: more often the ways in which records of ordered edges are, too.
+_KEPT: tuple[dict[str, Any], ...] = (
+    {},
+    {"ordered_edges": "reassigned"},
+    {"spilling": "continuous", "replay_from": "file_index"},
+    {"ordered_edges": "reassigned"},
+)
+
+
+def document(choose: Choices) -> dict[str, Any]:
+    """Return a job with failures as the document of a scenario file, in base units."""
+    vertices = [_source(choose, number) for number in range(choose.integer(1, 2))]
+    for number in range(choose.integer(1, 3)):
+        vertices.append(_operator(choose, number, vertices))
+    interval_ns = choose.of((10, 6, 20)) * _MS
+    return {
+        "name": "random_job",
+        "link": "barrier_protocol",
+        "says": "a small random job that is restored with much in flight",
+        "job": {
+            "vertices": vertices,
+            "channels": {
+                "sender_records": choose.of((8, 4, 20)),
+                "receiver_records": choose.of((4, 2, 8)),
+                "latency_ns": choose.of((0, _MS // 10, 3 * _MS)),
+                "record_buffers": choose.of((1, 3, 2)),
+            },
+            "checkpointing": {
+                "mode": choose.of(("unaligned", "unaligned", "aligned_timeout")),
+                "interval_ns": interval_ns,
+                "aligned_timeout_ns": _MS,
+                "timeout_ns": 600_000 * _MS,
+                "min_pause_ns": 0,
+            },
+            "channel_state": choose.of((*_KEPT, choose.of(CHANNEL_STATES))),
+            "costs": {
+                "rpc_ns": choose.of((0, _MS // 2)),
+                "read_record_ns": choose.of((_MS // 4, 0, _MS)),
+                "restore_ns": choose.of((0, 0, 3 * _MS)),
+            },
+            "restart": {"kind": "fixed_delay", "delay_ns": choose.of((0, 5)) * _MS},
+        },
+        "faults": _failures(choose, vertices, interval_ns),
+    }
+
+
+def _source(choose: Choices, number: int) -> dict[str, Any]:
+    parallelism = choose.integer(1, 3)
+    return {
+        "name": f"source{number}",
+        "kind": "source",
+        "parallelism": parallelism,
+        "rate_per_s": 1000.0 * parallelism / choose.of((1, 2)),
+        "records": choose.integer(15, 40) * parallelism,
+    }
+
+
+def _operator(choose: Choices, number: int, before: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return an operator that reads what nobody reads yet, or a vertex that is read already."""
+    read = {one["upstream"] for vertex in before for one in vertex.get("inputs", ())}
+    unread = [one for one in before if one["name"] not in read]
+    again = [one for one in before if one["name"] in read]
+    upstream = [choose.of(again)] if again and choose.integer(0, 2) == 2 else unread or again[-1:]
+    partitioners = [choose.of(_PARTITIONERS) for _ in upstream]
+    forwarded = [u for u, p in zip(upstream, partitioners, strict=True) if p == "forward"]
+    parallelism = forwarded[0]["parallelism"] if forwarded else choose.integer(1, 3)
+    inputs = [
+        {"upstream": u["name"], "partitioner": p}
+        if p != "forward" or u["parallelism"] == parallelism
+        else {"upstream": u["name"], "partitioner": "rescale"}
+        for u, p in zip(upstream, partitioners, strict=True)
+    ]
+    return {
+        "name": f"operator{number}",
+        "kind": "operator",
+        "parallelism": parallelism,
+        "service_ns": choose.of((2, 1, 4)) * _MS,
+        "inputs": inputs,
+    }
+
+
+def _failures(
+    choose: Choices, vertices: list[dict[str, Any]], interval_ns: int
+) -> list[dict[str, Any]]:
+    """Return failures that come one after the other, each with a checkpoint soon behind it."""
+    found: list[dict[str, Any]] = []
+    at_ns = interval_ns
+    for _ in range(choose.integer(2, 3)):
+        at_ns += choose.integer(1, 2) * interval_ns + choose.integer(1, 6) * _MS
+        vertex: dict[str, Any] = choose.of(tuple(vertices))
+        fault = {"vertex": vertex["name"], "at_ns": at_ns}
+        if choose.integer(0, 2) == 2:
+            subtask = choose.integer(0, vertex["parallelism"] - 1)
+            fault |= {"kind": "crash_task", "subtask": subtask}
+        else:
+            fault |= {"kind": "rescale", "parallelism": choose.integer(1, 4)}
+        soon_ns = at_ns + choose.integer(1, 8) * _MS
+        found += [fault, {"kind": "request_checkpoint", "at_ns": soon_ns}]
+    return found
