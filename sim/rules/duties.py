@@ -123,7 +123,14 @@ class Duties:
 
 
 class CoordinatorDuties(Duties):
-    """Of the host of a coordinator: it plans at once, stores once, and its timers are exact."""
+    """Of the host of a coordinator: it plans at once, stores once, and its timers are exact.
+
+    Behind a stop that has failed it begins to trigger again, at once.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stops: list[int] = []  # savepoints of stops
 
     def _come(self, now_ns: int, event: Any) -> str | None:
         match event:
@@ -135,6 +142,8 @@ class CoordinatorDuties(Duties):
                 return self.fired(now_ns, f"timer {event.kind.name}", event.number)
             case coordinator_events.SchedulerStopped():
                 self.drop("a plan")
+            case coordinator_events.SchedulerStarted():
+                self.drop("a stop that has failed")
         return None
 
     def _ask(self, now_ns: int, effect: Any) -> None:
@@ -143,6 +152,12 @@ class CoordinatorDuties(Duties):
                 self.want(now_ns, "a plan", at_once=True)
             case coordinator_events.StoreCheckpoint():
                 self.want(now_ns, "the store of", effect.checkpoint)
+            case coordinator_events.TriggerTasks() if effect.request.synchronous:
+                self._stops.append(effect.barrier.checkpoint)
+            case coordinator_events.RefuseRequest() if effect.request.synchronous:
+                self.want(now_ns, "a stop that has failed", at_once=True)
+            case coordinator_events.CheckpointFailed() if effect.checkpoint in self._stops:
+                self.want(now_ns, "a stop that has failed", at_once=True)
             case coordinator_events.SetTimer():
                 name = f"timer {effect.kind.name}"
                 self.set_timer(now_ns + effect.delay_ns, name, effect.number)

@@ -38,6 +38,12 @@ _SET = coordinator_events.SetTimer(_TICK, 1, 10)
 _FIRED = coordinator_events.TimerFired(0, _TICK, 1)
 _PLAN = coordinator_events.PlanCheckpoint(Request(number=1, submitted_ns=0))
 _PLANNED = coordinator_events.PlanRefused(0)
+_STOP = Request(number=1, submitted_ns=0, savepoint=True, synchronous=True)
+_REFUSED = coordinator_events.RefuseRequest(_STOP, FailureReason.IO_EXCEPTION)
+_STOP_FAILED = [
+    coordinator_events.TriggerTasks(_BARRIER, (0,), _STOP),
+    coordinator_events.CheckpointFailed(3, FailureReason.CHECKPOINT_EXPIRED),
+]
 _STORE = coordinator_events.StoreCheckpoint(3, savepoint=False)
 _STORED = coordinator_events.Stored(0, 3)
 _SENT = ordering_events.StateSent(scope=None, index=1)
@@ -54,6 +60,8 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("coordinator", [_SET, coordinator_events.CancelTimer(_TICK, 1)], [(10, _FIRED)], "is not set"),
     ("coordinator", [_PLAN], [(1, _STORED)], "not answered at once"),
     ("coordinator", [_PLAN], [(0, _PLANNED), (0, _PLANNED)], "which nobody waits for"),
+    ("coordinator", [_REFUSED], [(1, _STORED)], "a stop that has failed is not answered at once"),
+    ("coordinator", _STOP_FAILED, [(1, _STORED)], "a stop that has failed is not answered at once"),
     ("handler", [_ALIGN], [(9, _END)], "too early"),
     ("handler", [_ALIGN, handler_events.CancelTimer(1)], [(10, _END)], "is not set"),
     ("handler", [], [(0, handler_events.ChannelEnded(0, 1))] * 2, "second time"),

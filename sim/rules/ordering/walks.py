@@ -44,6 +44,8 @@ class OrderingRules(OrderingAnswers):
 
     def _plausible(self, pick: Pick) -> Any:
         """Return an event with right numbers: records, reports, states, answers to sends."""
+        if self._ending == "waiting" and pick.one_in(3):
+            return ordering.FinishTimerFired()
         if self._outstanding is not None and not pick.one_in(3):
             sent = (self._outstanding.scope, self._outstanding.index)
             answer = ordering.SendFailed if pick.one_in(4) else ordering.StateSent
@@ -81,7 +83,11 @@ class OrderingRules(OrderingAnswers):
                 id=identity,
                 channel=pick.of(self._channels),
             )
-        return self._next_state(pick, stream, identity) if kind < 8 else ordering.FlushRequested()
+        if kind < 8:
+            return self._next_state(pick, stream, identity)
+        if self._states and self._ending == "open" and pick.one_in(4):
+            return ordering.FinishRequested(wait_ns=5)
+        return ordering.FlushRequested()
 
     def _next_state(self, pick: Pick, stream: _Stream, identity: str) -> Any:
         """Return a state of the attempt's kind with the index behind the last one, or so."""
