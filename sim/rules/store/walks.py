@@ -87,10 +87,7 @@ class ClientRules(ClientAnswers):
         tp = pick.of(("s_v1/0", "s_v1/0", "s_v1/0", "s_v1/1", "s_v2/0", "s_v1_x_mv/1", "s_v2/2"))
         kind = pick.integer(0, 19)
         if kind < 4:
-            key = pick.of("abc")  # durable by the control entry, then put again and deleted
-            often = [["p", key, 1], ["c", "EOP"], ["p", key, 2], ["d", key]]
-            several = often if pick.one_in(3) else [_record(pick) for _ in range(3)]
-            return {"op": "produce", "tp": tp, "recs": several}
+            return {"op": "produce", "tp": tp, "recs": [_record(pick) for _ in range(3)]}
         if kind < 7 and (tp not in self.opened or pick.one_in(6)):
             return {"op": "open", "tp": tp}
         if kind < 11:
