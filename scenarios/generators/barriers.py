@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
@@ -11,34 +12,31 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.spec import Scenario
 
-_KINDS = (
-    *("buffers", "records", "crashing", "uncoordinated"),
-    *("in_flight", "crashing", "in_flight", "in_flight"),
-)
-
 
 def barriers(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; some on buffers fail and are restarted."""
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
-    kind = choices.of(_KINDS)
-    if kind == "records":
-        text = _on_records(choices)
-    elif kind == "uncoordinated":
-        text = uncoordinated.document(choices)
-    elif kind == "in_flight":
-        text = in_flight.document(choices)
-    elif kind == "crashing":
-        text = add_environment(choices, buffer_jobs.short(buffer_jobs.crashing_document(choices)))
-    else:
-        text = add_environment(choices, buffer_jobs.short(buffer_jobs.document(choices)))
-    return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
+    draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
+    small = (in_flight.document, _crashing, in_flight.document, in_flight.document)
+    return _drawn(choices, draws + small)
 
 
 def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
-    draw = choices.of((_on_records, uncoordinated.document, in_flight.document))
-    text = draw(choices)
+    return _drawn(choices, (_on_records, uncoordinated.document, in_flight.document))
+
+
+def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:
+    text = choices.of(draws)(choices)
     return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
+
+
+def _on_buffers(choices: Choices) -> dict[str, Any]:
+    return add_environment(choices, buffer_jobs.short(buffer_jobs.document(choices)))
+
+
+def _crashing(choices: Choices) -> dict[str, Any]:
+    return add_environment(choices, buffer_jobs.short(buffer_jobs.crashing_document(choices)))
 
 
 def _on_records(choices: Choices) -> dict[str, Any]:

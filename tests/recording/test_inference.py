@@ -136,21 +136,11 @@ def test_records_that_came_tell_even_shares_from_key_groups(
 ) -> None:
     """Six subtasks have even shares where what came, queues included, says so, and else groups."""
     subtasks = tuple(
-        SubtaskAnswer(
-            index=index,
-            task_manager=None,
-            host=None,
-            attempt=0,
-            samples=tuple(
-                Sample(
-                    at_ms=at_ms,
-                    values={
-                        "numRecordsIn": 0.2 * at_ms / 1000 * count,
-                        "numBytesIn": 0.2 * at_ms * count,
-                        "buffers.inputQueueLength": length,
-                    },
-                )
-                for at_ms in (0, 5000)
+        _subtask(
+            index,
+            *(
+                {"numRecordsIn": n, "numBytesIn": 1000 * n, "buffers.inputQueueLength": length}
+                for n in (0, count)
             ),
         )
         for index, (count, length) in enumerate(zip(processed, queued, strict=True))
@@ -168,22 +158,23 @@ def test_queues_that_were_shorter_before_are_no_skew(hot: int, *, is_skewed: boo
     """Subtasks that caught up while they were watched have as many keys as the others."""
     counts = ((17060, 32411), (19815, 33029), (19659, 33216), (17981, 32955))
     subtasks = tuple(
-        SubtaskAnswer(
-            index=index,
-            task_manager=None,
-            host=None,
-            attempt=0,
-            samples=tuple(
-                Sample(at_ms=at, values={"numRecordsIn": times * n, "numBytesIn": times * 418 * n})
-                for at, n in enumerate(own)
-            ),
-        )
+        _subtask(index, *({"numRecordsIn": times * n, "numBytesIn": times * 418 * n} for n in own))
         for index, own in enumerate(counts)
         for times in (hot if index == 0 else 1,)
     )
     keyed = next(v for v in read_recording(SHIPPED / "job03").vertices if v.inputs)
     found = shares_of(replace(keyed, subtasks=subtasks))
     assert (found is not None) is is_skewed
+
+
+def _subtask(index: int, *samples: dict[str, float]) -> SubtaskAnswer:
+    return SubtaskAnswer(
+        index=index,
+        task_manager=None,
+        host=None,
+        attempt=0,
+        samples=tuple(Sample(at_ms=5000 * n, values=values) for n, values in enumerate(samples)),
+    )
 
 
 def _finding(found: Imported, name: str) -> Any:

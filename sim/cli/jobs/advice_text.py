@@ -95,7 +95,7 @@ def _sentence(curves: Sequence[Curve], best: Point | None) -> str:
 def _on_paper(curve: Curve) -> str:
     """Say what interval paper has, without the end of the sentence."""
     if _cannot_be_kept(curve):
-        return "On paper it would be as short as can be: a checkpoint costs next to no work there"
+        return "The interval on paper is shorter than one takes, so it cannot be kept"
     return (
         f"On paper it would be every {curve.young_s:,.1f} s (Young) or {curve.daly_s:,.1f} s (Daly)"
     )

@@ -44,9 +44,11 @@ def shares_of(
     total = sum(counts)
     if len(counts) != vertex.parallelism or total < FEW * vertex.parallelism:
         return _by_groups(vertex, usual)
-    came = _came(vertex, segment_bytes)
+    edge = edge_bytes_of(vertex)
+    full = None if edge is None else segment_bytes / edge.value
+    came = None if full is None else _came(vertex, full)
     if not _is_odd(counts, usual) or (came is not None and not _is_odd(came, usual)):
-        if _are_even(vertex, usual, segment_bytes):
+        if came is not None and full is not None and _are_even(came, usual, full):
             return None
         return _by_groups(vertex, usual)
     # Those that look alike get the same share: only what stands out is skew.
@@ -69,15 +71,12 @@ def _is_odd(counts: Sequence[float], usual: Sequence[float]) -> bool:
     return odd >= max(EVEN * mean, 4 * math.sqrt(mean))
 
 
-def _came(vertex: VertexAnswer, segment_bytes: int) -> list[float] | None:
+def _came(vertex: VertexAnswer, full: float) -> list[float]:
     """Return how many records came to each subtask since it began, those in its queue included.
 
     What it has processed while it was watched has queues in it that were longer before or behind.
+    full: records of a full buffer.
     """
-    size = edge_bytes_of(vertex)
-    if size is None:
-        return None
-    full = segment_bytes / size.value
     return [
         (subtask.last("numRecordsIn") or 0.0)
         + full * (subtask.last("buffers.inputQueueLength") or 0.0)
@@ -85,16 +84,12 @@ def _came(vertex: VertexAnswer, segment_bytes: int) -> list[float] | None:
     ]
 
 
-def _are_even(vertex: VertexAnswer, usual: Sequence[float], segment_bytes: int) -> bool:
+def _are_even(came: Sequence[float], usual: Sequence[float], full: float) -> bool:
     """Tell whether the records that came by key were dealt out evenly, not by key groups.
 
     Subtasks that are all busy process as many each whatever their shares are, and queue the rest:
     what came is what was processed since they began, and what is in their queues.
     """
-    came, size = _came(vertex, segment_bytes), edge_bytes_of(vertex)
-    if came is None or size is None:
-        return False
-    full = segment_bytes / size.value
     mean = fmean(came)
     noise = mean + full**2 + (_FEW_KEYS * mean) ** 2
     even, grouped = (

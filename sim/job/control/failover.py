@@ -221,7 +221,8 @@ class FailoverHost:
 def note_canceled(failovers: Iterable[FailoverRecord], now_ns: int) -> None:
     """Note that nothing acts any more of the attempt that has failed."""
     for record in failovers:
-        record.canceled_ns = record.canceled_ns or now_ns
+        if record.canceled_ns is None:
+            record.canceled_ns = now_ns
 
 
 def restart_strategy(env: Environment, parameters: RestartParameters) -> RestartStrategy:

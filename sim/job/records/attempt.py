@@ -54,7 +54,8 @@ class Attempt:
         self.alive = True
         self.restored = restored
         self.restored_id = restored.checkpoint_id if restored is not None else None
-        self.recovery = RecoveryInstants(self, None)
+        failovers = world.control.failovers
+        self.recovery = RecoveryInstants(self, failovers[-1] if failovers else None)
         self.input_ended_ns = 0  # when a source ended last
         self.successions = successions(self.graph, restored, self.env)
         self.splits = Splits(self.graph, restored)
@@ -109,8 +110,6 @@ class Attempt:
 
     def start(self) -> None:
         """Begin: channels send what they hold, tasks work."""
-        failovers = self.world.control.failovers
-        self.recovery = RecoveryInstants(self, failovers[-1] if failovers else None)
         if self.world.uncoordinated is not None:
             self.world.uncoordinated.begin(self)
         for channel in self.channels:
