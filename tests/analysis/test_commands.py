@@ -85,7 +85,7 @@ def environment() -> dict[str, str]:
 def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     """Ctrl-C ends a sweep with what was saved; the same command does the rest."""
     words = command(
-        *("sweep", str(plan(tmp_path, replications=60, records=LONG))),
+        *("sweep", str(plan(tmp_path, replications=100, records=LONG))),
         *("--out", "out", "--master", "local[2]", "--json"),
     )
     first = subprocess.Popen(
@@ -99,17 +99,17 @@ def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     _, said = first.communicate(timeout=90)
     assert first.returncode == 130, said
     kept = len(SweepStore(tmp_path / "out").run_keys())
-    wanted = f"{kept} of 120 runs are kept in out; the same command does the rest"
+    wanted = f"{kept} of 200 runs are kept in out; the same command does the rest"
     assert said.decode() == f"ckptsim: interrupted; {wanted}\n"
 
-    plan(tmp_path, replications=60, records=LONG)
+    plan(tmp_path, replications=100, records=LONG)
     done = subprocess.run(
         words, cwd=tmp_path, env=environment(), capture_output=True, timeout=300, check=True
     )
     summary = json.loads(done.stdout)
-    assert summary["runs"] == 120
-    assert 0 < summary["skipped"] < 120  # many, so that some are left when the signal comes
-    assert summary["skipped"] + summary["done"] == 120
+    assert summary["runs"] == 200
+    assert 0 < summary["skipped"] < 200  # many, so that some are left when the signal comes
+    assert summary["skipped"] + summary["done"] == 200
     assert done.stderr == b""
     assert summary["errors"] == summary["violated"] == 0
 
