@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ckptsim.analysis.findings import points
-from ckptsim.analysis.findings.points import Replications
+from ckptsim.analysis.findings.points import Replications, Spoken
 from ckptsim.analysis.findings.share import OUTLIER_COLUMNS, Point, Share, merge
-from ckptsim.analysis.findings.spoken import Spoken
 from ckptsim.analysis.findings.summarise import summarise
 from ckptsim.analysis.tables.pieces import Piece, read_piece
 from ckptsim.analysis.tables.store import SweepStore

@@ -9,6 +9,7 @@ of the points given.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -19,7 +20,8 @@ import pandas as pd
 from ckptsim.analysis.findings.runs import EXPECTED, WAITS, Ints
 from ckptsim.analysis.findings.share import SCALE, TASK_MEANS, Point, Share
 from ckptsim.analysis.statistics import interval, paired_difference, survival
-from ckptsim.scenarios.planning import METRICS
+from ckptsim.analysis.words import names_in_words, value_in_words
+from ckptsim.scenarios.planning import METRICS, SCENARIO_AXIS
 
 POINT = ["scenario", "parameters"]
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
@@ -259,3 +261,37 @@ def goals(share: Share) -> pd.DataFrame:
     """Return per goal in how many runs it was reached, and how often in all."""
     rows = [(name, *share.goals[name]) for name in sorted(share.goals)]
     return pd.DataFrame(rows, columns=["goal", "runs", "runs_reached", "reached"])
+
+
+class Spoken:
+    """The swept parameters of a sweep in words.
+
+    axes: swept values by name, in the order of the plan; of: the parameters in words of each point.
+    """
+
+    def __init__(self, about: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> None:
+        paths = [path for path, _ in about["axes"]]
+        # A sweep of a release whose plans had no names of their own has none.
+        self._names = names_in_words(paths, about.get("words", {}))
+        self.axes = {
+            self._names[path]: [value_in_words(path, value) for value in values]
+            for path, values in about["axes"]
+        }
+        self.of: dict[Point, str] = {
+            (point["scenario"], point["parameters"]): self.parameters(point) for point in points
+        }
+
+    def parameters(self, point: Mapping[str, Any]) -> str:
+        """Return the swept parameters of a point in words, as JSON in the order of the plan."""
+        values = {**json.loads(point["parameters"]), SCENARIO_AXIS: point["scenario"]}
+        swept = {
+            name: value_in_words(path, values[path])
+            for path, name in self._names.items()
+            if path in values
+        }
+        return json.dumps(swept, ensure_ascii=False)
+
+    def frame(self, found: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame with the parameters of its points in words."""
+        keys = zip(found["scenario"], found["parameters"], strict=True)
+        return found.assign(parameters=[self.of[key] for key in keys])

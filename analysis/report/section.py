@@ -21,13 +21,13 @@ from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.vector import inline
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report import tables
-from ckptsim.analysis.report.picture import Picture
 from ckptsim.analysis.report.pictures import (
+    Picture,
     duration_pictures,
     metric_pictures,
+    recovery_pictures,
     task_pictures,
 )
-from ckptsim.analysis.report.recoveries import recovery_pictures
 from ckptsim.analysis.report.slowest import slowest_run
 from ckptsim.scenarios.planning import METRICS
 

@@ -16,7 +16,7 @@ from ckptsim.analysis.figures.barriers import (
 from ckptsim.analysis.figures.run.lives import lives
 from ckptsim.analysis.figures.run.timeline import marks_of, timeline
 from ckptsim.analysis.findings import Findings
-from ckptsim.analysis.report.picture import Picture
+from ckptsim.analysis.report.pictures import Picture
 from ckptsim.analysis.words import time_in_words
 from ckptsim.scenarios.files import document
 from ckptsim.sim.rows import CheckpointRow, RunResult

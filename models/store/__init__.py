@@ -1,7 +1,7 @@
 """Where a checkpoint is kept, relative to the data it speaks of, and what a crash does to both."""
 
 from ckptsim.models.store.client import Parts, StoreClient
-from ckptsim.models.store.errors import Refusal, StoreError
+from ckptsim.models.store.interface import Refusal, StoreError
 from ckptsim.models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
 from ckptsim.models.store.medium import (
     Area,
@@ -17,8 +17,15 @@ from ckptsim.models.store.medium import (
     SlotWrite,
     Step,
 )
-from ckptsim.models.store.rules import Order, Part, SyncRules
-from ckptsim.models.store.settings import Durability, Placement, Reset, Settings
+from ckptsim.models.store.settings import (
+    Durability,
+    Order,
+    Part,
+    Placement,
+    Reset,
+    Settings,
+    SyncRules,
+)
 from ckptsim.models.store.state import PartitionState, VersionState, decode_state, encode_state
 from ckptsim.models.store.topics import LocalTopics, TopicPartition, version_topic
 from ckptsim.models.store.versions import StoreVersions, make_store

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion.events import IngestionState, RulesChanged
+from ckptsim.models.store.interface import Refusal, StoreError
 from ckptsim.models.store.log import LogBook, Logs
 from ckptsim.models.store.medium import (
     Area,
@@ -36,8 +36,7 @@ from ckptsim.models.store.medium import (
     Step,
 )
 from ckptsim.models.store.replica import Replica, WorkingContent
-from ckptsim.models.store.rules import SyncRules
-from ckptsim.models.store.settings import Placement, Reset, Settings
+from ckptsim.models.store.settings import Placement, Reset, Settings, SyncRules
 from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state
 from ckptsim.models.store.topics import LocalTopics, TopicPartition
 

@@ -1,12 +1,77 @@
-"""How a client keeps its data and checkpoints: placement and everything one can choose in it."""
+"""How a client keeps its data and checkpoints: when it syncs, in which steps, and where.
+
+A sync happens on every control entry that is no segment marker, and as soon as the bytes of data
+records since the last sync reach a threshold.  A sync after a time is an addition of this model:
+it bounds what a partition with little traffic repeats.  Segment markers are left out because they
+are frequent and each sync costs a flush.
+
+Source: linkedin/venice, `StoreIngestionTask.shouldSyncOffset`, thresholds of `VeniceServerConfig`
+(32 MiB after the end of push, 60 MiB before; compared with `>=`; none by time).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
 
+from ckptsim.models.store.log import Control
 from ckptsim.models.store.medium import Slot
-from ckptsim.models.store.rules import Order, SyncRules
+
+_SEGMENT_MARKERS = (Control.START_OF_SEGMENT, Control.END_OF_SEGMENT)
+
+
+class Order(IntEnum):
+    """Which of the two steps of a sync comes first, where they are two."""
+
+    DATA_FIRST = 0
+    CHECKPOINT_FIRST = 1
+
+
+class Part(IntEnum):
+    """What one durable step of a sync holds."""
+
+    DATA = 0
+    CHECKPOINT = 1
+    BOTH = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRules:
+    """When to sync and how; 0 switches a threshold off.
+
+    atomic: data and checkpoint are one step; `order` has no meaning then.
+    """
+
+    sync_bytes: int = 0
+    sync_interval_ns: int = 0
+    order: Order = Order.DATA_FIRST
+    atomic: bool = False
+
+    def due_by_bytes(self, bytes_since_sync: int) -> bool:
+        """Say whether the counted bytes demand a sync."""
+        return 0 < self.sync_bytes <= bytes_since_sync
+
+    def due_by_control(self, control: Control) -> bool:
+        """Say whether a control entry demands a sync."""
+        return control not in _SEGMENT_MARKERS
+
+    def records_until_due(self, bytes_since_sync: int, record_bytes: int) -> int | None:
+        """Count the records of one size up to and with the one that demands a sync.
+
+        Returns None when no number of records does.
+        """
+        if self.sync_bytes <= 0 or record_bytes <= 0:
+            return None
+        missing = self.sync_bytes - bytes_since_sync
+        return max(1, -(-missing // record_bytes))
+
+    def steps(self) -> tuple[Part, ...]:
+        """List the durable steps of a sync in their order."""
+        if self.atomic:
+            return (Part.BOTH,)
+        if self.order is Order.DATA_FIRST:
+            return (Part.DATA, Part.CHECKPOINT)
+        return (Part.CHECKPOINT, Part.DATA)
 
 
 class Placement(IntEnum):

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area
 from ckptsim.scenarios.composed import SINK
-from ckptsim.sim.composed.store.identity import identity, place, record_of
+from ckptsim.sim.composed.store.store import identity, place, record_of
 from ckptsim.sim.job.control.sinks.external import Status
 from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from ckptsim.models.store import TopicPartition
-    from ckptsim.sim.composed.destination.attempt import PipelineAttempt
+    from ckptsim.sim.composed.destination.destination import PipelineAttempt
     from ckptsim.sim.composed.world import PipelineWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 

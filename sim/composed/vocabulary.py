@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ckptsim.sim.job.buffers.vocabulary import VOCABULARY as BUFFERS
-from ckptsim.sim.job.records.vocabulary import VOCABULARY as RECORDS
+from ckptsim.sim.job.vocabulary import BUFFERS, RECORDS
 from ckptsim.sim.story import Telling, Vocabulary
 from ckptsim.sim.sync.vocabulary import VOCABULARY as SYNC
 

@@ -15,8 +15,8 @@ from ckptsim.models.store import Placement
 from ckptsim.scenarios.composed import GOALS, PROPERTIES, ComposedFault, Pipeline
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.sim.composed.destination import PipelineDestination
-from ckptsim.sim.composed.destination.attempt import PipelineAttempt
 from ckptsim.sim.composed.destination.committer import Committer
+from ckptsim.sim.composed.destination.destination import PipelineAttempt
 from ckptsim.sim.composed.destination.job import PipelineJob
 from ckptsim.sim.composed.ends import check_end
 from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults

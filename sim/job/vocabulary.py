@@ -1,4 +1,4 @@
-"""How the trace of a job reads on either data plane."""
+"""How the trace of a job reads: what both data planes have, and what each has besides."""
 
 from __future__ import annotations
 
@@ -33,4 +33,65 @@ CONTROL: Vocabulary = {
     "restored": Telling("restarts from checkpoint {index}", "index", always=True),
     "stalled": Telling("does nothing for {lasts_ns} ns", "lasts_ns", always=True),
     "violated": Telling("property {name} does not hold: {says}", "name says", always=True),
+}
+
+RECORDS: Vocabulary = {
+    **CONTROL,
+    "performed": Telling("takes its snapshot of checkpoint {index}", "index"),
+    "acknowledged": Telling("has acknowledged checkpoint {index}", "index persisted state"),
+    "completed": Telling(
+        "completes checkpoint {index}", "index duration_ns", ends="checkpoint:index"
+    ),
+    "skipped": Telling("skips the trigger of checkpoint {index}: it comes too late", "index"),
+    "ignored": Telling(
+        "ignores the completion of checkpoint {index}: it is behind {newer}", "index newer"
+    ),
+    "end_of_data_acknowledged": Telling("has its EndOfData acknowledged by {receiver}", "receiver"),
+    "took": Telling(
+        "takes its own checkpoint {number}, index {index}; forced by a message: {forced}",
+        "number index forced",
+    ),
+    "checkpoint_stored": Telling("has stored its checkpoint {number}", "number"),
+    "snapshot_failed": Telling("could not store its checkpoint {number}", "number"),
+    "rolled_back": Telling("goes back behind its checkpoint {number}", "number"),
+    "output": Telling("committed output of {sink} has digest {digest}", "sink digest"),
+}
+
+BUFFERS: Vocabulary = {
+    **CONTROL,
+    "barrier": Telling(
+        says="takes the barrier of checkpoint {index} from channel {channel} ({kind})",
+        fields="index channel kind",
+    ),
+    "announced": Telling(
+        says="hears that the barrier of checkpoint {index} stands in channel {channel}",
+        fields="index channel",
+    ),
+    "cancelled": Telling(
+        says="hears from channel {channel} that no barrier of checkpoint {index} comes",
+        fields="index channel",
+    ),
+    "sent_barrier": Telling(
+        says="sends the barrier of checkpoint {index}, {overtaken} buffers overtaken",
+        fields="index overtaken",
+    ),
+    "snapshot": Telling(
+        says="takes its snapshot of checkpoint {index} after {records} records",
+        fields="index records start_delay_ns unaligned",
+        begins="upload:index,here",
+    ),
+    "aligned": Telling(
+        says="has aligned checkpoint {index} in {duration_ns} ns, {bytes} bytes meanwhile",
+        fields="index duration_ns bytes",
+    ),
+    "acknowledged": Telling(
+        says="has acknowledged checkpoint {index}: {persisted} bytes in flight, {state} of state",
+        fields="index persisted state",
+        ends="upload:index,here",
+    ),
+    "completed": Telling(
+        says="completes checkpoint {index} after {duration_ns} ns",
+        fields="index duration_ns",
+        ends="checkpoint:index",
+    ),
 }

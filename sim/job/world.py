@@ -26,10 +26,10 @@ from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverRecord, note_canceled, restart_strategy
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.operations import Operations
+from ckptsim.sim.job.control.planning import TaskPlans
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import note_restored
-from ckptsim.sim.job.control.task_plans import TaskPlans
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import CheckpointCoordinator, EndOfDataListener

@@ -1,13 +1,15 @@
-"""A destination that reads Airbyte messages line by line and returns states when they may go."""
+"""A destination that reads a catalog and Airbyte messages, and returns states when they may go."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.models.ordering import wire
+from ckptsim.models.ordering import StreamDescriptor, wire
+from ckptsim.models.ordering.wire import WireError, parse_catalog, read_json
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.order.batches import BatchRules, Pipeline
 
@@ -178,3 +180,18 @@ def _refusal(error: ProtocolError) -> str:
     """Return a refusal without its event, which is the line."""
     parts = [error.kind, *([error.state] if error.state else []), *error.story]
     return ", ".join(str(part) for part in parts)
+
+
+def read_catalog(path: Path) -> tuple[StreamDescriptor, ...]:
+    """Return the streams of a configured catalog, in its order.
+
+    Raises UserError when the file cannot be read as one.
+    """
+    try:
+        return parse_catalog(read_json(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    except WireError as error:
+        raise UserError(f"{path}: {error}") from error
+    except ValueError as error:
+        raise UserError(f"{path}: found no JSON ({error}), expected a catalog") from error

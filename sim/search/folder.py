@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import load, to_toml
-from ckptsim.sim.export.pictures import STORY, pictures
+from ckptsim.sim.export import STORY, pictures
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.search.stories import stories

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ckptsim.scenarios.job import Job, PlacementKind
-from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
-from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
+from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Constants, Mechanisms
 
 _PLENTY = 1_000
 

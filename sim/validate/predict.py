@@ -11,15 +11,13 @@ from typing import Any
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job as JobModel
-from ckptsim.sim.job.buffers.constants import Constants
-from ckptsim.sim.job.buffers.mechanisms import Mechanisms
+from ckptsim.sim.job.buffers.constants import Constants, Mechanisms
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.ablation import NOTHING, Ablation
 from ckptsim.sim.validate.config import model_of
 from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
-from ckptsim.sim.validate.statistics import middle, usual
-from ckptsim.sim.validate.summary import Window, finish_of, summary_of
+from ckptsim.sim.validate.summary import Window, finish_of, middle, summary_of, usual
 
 _MS = 1_000_000
 # A simulated run that has not shown what was measured after so long, or after twice the time of the

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
-from ckptsim.sim.job.buffers.mechanisms import MECHANISMS
+from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Constants
 from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.measured import MeasuredRun
 from ckptsim.sim.validate.predict import model_for
-from ckptsim.sim.validate.statistics import correlation, middle
-from ckptsim.sim.validate.summary import durations_ms
+from ckptsim.sim.validate.summary import correlation, durations_ms, middle
 
 _MS = 1_000_000
 

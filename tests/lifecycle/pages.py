@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ckptsim.sim.cli.pages.lifecycle_page import document
+from ckptsim.sim.cli.pages.protocol_pages import document
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"
 

@@ -9,7 +9,7 @@ from ckptsim.models.lifecycle import TaskKind, rules
 from ckptsim.models.lifecycle.diagram import as_mermaid
 from ckptsim.models.lifecycle.tables import as_text
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.cli.pages.lifecycle_page import HEADER, document
+from ckptsim.sim.cli.pages.protocol_pages import HEADER, document
 from tests.lifecycle.pages import DOCUMENT
 
 

@@ -22,7 +22,7 @@ from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.recovery import detection, failover
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.rules import Part
+from ckptsim.models.store.settings import Part
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.kernel import Streams
@@ -30,7 +30,7 @@ from ckptsim.sim.rules.beside import DOES_ITS_DUTY
 from ckptsim.sim.rules.duties import DUTIES
 from ckptsim.sim.rules.joint import JointDuties
 from ckptsim.sim.search.explore import Explorer
-from ckptsim.sim.store.process.periodic import PeriodicSyncer
+from ckptsim.sim.store.process.syncing import PeriodicSyncer
 
 _BARRIER = Barrier(3, 0, OptionKind.ALIGNED, None)
 _TICK, _EXPIRY = TimerKind.TICK, TimerKind.EXPIRY

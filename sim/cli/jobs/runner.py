@@ -56,7 +56,7 @@ def run_scenarios(
 
 def checked_master(master: str) -> str:
     """Return a Spark master; raises UserError for what cannot be one."""
-    from ckptsim.sim.cli.spark_options import spark_settings
+    from ckptsim.sim.cli.options import spark_settings
 
     spark_settings(argparse.Namespace(master=master, partitions=None, conf=[]))
     return master

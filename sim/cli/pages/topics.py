@@ -40,7 +40,7 @@ TOPICS: dict[str, Topic] = {
     },
     "final_checkpoint": Topic(
         says="how tasks end: the lifecycle tables that run, parameters and faults",
-        maker="ckptsim.sim.cli.pages.lifecycle_page:page",
+        maker="ckptsim.sim.cli.pages.protocol_pages:page",
     ),
     "units": Topic(
         says="units of durations, sizes and rates",
@@ -56,11 +56,11 @@ TOPICS: dict[str, Topic] = {
     ),
     "barrier-states": Topic(
         says="state tables of the barrier handlers",
-        maker="ckptsim.sim.cli.pages.barrier_pages:states_page",
+        maker="ckptsim.sim.cli.pages.protocol_pages:states_page",
     ),
     "edges": Topic(
         says="what each kind of edge means for barriers and rescaling",
-        maker="ckptsim.sim.cli.pages.barrier_pages:edges_page",
+        maker="ckptsim.sim.cli.pages.protocol_pages:edges_page",
     ),
 }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ckptsim.scenarios import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import add_spark_arguments
 from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.runs.check_many import (
@@ -21,7 +22,6 @@ from ckptsim.sim.cli.runs.check_many import (
     write_junit,
 )
 from ckptsim.sim.cli.runs.explore import RUNS, run_explore
-from ckptsim.sim.cli.spark_options import add_spark_arguments
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,

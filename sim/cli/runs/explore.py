@@ -17,6 +17,7 @@ from ckptsim.scenarios.files import to_toml
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import spark_settings
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.runs.check_many import ALL
 from ckptsim.sim.cli.runs.explored import (
@@ -28,7 +29,6 @@ from ckptsim.sim.cli.runs.explored import (
     text_of_all,
 )
 from ckptsim.sim.cli.runs.kept import OUT, Kept
-from ckptsim.sim.cli.spark_options import spark_settings
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.report import Progress

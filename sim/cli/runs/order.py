@@ -13,7 +13,7 @@ from ckptsim.models import ordering
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.order import BatchRules, Destination, Summary
-from ckptsim.sim.order.catalog import read_catalog
+from ckptsim.sim.order.destination import read_catalog
 
 EXAMPLES = """examples:
   ckptsim order tests/data/airbyte/source_faker.jsonl

@@ -21,7 +21,7 @@ from ckptsim.sim.cli.subject import (
     subject_of,
     violation_text,
 )
-from ckptsim.sim.export.pictures import pictures
+from ckptsim.sim.export import pictures
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow, RunResult
@@ -159,7 +159,7 @@ def _barriers(entries: Sequence[Entry], model: Job, checkpoint: int) -> str:
     """Draw the barriers of one checkpoint on their way through a job on buffers."""
     from ckptsim.analysis.figures.run.barrier_story import barrier_story
     from ckptsim.analysis.figures.style import svg
-    from ckptsim.sim.job.buffers.senders import senders_of
+    from ckptsim.sim.job.buffers.world import senders_of
 
     return svg(barrier_story(entries, senders_of(model), checkpoint))
 

@@ -12,9 +12,9 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import SimulatedTime
-from ckptsim.sim.cli.run_limits import add_limit_arguments, limits_of
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,

@@ -9,9 +9,9 @@ from typing import Any
 from ckptsim.scenarios.planning import load_plan
 from ckptsim.sim.cli.jobs import what_if
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import add_spark_arguments, spark_settings
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.cli.spark_options import add_spark_arguments, spark_settings
 
 EXAMPLES = """examples:
   ckptsim demo --out out/demo

@@ -14,10 +14,14 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import Plan, load_plan, scenarios_of, size_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import (
+    add_limit_arguments,
+    add_spark_arguments,
+    limits_of,
+    spark_settings,
+)
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
-from ckptsim.sim.cli.run_limits import add_limit_arguments, limits_of
-from ckptsim.sim.cli.spark_options import add_spark_arguments, spark_settings
 from ckptsim.sim.cli.subject import add_costs_argument
 
 EXAMPLES = """examples:

@@ -15,17 +15,19 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.ordering import Level, RecordsDurable
 from ckptsim.scenarios.composed import READERS
 from ckptsim.scenarios.sync import Point
-from ckptsim.sim.composed.store.identity import identity, row_name
+from ckptsim.sim.composed.store.store import identity, row_name
+from ckptsim.sim.sync.attempt import Attempt as SyncAttempt
+from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
 from ckptsim.sim.sync.messages import RecordPacket
 
 if TYPE_CHECKING:
     from simpy import Event
 
-    from ckptsim.sim.composed.destination.attempt import PipelineAttempt
     from ckptsim.sim.composed.destination.job import PipelineJob
     from ckptsim.sim.composed.destination.reader import RecordQueue
-    from ckptsim.sim.sync.destination import Destination, Intake, Storage
+    from ckptsim.sim.composed.world import PipelineWorld
+    from ckptsim.sim.sync.destination import Intake, Storage
 
 
 class SocketIntake:
@@ -218,3 +220,24 @@ class PipelineDestination:
         self._properties.records.on_report(self._whole, part, 0, Level.COMPLETE)
         packet.partition.durable += count
         packet.partition.last_durable_ns = self._env.now
+
+
+class PipelineAttempt(SyncAttempt):
+    """An attempt; whatever fails in it, source, job or send, ends all of it.
+
+    storage: the job within the destination, from its latest completed checkpoint.
+    """
+
+    world: PipelineWorld
+    storage: PipelineDestination
+
+    def make_destination(self) -> Destination:
+        """Make the destination, and in it the job."""
+        self.world.ledger.attempt_begins(self)
+        self.storage = self.world.cores.destination(self)
+        return Destination(self, self.storage.join)
+
+    def begin(self) -> None:
+        """Start source and destination, then the job."""
+        super().begin()
+        self.storage.job.control.begin()

@@ -7,8 +7,7 @@ from typing import Any
 
 from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.conform.ordering.script import Step, compare, compare_error, place
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Mismatch, Step, Vector, compare, compare_error, place
 
 WHOLE = "*"
 

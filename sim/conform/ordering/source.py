@@ -5,8 +5,7 @@ from __future__ import annotations
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor, source
 from ckptsim.sim.conform.ordering.destination import stream_entries
-from ckptsim.sim.conform.ordering.script import Step, compare, compare_error, place
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Mismatch, Step, Vector, compare, compare_error, place
 
 
 class SourceScript:

@@ -12,11 +12,11 @@ from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.sim.job.buffers.tables import tables
-from ckptsim.sim.job.buffers.vocabulary import VOCABULARY
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
 from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
+from ckptsim.sim.job.vocabulary import BUFFERS as VOCABULARY
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.slots import ProtocolCores
 

@@ -3,7 +3,8 @@
 They were found on measurements of Apache Flink 1.20.3 (one JVM with several task managers on a
 machine with two cores, operators that are slow by waiting).  None belongs to a run, a family of
 runs or a checkpoint mode.  `says` of each constant is below it: where it shows in the measurements,
-and what happens to the predictions when it is wrong.
+and what happens to the predictions when it is wrong.  The mechanisms can be left out, to see what
+each is worth: every one is real, so without it the model is wrong on purpose.
 """
 
 from __future__ import annotations
@@ -180,3 +181,27 @@ def service_of_step(step: int, constants: Constants) -> int:
     """Return the service with which a record takes `step` ns: what `step_ns` turns round."""
     service = max(0, step - constants.record_ns)
     return max(0, service - (step_ns(service, constants) - step))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mechanisms:
+    """What the model does; all on by default.
+
+    stops_early: a task stops when the pool has no free segment left or a channel its maximum, not
+    only when a record finds none. freed_when_read: a receiver's buffer is free when its last record
+    is read, not when processed. slices: a flush sends what an open buffer holds and lets the sender
+    continue filling it, instead of closing it. random_keys: keys are drawn at random; otherwise the
+    channels take turns. keys_stay: a second keyed edge of equal parallelism keeps a record on its
+    subtask index. shared_cores: small jobs queue for the cores; otherwise each has a core of its
+    own.
+    """
+
+    stops_early: bool = True
+    freed_when_read: bool = True
+    slices: bool = True
+    random_keys: bool = True
+    keys_stay: bool = True
+    shared_cores: bool = True
+
+
+MECHANISMS = Mechanisms()

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
-from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants, on_machine
+from ckptsim.sim.job.buffers.constants import (
+    CONSTANTS,
+    MECHANISMS,
+    Constants,
+    Mechanisms,
+    on_machine,
+)
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
 from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, note_goals, stall
 from ckptsim.sim.job.buffers.input import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
@@ -38,7 +43,7 @@ from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.task import TaskControl
-from ckptsim.sim.job.control.task.cores import make_cores
+from ckptsim.sim.job.control.task.task import make_cores
 from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
@@ -365,3 +370,15 @@ class DataflowWorld:
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL
+
+
+def senders_of(model: Job) -> dict[str, tuple[str, ...]]:
+    """Return for each subtask, by its name in the trace, the sender of each of its channels.
+
+    Subtasks come in the order of the job: sources first, then operators as they are declared.
+    """
+    world = DataflowWorld(Environment(0), model)
+    return {
+        task.entity.name: tuple(channel.subpartition.owner.entity.name for channel in task.channels)
+        for task in world.tasks
+    }

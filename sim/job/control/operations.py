@@ -18,7 +18,7 @@ from ckptsim.sim.job.settings import in_mode
 if TYPE_CHECKING:
     from ckptsim.scenarios.job.faults import Resubmit
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-    from ckptsim.sim.job.control.task_plans import TaskPlans
+    from ckptsim.sim.job.control.planning import TaskPlans
     from ckptsim.sim.job.world import JobWorld
 
 

@@ -20,8 +20,7 @@ from ckptsim.models.store import ControlRecord, TopicPartition
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.sim.store.content import RecordWriter, Run
 from ckptsim.sim.store.kinds import KIND_APPLIED
-from ckptsim.sim.store.process.periodic import PeriodicSyncer
-from ckptsim.sim.store.process.syncing import SyncSteps
+from ckptsim.sim.store.process.syncing import PeriodicSyncer, SyncSteps
 from ckptsim.sim.store.truth import PartitionTruth
 
 if TYPE_CHECKING:

@@ -35,8 +35,7 @@ from ckptsim.sim.sync.messages import (
 )
 from ckptsim.sim.sync.oracle.truth import Partition
 from ckptsim.sim.sync.source.feeds import FeedPlan
-from ckptsim.sim.sync.source.partition_ids import PartitionIds
-from ckptsim.sim.sync.source.resources import Resources
+from ckptsim.sim.sync.source.resources import PartitionIds, Resources
 from ckptsim.sim.sync.source.states import StateMaker, View
 
 if TYPE_CHECKING:

@@ -1,10 +1,11 @@
 """A task's inputs on buffers: gates, channels with credits, and what comes of them."""
 
-from ckptsim.sim.job.buffers.input.channels import Channel, LocalChannel, RemoteChannel
 from ckptsim.sim.job.buffers.input.input_choice import InputChoice, InputTurns
 from ckptsim.sim.job.buffers.input.input_events import InputEvents
-from ckptsim.sim.job.buffers.input.input_gate import InputGate, debloat
+from ckptsim.sim.job.buffers.input.input_gate import Channel, InputGate, debloat
+from ckptsim.sim.job.buffers.input.local_channel import LocalChannel
 from ckptsim.sim.job.buffers.input.recovered_channel import RecoveredBuffers
+from ckptsim.sim.job.buffers.input.remote_channel import RemoteChannel
 from ckptsim.sim.job.buffers.input.wire import Wire
 
 __all__ = [

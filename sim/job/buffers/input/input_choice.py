@@ -11,8 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.input.channels import Channel
-    from ckptsim.sim.job.buffers.input.input_gate import InputGate
+    from ckptsim.sim.job.buffers.input.input_gate import Channel, InputGate
     from ckptsim.sim.job.buffers.output import Element, Slice
 
 Unread = tuple["Slice", "Channel", int, int]

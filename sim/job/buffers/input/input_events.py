@@ -20,7 +20,7 @@ from ckptsim.models.barriers.barrier import (
 from ckptsim.models.core import ProtocolError
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.input.channels import Channel
+    from ckptsim.sim.job.buffers.input.input_gate import Channel
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.control.task.handler import HandlerHost
 

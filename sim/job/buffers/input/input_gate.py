@@ -12,8 +12,9 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
-from ckptsim.sim.job.buffers.input.channels import Channel, RemoteChannel
+from ckptsim.sim.job.buffers.input.local_channel import LocalChannel
 from ckptsim.sim.job.buffers.input.recovered_channel import RecoveredChannel
+from ckptsim.sim.job.buffers.input.remote_channel import RemoteChannel
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Element, Slice
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.sim.job.buffers.tasks import Task
+
+Channel = RemoteChannel | LocalChannel
 
 
 class InputGate:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from ckptsim.sim.job.buffers.output import Slice
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.input.channels import Channel
-    from ckptsim.sim.job.buffers.input.input_gate import InputGate
+    from ckptsim.sim.job.buffers.input.input_gate import Channel, InputGate
     from ckptsim.sim.job.buffers.output import Subpartition
 
 

@@ -3,7 +3,7 @@
 from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
 from ckptsim.sim.job.buffers.output.outputs import Outputs
 from ckptsim.sim.job.buffers.output.record_sizes import RecordSizes
-from ckptsim.sim.job.buffers.output.record_writer import RecordWriter
+from ckptsim.sim.job.buffers.output.record_writer import RecordWriter, Selectivity
 from ckptsim.sim.job.buffers.output.routing import (
     Channels,
     RandomRoute,
@@ -13,7 +13,6 @@ from ckptsim.sim.job.buffers.output.routing import (
     kept_shares,
 )
 from ckptsim.sim.job.buffers.output.segment import OWN_MEMORY, Restored, Segment, Slice
-from ckptsim.sim.job.buffers.output.selectivity import Selectivity
 from ckptsim.sim.job.buffers.output.subpartition import Element, Subpartition
 
 __all__ = [

@@ -9,6 +9,7 @@ Source: Apache Flink 1.20.3, BufferWritingResultPartition, BufferBuilder.
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
     from ckptsim.sim.job.buffers.output.record_sizes import RecordSizes
     from ckptsim.sim.job.buffers.output.routing import Channels, Route
-    from ckptsim.sim.job.buffers.output.selectivity import Selectivity
     from ckptsim.sim.job.buffers.output.subpartition import Subpartition
 
 # How many channel numbers are drawn at a time: speed only, no effect on results.
@@ -219,3 +219,30 @@ class RecordWriter:
         """Let the buffers of a channel that are still to be opened take at most `size` bytes."""
         place = 0 if self._broadcast else channel
         self._capacities[place] = max(1, min(size, self._segment_bytes))
+
+
+_PARTS = 1_000_000
+
+
+class Selectivity:
+    """How many records are out after so many have been processed; parts: per million.
+
+    Which records are dropped or give several is fixed by their number alone, evenly spaced: after n
+    records floor(n * ratio) are out.  So a restored task continues as it would have, and how many
+    inputs lead to the next output buffer is arithmetic.  Assumption: what a filter drops is spread
+    evenly; in runs of drops the open buffers fill more unevenly than here.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, ratio: float) -> None:
+        self.parts = round(ratio * _PARTS)
+
+    def emitted(self, processed: int) -> int:
+        """Return how many records are out after `processed` ones."""
+        return processed * self.parts // _PARTS
+
+    def outputs_of(self, processed: int, count: int) -> list[int]:
+        """Return how many records come of each of the `count` ones behind `processed`."""
+        out = [self.emitted(processed + place) for place in range(count + 1)]
+        return [after - before for before, after in pairwise(out)]

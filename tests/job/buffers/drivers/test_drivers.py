@@ -19,10 +19,9 @@ from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.job import Engine, Job, Partitioner
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.input.wire import Wire
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.mechanisms import MECHANISMS, Mechanisms
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties

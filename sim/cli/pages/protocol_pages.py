@@ -1,4 +1,4 @@
-"""The page of `ckptsim explain final_checkpoint`: lifecycle tables and state diagrams."""
+"""Pages of `ckptsim explain` about protocols: the end of a job, and barriers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import cast
 
+from ckptsim.models.barriers import handler as handlers
 from ckptsim.models.lifecycle import EndMode, TaskKind, Variant, rules
 from ckptsim.models.lifecycle.diagram import as_mermaid
 from ckptsim.models.lifecycle.tables import as_text
+from ckptsim.models.recovery.mapping import DISTRIBUTIONS
+from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.pages.reference import link_page
 from ckptsim.sim.cli.pages.topics import Page
 from ckptsim.sim.mutants.lifecycle import MUTANTS, SHOWN_BY
@@ -132,3 +135,33 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in lines)
+
+
+TABLES = {
+    "aligned": handlers.ALIGNED_TABLE,
+    "alternating (aligned, with time-outs)": handlers.ALTERNATING_TABLE,
+    "unaligned": handlers.UNALIGNED_TABLE,
+}
+
+
+def states_page() -> Page:
+    """Return the rows of every barrier handler: state + input: actions -> next state."""
+    rows = {name: handlers.describe_table(table) for name, table in TABLES.items()}
+    blocks = [f"{name}\n" + "\n".join(f"  {row}" for row in rows[name]) for name in rows]
+    return Page(text="\n\n".join(blocks), data=rows)
+
+
+def edges_page() -> Page:
+    """Return what each partitioner means for barriers and for in-flight data when rescaling."""
+    header = ("partitioner", "barriers may overtake", "output state", "input state")
+    rows = [
+        (
+            partitioner.value,
+            "yes" if found.supports_unaligned else "no",
+            found.upstream.value,
+            found.downstream.value if found.downstream is not None else "undecided",
+        )
+        for partitioner, found in DISTRIBUTIONS.items()
+    ]
+    data = [dict(zip(header, row, strict=True)) for row in rows]
+    return Page(text="\n".join(aligned(header, rows)), data=data)
