@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -324,3 +326,14 @@ def test_the_collector_is_as_it_was(enabled: bool) -> None:
         assert gc.isenabled() is enabled
     finally:
         (gc.enable if was_enabled else gc.disable)()
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "kernel.md"
+
+
+def test_the_examples_of_the_page_run():
+    """Each Python block of the page runs, and what it asserts holds."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), {"__name__": "example"})

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ckptsim.scenarios import ScenarioError, scenario_key
+from ckptsim.scenarios import Scenario, ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
 from ckptsim.scenarios.dialect import Many, Nested, OneOf, schema
 from ckptsim.scenarios.files import entries
 from ckptsim.scenarios.spec import Link
+from ckptsim.scenarios.sync import Outcome
 from ckptsim.sim.cli.pages.topics import TOPICS
+from ckptsim.sim.search import Subject, check
 
 
 def test_files_bear_their_names() -> None:
@@ -62,3 +66,26 @@ def test_declarations_are_sound(link: Link) -> None:
             elif isinstance(kind, OneOf):
                 waiting.extend(kind.tables.values())
     assert len(seen) > len(link.faults)
+
+
+TIES = ("random", "structural", "pct")
+SEEDS = {"ordering": 12, "checkpoint_store": 9}
+# Links whose runs come to their end whatever fails, but where a property breaks or a model says so.
+ENDS = ("ordering", "barriers", "composed")
+
+
+@pytest.mark.parametrize("scenario", all_scenarios(), ids=lambda scenario: scenario.name)
+def test_a_scenario_shows_what_it_says(scenario: Scenario) -> None:
+    """What must breaks and nothing else, every goal is reached, runs repeat and end as they do."""
+    seeds = range(SEEDS.get(scenario.link, 6))
+    subject = Subject(scenario=scenario, source=scenario.name)
+    report = check(subject, seeds, ties=TIES, keep_going=True)
+    assert [(each.seed, each.ties, each.violations) for each in report.unexpected] == []
+    assert (report.unbroken, report.late, report.missed_goals) == ([], {}, [])
+    model: Any = scenario.model
+    may_fail = scenario.violates or getattr(model, "outcome", None) is Outcome.ANY
+    if scenario.link in ENDS and not may_fail:
+        assert report.outcomes == {"completed": report.runs}
+    if scenario.link == "checkpoint_store":
+        assert report.outcomes.keys() <= {"completed", "failed"}
+        assert not scenario.violates or report.runs in report.expected.values()

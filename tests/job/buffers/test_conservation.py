@@ -21,8 +21,7 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.input import RemoteChannel
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers.plans import on_buffers
-from tests.job.buffers.strategies import jobs
+from tests.job.buffers.plans import jobs, on_buffers
 
 SECOND = 1_000_000_000
 

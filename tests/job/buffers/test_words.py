@@ -30,8 +30,7 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers.plans import on_buffers
-from tests.job.buffers.strategies import jobs
+from tests.job.buffers.plans import jobs, on_buffers
 
 MS = 1_000_000
 SECOND = 1000 * MS

@@ -27,9 +27,8 @@ from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.search import Subject
 from tests.job.buffers.broken import MS, job
-from tests.job.buffers.plans import crashing_job, random_job
+from tests.job.buffers.plans import crashing_job, jobs, random_job
 from tests.job.buffers.rescaled_jobs import random_job as rescaled_job
-from tests.job.buffers.strategies import jobs
 
 TIES = ("random", "structural", "pct")
 # The last ones are rescaled, each third of them in the time that this takes.
