@@ -12,8 +12,8 @@ from time import process_time
 from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment
+from tests.bench import Figure
 from tests.bench.dataflow_models import bare_simpy
-from tests.bench.figures import Figure
 from tests.job.buffers.plans import on_buffers
 
 SECOND = 1_000_000_000

@@ -10,7 +10,7 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim import world
 from ckptsim.sim.kernel import Trace
 from ckptsim.sim.search import Subject, check
-from tests.bench.figures import Figure, interleaved, ratio
+from tests.bench import Figure, interleaved, ratio
 
 RUNS = 60
 SCENARIO = "reference"

@@ -1,11 +1,16 @@
 """The keyed exchange of buffers: both drivers, how it grows, and a loop written by hand beside it.
 
 One job: p sources of 20 MB/s each, keyed to p operators, with credits and aligned barriers every 6
-simulated seconds.
+simulated seconds.  `python -m tests.bench.dataflow 128` prints CPU seconds and the largest resident
+memory in MB of one simulated minute with p = 128, in a process that does nothing else.
 """
 
 from __future__ import annotations
 
+import json
+import resource
+import subprocess
+import sys
 from math import log
 from time import process_time
 from unittest.mock import patch
@@ -13,9 +18,8 @@ from unittest.mock import patch
 from ckptsim.scenarios.job import Engine, Job
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.kernel import Environment, Trace
+from tests.bench import Figure, interleaved, ratio
 from tests.bench.dataflow_models import RATE_PER_S, RECORDS_PER_BUFFER, exchange, hand_loop
-from tests.bench.figures import Figure, interleaved, ratio
-from tests.bench.minute import minute
 
 BUFFERS_PER_MINUTE = round(RATE_PER_S * 60 / RECORDS_PER_BUFFER)
 FAST_R2 = 100.0
@@ -107,3 +111,25 @@ def _trace() -> Figure:
         value=ratio(seconds["traced"], seconds["untraced"]),
         says="6 simulated seconds with one checkpoint, compiled",
     )
+
+
+def minute(parallelism: int) -> dict[str, float]:
+    """Run the whole minute by the compiled driver in a child process; return its figures."""
+    command = [sys.executable, "-m", "tests.bench.dataflow", str(parallelism)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    figures: dict[str, float] = json.loads(found.stdout)
+    return figures
+
+
+def main(parallelism: int) -> None:
+    """Run it here and print the figures."""
+    started = process_time()
+    world = DataflowWorld(Environment(1), exchange(parallelism, 60.0, Engine.COMPILED))
+    world.run()
+    spent = process_time() - started
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps({"cpu_s": spent, "memory_mb": kilobytes / 1024}))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

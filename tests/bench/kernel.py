@@ -8,7 +8,7 @@ from typing import Any
 import simpy
 
 from ckptsim.sim.kernel import STRUCTURAL, Channel, Environment, SeededRandom, TiePolicy, fence
-from tests.bench.figures import Figure, interleaved, ratio
+from tests.bench import Figure, interleaved, ratio
 
 HAND_OFFS = 20_000
 STEPS = 20_000

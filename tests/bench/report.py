@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.analysis.report.small import sweep_here
-from tests.bench.figures import Figure
+from tests.bench import Figure
 
 ROUNDS = 5
 PLAN = {

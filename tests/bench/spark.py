@@ -19,7 +19,7 @@ from ckptsim.analysis.sweeps.sweep import WORLD, run_sweep
 from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow, run_chunk
 from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.planning import Plan, plan_from
-from tests.bench.figures import Figure, interleaved, ratio, ratio_spread
+from tests.bench import Figure, interleaved, ratio, ratio_spread
 
 CORES = 2
 ROUNDS = 5

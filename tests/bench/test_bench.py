@@ -17,8 +17,7 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from tests.bench import ON_DEMAND, SECTIONS, Figure, interleaved, ratio
 from tests.bench.chains import chain
 from tests.bench.kernel import hand_off_ours, hand_off_simpy
-from tests.bench.scale import exponent
-from tests.bench.thinning import world_of
+from tests.bench.scale import exponent, world_of
 
 
 def test_a_traced_hand_off_costs_at_most_half_more_than_a_store():
