@@ -23,7 +23,7 @@ from ckptsim.models.barriers.handler import (
 )
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
 from ckptsim.sim.slots import Factory
 
 MS = 1_000_000
@@ -166,39 +166,24 @@ class _Host:
                 pass  # what the vectors do not record
 
 
-class BarriersAdapter:
-    """Drives a barrier handler; see the module's sentence."""
-
-    def slot(self, vector: Vector) -> str | None:
-        """Name the handler."""
-        del vector
-        return "handler"
-
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing."""
-        del vector, mutant
-        return None
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Compare everything that the vector carries, step by step."""
-        gates = vector.get("gates", [vector["channels"]])
-        handler: BarrierHandler = (make or make_handler)(
-            KINDS[vector["handler"]],
-            vector["channels"],
-            gates=len(gates),
-            after_finish=vector["checkpoints_after_finish"],
-        )
-        host = _Host(handler, vector["timers"], vector.get("timeout_ms"))
-        for number, (step, expected) in enumerate(
-            zip(vector["steps"], vector["expect"], strict=True)
-        ):
-            host.calls, host.metrics = [], []
-            _do(host, step)
-            found = _observe(host, expected)
-            mismatch = _compare(number, step, expected, found)
-            if mismatch is not None:
-                return mismatch
-        return None
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Compare everything that the vector carries, step by step."""
+    gates = vector.get("gates", [vector["channels"]])
+    handler: BarrierHandler = (make or make_handler)(
+        KINDS[vector["handler"]],
+        vector["channels"],
+        gates=len(gates),
+        after_finish=vector["checkpoints_after_finish"],
+    )
+    host = _Host(handler, vector["timers"], vector.get("timeout_ms"))
+    for number, (step, expected) in enumerate(zip(vector["steps"], vector["expect"], strict=True)):
+        host.calls, host.metrics = [], []
+        _do(host, step)
+        found = _observe(host, expected)
+        mismatch = _compare(number, step, expected, found)
+        if mismatch is not None:
+            return mismatch
+    return None
 
 
 def _do(host: _Host, step: dict[str, Any]) -> None:
@@ -299,4 +284,4 @@ def _compare(
     return None
 
 
-ADAPTER = BarriersAdapter()
+ADAPTER = Adapter(run=run, slot=lambda _vector: "handler")

@@ -13,7 +13,7 @@ from ckptsim.models.barriers import channels
 from ckptsim.models.barriers.barrier import Announcement, Barrier, EndOfPartition, OptionKind
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
 from ckptsim.sim.slots import Factory
 
 Step = dict[str, Any]
@@ -144,38 +144,29 @@ class _Output:
         return found
 
 
-class ChannelStateAdapter:
-    """Drives one end of a channel; see the module's sentence."""
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Compare calls, queue and state after every step."""
+    driver = _driver(vector["handler"], make)
+    for number, (step, expected) in enumerate(zip(vector["steps"], vector["expect"], strict=True)):
+        driver.outbox.clear()
+        try:
+            calls = driver.do(step)
+        except ProtocolError as error:
+            calls = [["throw", THROWN.get(error.kind, "IllegalStateException")]]
+        found = driver.observe()
+        found["calls"] = [_call(effect) for effect in driver.outbox] + calls
+        for key in sorted(expected.keys() | found.keys()):
+            if expected.get(key) != found.get(key):
+                where = f"step {number} ({step['event']}), {key}"
+                return Mismatch(where, repr(expected.get(key)), repr(found.get(key)))
+    return None
 
-    def slot(self, vector: Vector) -> str | None:
-        """Name the end of the channel."""
-        return {"input-channel": "input_channel", "output-subpartition": "output_subpartition"}.get(
-            vector["handler"]
-        )
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing."""
-        del vector, mutant
-        return None
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Compare calls, queue and state after every step."""
-        driver = _driver(vector["handler"], make)
-        for number, (step, expected) in enumerate(
-            zip(vector["steps"], vector["expect"], strict=True)
-        ):
-            driver.outbox.clear()
-            try:
-                calls = driver.do(step)
-            except ProtocolError as error:
-                calls = [["throw", THROWN.get(error.kind, "IllegalStateException")]]
-            found = driver.observe()
-            found["calls"] = [_call(effect) for effect in driver.outbox] + calls
-            for key in sorted(expected.keys() | found.keys()):
-                if expected.get(key) != found.get(key):
-                    where = f"step {number} ({step['event']}), {key}"
-                    return Mismatch(where, repr(expected.get(key)), repr(found.get(key)))
-        return None
+def _slot(vector: Vector) -> str | None:
+    """Name the end of the channel."""
+    return {"input-channel": "input_channel", "output-subpartition": "output_subpartition"}.get(
+        vector["handler"]
+    )
 
 
 def _driver(end: str, make: Factory | None) -> _Driver:
@@ -226,4 +217,4 @@ def _call(effect: channels.NetworkEffect) -> Call:
             return ["resume_upstream"]
 
 
-ADAPTER = ChannelStateAdapter()
+ADAPTER = Adapter(run=run, slot=_slot)

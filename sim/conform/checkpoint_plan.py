@@ -16,7 +16,7 @@ from ckptsim.models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
 from ckptsim.sim.slots import Factory
 
 # Execution states of a deployed task; anything else in a vector means that there is no execution.
@@ -35,27 +35,14 @@ EXECUTION_STATES = (
 )
 
 
-class CheckpointPlanAdapter:
-    """Runs the three decisions of the coordinator."""
-
-    def slot(self, vector: Vector) -> str | None:
-        """Name none: the decisions are functions."""
-        del vector
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Decide and compare the decision with the expected one."""
+    del make
+    found = _decide(vector)
+    expected = vector["expect"]
+    if found == expected:
         return None
-
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing."""
-        del vector, mutant
-        return None
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Decide and compare the decision with the expected one."""
-        del make
-        found = _decide(vector)
-        expected = vector["expect"]
-        if found == expected:
-            return None
-        return Mismatch(str(vector["kind"]), repr(expected), repr(found))
+    return Mismatch(str(vector["kind"]), repr(expected), repr(found))
 
 
 def _decide(vector: Vector) -> dict[str, Any]:
@@ -127,4 +114,4 @@ def _restored_as_json(restored: Restored | Rejected) -> dict[str, Any]:
     return {"result": "accept", "skip": list(restored.skip), "run": list(restored.run)}
 
 
-ADAPTER = CheckpointPlanAdapter()
+ADAPTER = Adapter(run=run)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ckptsim.models.store import Placement, StoreError, make_store
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
 from ckptsim.sim.conform.store_steps import StoreScript
 from ckptsim.sim.slots import Factory
 
@@ -20,32 +20,19 @@ PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
 Observation = Callable[[StoreScript, Any], Any]
 
 
-class StoreAdapter:
-    """Plays the steps of a vector and compares what it expects, and only that."""
-
-    def slot(self, vector: Vector) -> str | None:
-        """Name the store."""
-        del vector
-        return "store"
-
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing."""
-        del vector, mutant
-        return None
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Run one vector on the model, the given factory's client, or a mutant's."""
-        versions = (make or make_store)(PLACEMENTS[vector["placement"]])
-        try:
-            script = StoreScript(versions)
-            for index, step in enumerate(vector["steps"]):
-                try:
-                    script.play(step)
-                except StoreError as error:
-                    script.errors.append([index, error.kind])
-            return _compare(script, vector["expect"])
-        finally:
-            versions.client.medium.close()
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Run one vector on the model, the given factory's client, or a mutant's."""
+    versions = (make or make_store)(PLACEMENTS[vector["placement"]])
+    try:
+        script = StoreScript(versions)
+        for index, step in enumerate(vector["steps"]):
+            try:
+                script.play(step)
+            except StoreError as error:
+                script.errors.append([index, error.kind])
+        return _compare(script, vector["expect"])
+    finally:
+        versions.client.medium.close()
 
 
 def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
@@ -91,4 +78,4 @@ _OBSERVATIONS: dict[str, Observation] = {
     "current": lambda script, wanted: script.current(wanted),
 }
 
-ADAPTER = StoreAdapter()
+ADAPTER = Adapter(run=run, slot=lambda _vector: "store")

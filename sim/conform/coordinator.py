@@ -8,7 +8,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import requests
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.coordinator.failures import PREFLIGHT_REASONS, FailureCounter
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
 from ckptsim.sim.slots import Factory
 
 MS = 1_000_000
@@ -16,33 +16,26 @@ MANY = 100
 Row = dict[str, Any]
 
 
-class CoordinatorAdapter:
-    """Drives the parts of the coordinator; one kind of vector each."""
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Compare every value that the vector carries."""
+    match vector["kind"]:
+        case "debloater":
+            return _run_debloater(vector, make or BufferDebloater)
+        case "request_decider":
+            return _run_decider(vector, make or requests.RequestDecider)
+        case "failure_reason":
+            return _run_failure(vector, make or FailureCounter)
+        case other:
+            raise ValueError(f"unknown kind {other!r}")
 
-    def slot(self, vector: Vector) -> str | None:
-        """Name the part of the coordinator."""
-        return {
-            "debloater": "debloater",
-            "request_decider": "request_decider",
-            "failure_reason": "failure_counter",
-        }.get(vector["kind"])
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing."""
-        del vector, mutant
-        return None
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Compare every value that the vector carries."""
-        match vector["kind"]:
-            case "debloater":
-                return _run_debloater(vector, make or BufferDebloater)
-            case "request_decider":
-                return _run_decider(vector, make or requests.RequestDecider)
-            case "failure_reason":
-                return _run_failure(vector, make or FailureCounter)
-            case other:
-                raise ValueError(f"unknown kind {other!r}")
+def _slot(vector: Vector) -> str | None:
+    """Name the part of the coordinator."""
+    return {
+        "debloater": "debloater",
+        "request_decider": "request_decider",
+        "failure_reason": "failure_counter",
+    }.get(vector["kind"])
 
 
 def _run_debloater(vector: Vector, make: Factory) -> Mismatch | None:
@@ -143,4 +136,4 @@ def _compare(where: str, expected: Row, found: Row) -> Mismatch | None:
     return None
 
 
-ADAPTER = CoordinatorAdapter()
+ADAPTER = Adapter(run=run, slot=_slot)

@@ -9,44 +9,29 @@ from __future__ import annotations
 from ckptsim.models.barriers import EndOfData
 from ckptsim.models.lifecycle import StopMode, TaskKind, TaskParameters, Variant
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
 from ckptsim.sim.conform.scripted_task import Entry, ScriptedTask
 from ckptsim.sim.conform.vocabulary import VocabularyError
 from ckptsim.sim.slots import OURS, Factory, ProtocolCores
 
 
-class FinalCheckpointAdapter:
-    """Drives one task; a vector without a variant must hold under both.
+def run(vector: Vector, make: Factory | None, *, cores: ProtocolCores = OURS) -> Mismatch | None:
+    """Run the script under each variant that it speaks for; return the first mismatch.
 
-    cores: what the task is made of besides its lifecycle.
+    A vector without a variant must hold under both.  cores: what the task is made of besides its
+    lifecycle.
     """
-
-    def __init__(self, cores: ProtocolCores = OURS) -> None:
-        self._cores = cores
-
-    def slot(self, vector: Vector) -> str | None:
-        """Name the lifecycle of a task."""
-        del vector
-        return "lifecycle"
-
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing."""
-        del vector, mutant
-        return None
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Run the script under each variant that it speaks for; return the first mismatch."""
-        _check_entries(vector)
-        named = vector.get("variant")
-        variants = list(Variant) if named is None else [Variant(named)]
-        for variant in variants:
-            parameters = _parameters(vector, variant)
-            lifecycle = (make or self._cores.lifecycle)(parameters)
-            task = ScriptedTask(parameters, lifecycle, self._cores)
-            mismatch = _compare(vector, task, variant)
-            if mismatch is not None:
-                return mismatch
-        return None
+    _check_entries(vector)
+    named = vector.get("variant")
+    variants = list(Variant) if named is None else [Variant(named)]
+    for variant in variants:
+        parameters = _parameters(vector, variant)
+        lifecycle = (make or cores.lifecycle)(parameters)
+        task = ScriptedTask(parameters, lifecycle, cores)
+        mismatch = _compare(vector, task, variant)
+        if mismatch is not None:
+            return mismatch
+    return None
 
 
 def _check_entries(vector: Vector) -> None:
@@ -169,4 +154,4 @@ def _take_input(task: ScriptedTask, step: Entry) -> None:
                 control.end_of_partition(channel)
 
 
-ADAPTER = FinalCheckpointAdapter()
+ADAPTER = Adapter(run=run, slot=lambda _vector: "lifecycle")

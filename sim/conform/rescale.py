@@ -13,33 +13,20 @@ from ckptsim.models.recovery.mapping import (
     Partitioner,
     inverted,
 )
-from ckptsim.sim.conform.runner import Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
 from ckptsim.sim.slots import Factory
 
 Row = dict[str, Any]
 
 
-class RescaleAdapter:
-    """Asks the pure functions of recovery; one kind of vector each."""
-
-    def slot(self, vector: Vector) -> str | None:
-        """Name none: rescaling is functions."""
-        del vector
-        return None
-
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Skip nothing."""
-        del vector, mutant
-        return None
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Compare every value that the vector carries."""
-        del make
-        found = _answer(vector)
-        for key, value in found.items():
-            if key in vector and vector[key] != value:
-                return Mismatch(key, repr(vector[key]), repr(value))
-        return None
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Compare every value that the vector carries."""
+    del make
+    found = _answer(vector)
+    for key, value in found.items():
+        if key in vector and vector[key] != value:
+            return Mismatch(key, repr(vector[key]), repr(value))
+    return None
 
 
 def _answer(vector: Vector) -> Row:
@@ -122,4 +109,4 @@ def _partitioner(vector: Vector) -> Row:
     }
 
 
-ADAPTER = RescaleAdapter()
+ADAPTER = Adapter(run=run)

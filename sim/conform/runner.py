@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
@@ -53,20 +53,19 @@ class VectorOutcome:
     skipped: str | None = None
 
 
-class Adapter(Protocol):
-    """Drives the core of one suite from its vectors; never looks at name, origin or note."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapter:
+    """Drives the core of one suite from its vectors; never looks at name, origin or note.
 
-    def slot(self, vector: Vector) -> str | None:
-        """Name the slot of the core that the vector is about; None where it is about none."""
-        ...
+    run: runs one vector on our core, or on what the factory makes.
+    slot: names the slot of the core that a vector is about; None where it is about none.
+    skip_reason: says why a vector is not run, or None when it is; the mutant is of the vector's
+    slot.
+    """
 
-    def skip_reason(self, vector: Vector, mutant: str | None) -> str | None:
-        """Say why a vector is not run, or None when it is; the mutant is of the vector's slot."""
-        ...
-
-    def run(self, vector: Vector, make: Factory | None) -> Mismatch | None:
-        """Run one vector on our core, or on what `make` makes."""
-        ...
+    run: Callable[[Vector, Factory | None], Mismatch | None]
+    slot: Callable[[Vector], str | None] = lambda _vector: None
+    skip_reason: Callable[[Vector, str | None], str | None] = lambda _vector, _mutant: None
 
 
 def run_file(

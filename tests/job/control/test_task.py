@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ckptsim.models import lifecycle
 from ckptsim.models.barriers import EndOfData
-from ckptsim.sim.conform.final_checkpoint import FinalCheckpointAdapter
+from ckptsim.sim.conform.final_checkpoint import run as run_vector
 from ckptsim.sim.conform.scripted_task import ScriptedTask
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS, ProtocolCores
@@ -159,8 +159,8 @@ def test_a_closed_task_declines() -> None:
 def test_vectors_find_faults_of_every_core_on_the_way(slot: str, mutant: str) -> None:
     """The scripts of task lives go through handler and subtask, so a mutant of these is found."""
     factory: Any = MUTANTS[mutant].factory
-    faulty = FinalCheckpointAdapter(replace(OURS, **{slot: factory}))
-    assert any(faulty.run(vector, None) for vector in vectors("final_checkpoint"))
+    cores = replace(OURS, **{slot: factory})
+    assert any(run_vector(vector, None, cores=cores) for vector in vectors("final_checkpoint"))
 
 
 CHANNELS = st.integers(0, 1)
