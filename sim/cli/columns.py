@@ -6,6 +6,7 @@ import os
 import shutil
 import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
 
 _WIDEST = 120
 _NARROWEST = 30
@@ -13,29 +14,48 @@ _INDENT = 6
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table whose last column is wrapped to the terminal's width.
+    """Return the lines of a table no wider than the terminal, with its last column wrapped.
 
+    Where that is not enough the first one is, too, or the last one stands below the others.
     Without a head (an empty one) there is no first line.
     """
     table = [tuple(row) for row in ([head, *rows] if head else rows)]
     columns = max((len(row) for row in table), default=1)
     widths = [max(len(row[i]) for row in table) for i in range(columns - 1)]
-    left = sum(widths) + 2 * len(widths)
+    least = min(_NARROWEST, max((len(row[-1]) for row in table), default=0))
     whole = min(_WIDEST, _columns())
-    below = whole - left < _NARROWEST  # then the last column stands under the others
-    if below:
-        left = min(_INDENT, whole // 4)
-    room = whole - left
+    over = sum(widths) + 2 * len(widths) + least - whole
+    below = over > 0 and columns > 1
+    longest = max((len(word) for row in table for word in row[0].split()), default=0)
+    if below and widths[0] - over >= longest:
+        widths[0] -= over
+        below = False
+    left = min(_INDENT, whole // 4) if below else sum(widths) + 2 * len(widths)
     lines: list[str] = []
     for row in table:
-        start = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-        parts = textwrap.wrap(row[-1], room, break_on_hyphens=False, break_long_words=False) or [""]
-        if below and len(row) > 1:
-            lines.append(start.rstrip())
-            start = " " * left
-        lines.append((start + parts[0]).rstrip())
-        lines.extend(" " * left + part for part in parts[1:])
+        *cells, last = row
+        first = _wrapped(cells[0], widths[0]) if cells else []
+        parts = _wrapped(last, whole - left)
+        if below and cells:
+            lines.append("".join(_padded(cells, widths)).rstrip())
+            lines.extend(" " * left + part for part in parts if part)
+            continue
+        for number, (label, part) in enumerate(zip_longest(first, parts, fillvalue="")):
+            others = cells[1:] if not number else [""] * len(cells[1:])
+            start = "".join(_padded([label, *others] if cells else [], widths))
+            lines.append((start + part).rstrip())
     return lines
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=False)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a cell."""
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def _columns() -> int:

@@ -10,6 +10,7 @@ import pytest
 
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode
+from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.advice.budget import bounded, records_per_s
 from ckptsim.sim.infer.advice.loads import loads_of
@@ -194,6 +195,16 @@ def test_overload_is_said_with_its_factor() -> None:
     assert not any("overloaded" in one for one in warnings_of(calm))
     wild = job("job00", {"source.src.rate": "2000 /s"})
     assert any("op1 is overloaded" in one and " 2 times" in one for one in warnings_of(wild))
+
+
+def test_a_table_is_no_wider_than_the_terminal() -> None:
+    """Long labels of variants are wrapped beside their figures, which stay in one line."""
+    labels = ["as it is", "unaligned.enabled=true, aligned-checkpoint-timeout=100 ms, b=c"]
+    figures = [f"{number:,} figures" for number in range(10_000, 10_005)]
+    lines = aligned(["", *figures], [(label, *figures) for label in labels])
+    assert max(map(len, lines)) <= 120
+    assert all("  ".join(figures) in line for line in lines[:3])
+    assert " ".join(line[:39].strip() for line in lines[2:]).strip() == labels[1]
 
 
 def test_loads_follow_selectivity_and_keys() -> None:

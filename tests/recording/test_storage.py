@@ -62,9 +62,9 @@ def _vertex(
 
 
 def _found(
-    timeout_ms: int, parts: list[tuple[SubtaskPart, ...]], chain: int = 1
+    timeout_ms: int, parts: list[tuple[SubtaskPart, ...]], chain: int = 1, sources: int = 1
 ) -> Found[StorageSpeed]:
-    """Return the speed that is found from the parts of each checkpoint, the source's first."""
+    """Return the speed that is found from the parts of each checkpoint, those of sources first."""
     checkpoints = tuple(
         CheckpointAnswer(
             id=number,
@@ -75,10 +75,11 @@ def _found(
             checkpointed_bytes=None,
             processed_bytes=None,
             persisted_bytes=None,
-            parts={SOURCE: own[:1], BEHIND: own[1:]},
+            parts={SOURCE: own[:sources], BEHIND: own[sources:]},
         )
         for number, own in enumerate(parts, 1)
     )
+    behind = len(parts[0]) - sources
     recording = Recording(
         version=None,
         job_id="job",
@@ -91,8 +92,8 @@ def _found(
             "aligned_checkpoint_timeout": f"{timeout_ms} ms",
         },
         vertices=(
-            _vertex(SOURCE, 1, ()),
-            _vertex(BEHIND, 2, (VertexInput(upstream=SOURCE, ship="HASH"),), chain),
+            _vertex(SOURCE, sources, ()),
+            _vertex(BEHIND, behind, (VertexInput(upstream=SOURCE, ship="HASH"),), chain),
         ),
         task_managers=(),
         checkpoints=checkpoints,
@@ -154,6 +155,21 @@ def test_state_of_a_chain_is_written_behind_data_in_flight(
     assert found.shared is is_shared
     assert found.write_bytes_per_s == pytest.approx(1_000_000, rel=0.05)
     assert found.create_latency_ns < 10_000_000
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_as_few_files_have_data_in_flight_as_can(*, is_shared: bool) -> None:
+    """Of six subtasks five share a file, so one source is with those whose state ends later."""
+    parts = []
+    for alone, shared in ((100, 300), (50, 400), (200, 250)):
+        sizes = {"state": 0, "in_flight": alone * KB}, {"state": 0, "in_flight": shared * KB}
+        ends = (2 * alone, alone + shared) if is_shared else (alone, shared)
+        sources = [_part(i, ends[i], **sizes[i]) for i in range(2)]
+        end = ends[1] + (1000 if is_shared else 250)
+        parts.append((*sources, *(_part(i, end, state=250 * KB) for i in range(4))))
+    found = _found(0, parts, chain=2, sources=2).value
+    assert found.shared is is_shared
+    assert found.write_bytes_per_s == pytest.approx(1_000_000, rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -193,8 +193,9 @@ def _sharing(
 
     The order in which their threads start decides, which is not always that of deployment.  Those
     that share a file acknowledge at one time, the closer the more files end then, but for those
-    whose state takes longer.  All files but the last have as many subtasks as may share one, so
-    what is left over is the last one's.  Where that makes no groups, the order has to do.
+    whose state takes longer.  All files but one have as many subtasks as may share one: what is
+    left over is in as few files, those that end latest in the fullest, since streams are equally
+    fast.  Where that makes no groups, the order has to do.
     """
     tolerance = _AT_ONCE
     while tolerance > _LEAST_AT_ONCE and all(member in ends for member in members):
@@ -207,9 +208,9 @@ def _sharing(
             before = ends[member]
         if max(map(len, groups)) <= limit:
             rest = [member for group in groups if len(group) < limit for member in group]
-            if len(rest) <= limit:
-                groups = [group for group in groups if len(group) == limit]
-                groups += [rest] if rest else []
+            rest.reverse()
+            groups = [group for group in groups if len(group) == limit]
+            groups += [rest[i : i + limit] for i in range(0, len(rest), limit)]
             return [tuple(group) for group in groups]
         tolerance /= 2
     return [tuple(members[i : i + limit]) for i in range(0, len(members), limit)]
