@@ -12,10 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import util
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -130,9 +131,10 @@ def checkpoints(url: str, *, count: int, within_s: float) -> list[Mapping[str, A
     found: list[Mapping[str, Any]] = []
     while len(found) < count and time.monotonic() < until:
         time.sleep(0.5)
-        job = _get(f"{url}/jobs")["jobs"][0]["id"]
-        history = _get(f"{url}/jobs/{job}/checkpoints")["history"]
-        found = [one for one in history if one["status"] == "COMPLETED"]
+        with suppress(HTTPError):  # 500 from a job that is still being started
+            job = _get(f"{url}/jobs")["jobs"][0]["id"]
+            history = _get(f"{url}/jobs/{job}/checkpoints")["history"]
+            found = [one for one in history if one["status"] == "COMPLETED"]
     return sorted(found, key=lambda one: int(one["id"]))
 
 
