@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow
-from ckptsim.sim.story import Telling, Vocabulary
+from ckptsim.sim.story import Telling, Vocabulary, time_of
 from ckptsim.sim.story.causes import spans
 
 Event = dict[str, object]
@@ -37,7 +37,7 @@ def document(
     sent: messages between entries that are no spans of the vocabulary, such as barriers.
     """
     places = _Places(entries)
-    last = max((_time(entry) for entry in entries), default=0)
+    last = max((time_of(entry) for entry in entries), default=0)
     events = places.metadata()
     flows = [*sent, *_messages_of(entries, vocabulary)]
     ends = {position for flow in flows for position in (flow.start, flow.end)}
@@ -48,8 +48,8 @@ def document(
     body += _span_events(entries, vocabulary, places, last)
     body += _flow_events(entries, flows, places)
     body += _checkpoint_events(checkpoints, last)
-    body += _counter("messages under way", [(_time(entries[each.start]), _time(entries[each.end]))
-                                            for each in flows])  # fmt: skip
+    under_way = [(time_of(entries[each.start]), time_of(entries[each.end])) for each in flows]
+    body += _counter("messages under way", under_way)
     pending = [(row.triggered_ns, _ended(row, last)) for row in checkpoints]
     body += _counter("checkpoints pending", pending)
     body.sort(key=lambda event: event["ts"])  # type: ignore[arg-type, return-value] # stable
@@ -114,7 +114,7 @@ def _flow_events(
         common: Event = {"cat": "message", "id": number, "name": flow.name}
         for phase, position in (("s", flow.start), ("f", flow.end)):
             process, thread = places.of(str(entries[position][2]))
-            time = _time(entries[position])
+            time = time_of(entries[position])
             event: Event = {**common, "ph": phase, "pid": process, "tid": thread, "ts": time}
             yield event | ({"bp": "e"} if phase == "f" else {})
 
@@ -154,7 +154,7 @@ def _entry(entry: Entry, vocabulary: Vocabulary, places: _Places, *, is_slice: b
         "cat": "entry",
         "pid": process,
         "tid": thread,
-        "ts": _time(entry),
+        "ts": time_of(entry),
         "args": _arguments(entry, telling),
     }
 
@@ -172,9 +172,9 @@ def _span_events(
     for number, span in enumerate(spans(entries, vocabulary)):
         process, thread = places.of(str(entries[span.start][2]))
         common: Event = {"cat": "span", "id": number, "name": span.name, "pid": process}
-        end = last if span.end is None else _time(entries[span.end])
+        end = last if span.end is None else time_of(entries[span.end])
         arguments = {"ended": span.end is not None}
-        start = _time(entries[span.start])
+        start = time_of(entries[span.start])
         events.append({**common, "ph": "b", "tid": thread, "ts": start, "args": arguments})
         events.append({**common, "ph": "e", "tid": thread, "ts": end, "args": {}})
     return events
@@ -199,10 +199,3 @@ def _line(event: Event) -> str:
         raise TypeError(f"event {event!r}: found no time")
     text = json.dumps(event, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return f'{text[:-1]},"ts":{nanoseconds // 1000}.{nanoseconds % 1000:03}}}'
-
-
-def _time(entry: Entry) -> int:
-    time = entry[0]
-    if not isinstance(time, int):
-        raise TypeError(f"trace entry {entry!r}: found no time")
-    return time

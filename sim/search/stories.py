@@ -10,7 +10,7 @@ from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.search.nearest import Nearest, nearest, slots_taken
 from ckptsim.sim.search.trial import Subject, Trial
-from ckptsim.sim.story import Target, Vocabulary, concerning, tell
+from ckptsim.sim.story import Target, Vocabulary, concerning, tell, time_of
 from ckptsim.sim.story.causes import causes
 from ckptsim.sim.world import load_world
 
@@ -92,7 +92,7 @@ def _last(trace: Sequence[Entry], row: ViolationRow) -> int | None:
     """Return the position of the entry at which the property does not hold any more."""
     position = None
     for at, entry in enumerate(trace):
-        if _time(entry) > row.at_ns:
+        if time_of(entry) > row.at_ns:
             break
         position = at
         if row.property in entry[3:]:
@@ -106,7 +106,7 @@ def _named(trace: Sequence[Entry], last: int, row: ViolationRow) -> list[int]:
     That is what happened right before it, and what those did last that its sentence names.
     """
     names = {f"{name}[{index}]" for name, index in _PLACE.findall(row.says)}
-    found = [last - 1] if last and _time(trace[last - 1]) == _time(trace[last]) else []
+    found = [last - 1] if last and time_of(trace[last - 1]) == time_of(trace[last]) else []
     for at in range(last - 1, -1, -1):
         entity = str(trace[at][2]).rpartition(" ")[2]
         if entity in names:
@@ -136,7 +136,7 @@ def _merged(lines: list[str], told: list[str]) -> list[str]:
 
 def _until(told: list[str], trace: Sequence[Entry], first: int) -> list[str]:
     """Return the world's lines of instants before the one at which two runs part."""
-    until = _time(trace[first])
+    until = time_of(trace[first])
     return [line for line in told if _at(line) < until]
 
 
@@ -156,12 +156,5 @@ def _cut(lines: list[str]) -> list[str]:
 
 
 def _milliseconds(entry: Entry) -> str:
-    time = _time(entry)
+    time = time_of(entry)
     return f"{time // 1_000_000}.{time % 1_000_000:06} ms"
-
-
-def _time(entry: Entry) -> int:
-    time = entry[0]
-    if not isinstance(time, int):
-        raise TypeError(f"trace entry {entry!r}: found no time")
-    return time

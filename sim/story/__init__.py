@@ -1,6 +1,14 @@
 """Stories: what a trace says about one checkpoint, in sentences, and as pictures."""
 
-from ckptsim.sim.story.story import Target, concerning, milliseconds, shortened, tell, tells_of
+from ckptsim.sim.story.story import (
+    Target,
+    concerning,
+    milliseconds,
+    shortened,
+    tell,
+    tells_of,
+    time_of,
+)
 from ckptsim.sim.story.telling import Telling, Vocabulary, span_keys
 
 __all__ = [
@@ -13,4 +21,5 @@ __all__ = [
     "span_keys",
     "tell",
     "tells_of",
+    "time_of",
 ]

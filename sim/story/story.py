@@ -47,7 +47,7 @@ def tell(
     until_ns: leave out what happened after that instant.  Entries of a kind that the vocabulary
     does not have are told with their bare fields.
     """
-    entries = [entry for entry in trace if until_ns is None or _time(entry) <= until_ns]
+    entries = [entry for entry in trace if until_ns is None or time_of(entry) <= until_ns]
     if target is not None:
         entries = list(concerning(entries, vocabulary, target))
     return _folded(_line(entry, vocabulary) for entry in entries)
@@ -123,7 +123,7 @@ def _line(entry: Entry, vocabulary: Vocabulary) -> tuple[Line, Telling | None]:
         text = " ".join([str(entry[1]), *map(str, entry[3:])])
     else:
         text = telling.sentence(entry)
-    return Line(_time(entry), str(entry[2]), text, 1, _time(entry)), telling
+    return Line(time_of(entry), str(entry[2]), text, 1, time_of(entry)), telling
 
 
 def _folded(lines: Iterator[tuple[Line, Telling | None]]) -> list[Line]:
@@ -142,7 +142,8 @@ def _folded(lines: Iterator[tuple[Line, Telling | None]]) -> list[Line]:
     return folded
 
 
-def _time(entry: Entry) -> int:
+def time_of(entry: Entry) -> int:
+    """Return when an entry of a trace was made, in ns."""
     time = entry[0]
     if not isinstance(time, int):
         raise TypeError(f"trace entry {entry!r}: found no time")

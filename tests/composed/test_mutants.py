@@ -1,9 +1,11 @@
 """Every mutant of the composed pipeline is told from the right one."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.composed import OWN_PROPERTIES, PROPERTIES
 from ckptsim.scenarios.errors import UserError
@@ -11,6 +13,7 @@ from ckptsim.sim.mutants.composed import MUTANTS
 from ckptsim.sim.mutants.registry import mutants_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.world import run_world
+from tests.composed.plans import on_buffers
 from tests.job.buffers.broken import BROKEN
 from tests.job.properties.table import BREAKERS as JOB_BREAKERS
 from tests.sync.test_properties import BREAKERS as SYNC_BREAKERS
@@ -73,11 +76,14 @@ def test_every_other_property_can_fail_in_its_own_link() -> None:
     assert others - set(SYNC_BREAKERS) - set(JOB_BREAKERS) - on_buffers == set()
 
 
+@pytest.mark.parametrize("on_plane", [by_name, on_buffers])
 @pytest.mark.parametrize("mutant", FOUND_BY)
-def test_mutant_is_found_where_the_right_one_is_not(mutant: str) -> None:
+def test_mutant_is_found_where_the_right_one_is_not(
+    mutant: str, on_plane: Callable[[str], Scenario]
+) -> None:
     """Within a few seeds the mutant breaks its property, and the right pipeline breaks nothing."""
     name, broken = FOUND_BY[mutant]
-    scenario = by_name(name)
+    scenario = on_plane(name)
     for seed in range(SEEDS):
         result = run_world(scenario, seed=seed, ties="random", mutant=mutant)
         if broken in {row.property for row in result.violations}:
