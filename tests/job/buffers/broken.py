@@ -16,7 +16,7 @@ from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.buffers import world
-from ckptsim.sim.job.buffers.input import channels
+from ckptsim.sim.job.buffers.input import RemoteChannel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
 from ckptsim.sim.job.buffers.tasks import Task
@@ -200,22 +200,22 @@ def grants_all(patch: Patch) -> None:
 
 def credits_twice(patch: Patch) -> None:
     """Announce every buffer that comes free twice."""
-    right = channels.RemoteChannel._add_credit
-    patch.setattr(channels.RemoteChannel, "_add_credit", lambda self, count: right(self, 2 * count))
+    right = RemoteChannel._add_credit
+    patch.setattr(RemoteChannel, "_add_credit", lambda self, count: right(self, 2 * count))
 
 
 def keeps_credit(patch: Patch) -> None:
     """Lose all credit on its way."""
-    patch.setattr(channels.RemoteChannel, "_add_credit", lambda *_: None)
+    patch.setattr(RemoteChannel, "_add_credit", lambda *_: None)
 
 
 def frees_in_silence(patch: Patch) -> None:
     """Free buffers of which the sender never hears."""
 
-    def recycle(self: channels.RemoteChannel, _: Any) -> None:
+    def recycle(self: RemoteChannel, _: Any) -> None:
         self._exclusive_free += 1
 
-    patch.setattr(channels.RemoteChannel, "recycle", recycle)
+    patch.setattr(RemoteChannel, "recycle", recycle)
 
 
 def overhears_priority(patch: Patch) -> None:
