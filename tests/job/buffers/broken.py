@@ -16,7 +16,7 @@ from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.buffers import world
-from ckptsim.sim.job.buffers.input import RemoteChannel
+from ckptsim.sim.job.buffers.input import remote_channel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
 from ckptsim.sim.job.buffers.tasks import Task
@@ -200,22 +200,24 @@ def grants_all(patch: Patch) -> None:
 
 def credits_twice(patch: Patch) -> None:
     """Announce every buffer that comes free twice."""
-    right = RemoteChannel._add_credit
-    patch.setattr(RemoteChannel, "_add_credit", lambda self, count: right(self, 2 * count))
+    right = remote_channel.RemoteChannel._add_credit
+    patch.setattr(
+        remote_channel.RemoteChannel, "_add_credit", lambda self, count: right(self, 2 * count)
+    )
 
 
 def keeps_credit(patch: Patch) -> None:
     """Lose all credit on its way."""
-    patch.setattr(RemoteChannel, "_add_credit", lambda *_: None)
+    patch.setattr(remote_channel.RemoteChannel, "_add_credit", lambda *_: None)
 
 
 def frees_in_silence(patch: Patch) -> None:
     """Free buffers of which the sender never hears."""
 
-    def recycle(self: RemoteChannel, _: Any) -> None:
+    def recycle(self: remote_channel.RemoteChannel, _: Any) -> None:
         self._exclusive_free += 1
 
-    patch.setattr(RemoteChannel, "recycle", recycle)
+    patch.setattr(remote_channel.RemoteChannel, "recycle", recycle)
 
 
 def overhears_priority(patch: Patch) -> None:
