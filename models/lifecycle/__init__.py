@@ -17,8 +17,11 @@ from ckptsim.models.lifecycle.states import (
 )
 from ckptsim.models.lifecycle.task import TaskLifecycle
 from ckptsim.models.lifecycle.transactions import SinkState, Transactions
+from ckptsim.models.lifecycle.watermarks import FINAL_WATERMARK, NO_WATERMARK, WatermarkValve
 
 __all__ = [
+    "FINAL_WATERMARK",
+    "NO_WATERMARK",
     "RULES",
     "EndMode",
     "OperatorState",
@@ -31,4 +34,5 @@ __all__ = [
     "TaskState",
     "Transactions",
     "Variant",
+    "WatermarkValve",
 ]

@@ -19,6 +19,7 @@ from ckptsim.scenarios.job.channel_state import ChannelState
 from ckptsim.scenarios.job.checkpointing import Checkpointing
 from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending
+from ckptsim.scenarios.job.event_time import EventTime
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane, plane_problems
 from ckptsim.scenarios.job.graph.problems import graph_problems
@@ -96,6 +97,7 @@ class Job:
     storage: Storage = nested(Storage, says="checkpoint storage (plane buffers)")
     machine: Machine = nested(Machine, says="what runs the tasks (plane buffers)")
     costs: Costs = nested(Costs, says="messages and snapshots (plane records)")
+    event_time: EventTime = nested(EventTime, says="watermarks (plane records)")
     ending: Ending = nested(Ending, says="the end")
     restart: RestartStrategy = one_of(
         RESTART_STRATEGIES, FixedDelay(), says="what follows a failure", source=_JOB
@@ -147,10 +149,10 @@ class Job:
             self.vertices,
             plane=self.plane,
             preloaded_records=self.channels.preloaded_records,
+            has_watermarks=self.event_time.watermark_interval_ns is not None,
         )
-        found += [
-            replace(one, path=f"channel_state.{one.path}") for one in self.channel_state.problems()
-        ]
+        for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
+            found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]
         return found + plane_problems(self, self.vertices, self.plane)
 
     def _preload_problems(self) -> list[Problem]:

@@ -23,6 +23,7 @@ _RECORDS_GOALS = (
     "checkpoint_forced",
     "rolled_back_behind_a_checkpoint",
     "record_filtered",
+    "watermark_passed_an_idle_input",
     "declined_during_recovery",
     "offset_lost",
     "memory_lent",
@@ -154,6 +155,7 @@ _RECORDS_PROPERTIES = (
     "keyed_records_reach_their_subtask",
     "needed_order_is_kept",
     "restored_watermarks_stay_true",
+    "no_record_is_late",
     "restored_checkpoint_gives_the_same_output",
     "common_index_is_a_line",
 )

@@ -21,6 +21,7 @@ def uncoordinated_problems(
     *,
     plane: Plane,
     preloaded_records: int,
+    has_watermarks: bool,
 ) -> list[Problem]:
     """Return what does not go with checkpoints that no coordinator triggers; none where one does.
 
@@ -42,6 +43,9 @@ def uncoordinated_problems(
         )
         if value is not None
     ]
+    if has_watermarks:
+        expected = f"nothing {whose}: what is sent again would have to be what was sent"
+        found.append(Problem("event_time.watermark_interval", "a watermark", expected))
     if preloaded_records and not checkpointing.message_logs:
         expected = "0 without message logs, from which a backlog would be restored"
         found.append(Problem("channels.preloaded_records", str(preloaded_records), expected))

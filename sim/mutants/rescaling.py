@@ -110,6 +110,13 @@ class ForwardsAnyWatermark(RecoveredInput):
         return super().step(event)
 
 
+class ForwardsAnyStatus(RecoveredInput):
+    """Passes the status of any old channel on for the whole channel (FLINK-40517)."""
+
+    def _status(self, channel: int, *, idle: bool) -> list[recovered_input.RecoveredInputEffect]:
+        return [recovered_input.ForwardStatus(channel, idle)]
+
+
 class ConvertsWhenRead(RecoveredInput):
     """Replaces recovered channels that were read and are empty, looked up one by one (FLINK-38544).
 
@@ -185,6 +192,7 @@ MUTANTS = by_name(
             ("one_deserializer_per_gate", "recovered_input", OneDeserializerPerGate),
             ("keeps_every_copy", "recovered_input", KeepsEveryCopy),
             ("forwards_any_watermark", "recovered_input", ForwardsAnyWatermark),
+            ("forwards_any_status", "recovered_input", ForwardsAnyStatus),
             ("converts_when_read", "recovered_input", ConvertsWhenRead),
             ("persists_while_recovering", "recovered_input", PersistsWhileRecovering),
             ("drops_markers", "recovered_input", DropsMarkers),

@@ -81,6 +81,12 @@ LIMITS = (
         value=False,
         because="its sources drop nothing, and no latency is counted",
     ),
+    Limit(
+        plane=Plane.BUFFERS,
+        path="event_time.watermark_interval_ns",
+        value=None,
+        because="data have no timestamps there, and a watermark moves nothing that is measured",
+    ),
     *(
         Limit(
             plane=Plane.BUFFERS,

@@ -47,6 +47,7 @@ class JobOracle(JobObserver):
         self._files: list[FileOracle] = []
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
+        self._idle_splits: dict[int, None] = {}
         self._was_rescaled = self._halted = False
 
     # Parts of an attempt ----------------------------------------------------------------------
@@ -74,6 +75,7 @@ class JobOracle(JobObserver):
             )
             found.notifications = self.notifications
             found.lifecycle.completed = self._completed
+            found.lifecycle.idle_splits = self._idle_splits
             found.order = self._order
         return found
 

@@ -36,6 +36,7 @@ class LifecycleOracle(LifecycleObserver):
     without drain before it had ended.  closed_ns: when it closed.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
     complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far.
+    idle_splits: of all tasks, that were idle at any time.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
     """
 
@@ -50,6 +51,8 @@ class LifecycleOracle(LifecycleObserver):
         self.restored_id: int | None = None
         self.was_rescaled = self.misled = False
         self.completed: dict[int, None] = {}
+        self.idle_splits: dict[int, None] = {}
+        self._event_time: int | None = None
         self._marks: list[str] = []
         self._final_inputs: dict[int, None] = {}  # see `watermark_taken`
         self._calls: list[tuple[str, int]] = []
@@ -121,6 +124,24 @@ class LifecycleOracle(LifecycleObserver):
         says = f"{task.name} processes a record of {end.sender.name} behind the final watermark "
         name = _RESTORED if self.misled else _MARKS
         self._violate(name, f"{says}that the checkpoint had of their channel")
+
+    def event_time_reached(self, timestamp: int, /) -> None:
+        """Note that no record up to an instant is to come of a split that was never idle."""
+        self._event_time = timestamp
+
+    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
+        """Check that a record is not behind the watermark, unless that went on without its split.
+
+        Splits have their records in order of time.  A split that was idle may stay behind others.
+        """
+        late = self._event_time is not None and timestamp <= self._event_time
+        if late and split not in self.idle_splits:
+            says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
+            self._violate("no_record_is_late", f"{says} its watermark {self._event_time} ns")
+
+    def split_idled(self, split: int, /) -> None:
+        """Note that watermarks go on without a split."""
+        self.idle_splits[split] = None
 
     def called(self, what: str, operator: int, /) -> None:
         """Check that an operator is called at most once for each thing, and not after the wrong."""

@@ -39,6 +39,15 @@ class LifecycleObserver:
     def record_taken(self, channel: int, /) -> None:
         """Note that a whole record of an input is processed next."""
 
+    def event_time_reached(self, timestamp: int, /) -> None:
+        """Note the watermark of the task, in ns."""
+
+    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
+        """Note that a record of a split is processed next, and its event time in ns."""
+
+    def split_idled(self, split: int, /) -> None:
+        """Note that a source holds a split for idle."""
+
     def state_changed(self, state: TaskState, /) -> None:
         """Note the state that the task takes on."""
 

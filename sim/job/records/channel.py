@@ -16,7 +16,7 @@ from ckptsim.models.recovery.records import Broken
 from ckptsim.scenarios.job import Partitioner, ReplayFrom
 from ckptsim.sim.job.graph import ChannelSpec
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.state import WATERMARK, Element, Item, Record
+from ckptsim.sim.job.records.state import Element, Item, Mark, Record, is_record
 from ckptsim.sim.kernel import Entity
 
 if TYPE_CHECKING:
@@ -187,9 +187,9 @@ class Channel:
         self.connected = True
         self.pump()
 
-    def put(self, record: Record) -> None:
+    def put(self, record: Record | Mark) -> None:
         """Append a record at the sender, in as many buffers as it takes."""
-        if self._parts == 1 or record == WATERMARK:
+        if self._parts == 1 or not is_record(record):
             self._add(record)
             return
         for part in parts_of(record, self._parts):
@@ -207,7 +207,7 @@ class Channel:
         if self.log is not None and checkpoints is not None:
             self.log.append(item, checkpoints.core.index)
 
-    def joined(self, item: Item) -> Record | None:
+    def joined(self, item: Record | Part) -> Record | None:
         """Return the record that is whole with what was taken, if one is."""
         if not isinstance(item, Part):
             return item
@@ -295,4 +295,4 @@ class Channel:
 
 def _is_record(element: object) -> bool:
     """Tell whether an element is data that takes service: no event and no watermark."""
-    return isinstance(element, tuple) and element[1] != WATERMARK
+    return isinstance(element, tuple) and is_record(element[1])

@@ -33,6 +33,13 @@ def owner_of(graph: Graph, edge: Edge, record: Record) -> int:
     return by_shares(record, edge.shares) if edge.shares else by_key_group(record, parallelism)
 
 
+def timestamp_of(graph: Graph, record: Record) -> int:
+    """Return the event time of a record in ns: when the rate of its split makes it due."""
+    split, position = divmod(record, SOURCE_SPAN)
+    name = next(name for name, numbers in graph.splits.items() if split in numbers)
+    return (position + 1) * graph.begun_as(name).pause_of(split - graph.splits[name].start)
+
+
 def keyed_above(graph: Graph, vertex: str) -> Edge | None:
     """Return the keyed edge whose owners a vertex has: its own, or one above by forwarded edges."""
     inputs = [edge for edge in graph.edges if edge.downstream == vertex]

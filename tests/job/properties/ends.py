@@ -156,6 +156,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             "one_deserializer_per_channel", "spanning_scale_in_upstream", _CUT, _PROBE, *_LOST
         ),
     ),
+    "no_record_is_late": (by_mutant("forwards_any_status", "flink_40517_idleness"),),
     "keyed_records_reach_their_subtask": (by_mutant("keeps_every_copy", "rescale_keyed"),),
     "reported_bytes_are_true": (
         by_cores(

@@ -99,7 +99,11 @@ BARRIERS: dict[str, Invariant] = {
         "keyed_records_reach_their_subtask",
         "restored_checkpoint_is_a_cut",
     ),
-    "S21": _row("a watermark waits for all old channels of its channel", "end_marks_in_order"),
+    "S21": _row(
+        "a watermark waits for all old channels of its channel",
+        "end_marks_in_order",
+        "no_record_is_late",
+    ),
     "S22": _row(
         "a shared file of channel state fails for all its subtasks, or for none",
         "files_fail_for_a_cause",

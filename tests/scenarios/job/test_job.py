@@ -115,7 +115,7 @@ def test_a_plane_refuses_what_it_cannot_do(limit: Limit) -> None:
     if isinstance(limit.value, StrEnum):
         value = next(one.value for one in type(limit.value) if one is not limit.value)
     elif limit.path.endswith("_ns"):
-        value = 5
+        value = 5 * MS
     given: dict[str, Any] = {"job.vertices[0].rate_per_s": 100.0} if of_source else {}
     if limit.path == "channel_state.recovered":  # only receivers of both ends can do that
         given["job.channel_state.handled_by"] = "downstream"

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from ckptsim.models.lifecycle import FINAL_WATERMARK
 from ckptsim.models.recovery import ConnectionDescriptor, Part, RecoveredInput, recovered_input
 from ckptsim.models.recovery.recovered_input import GatePhase
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.state import WATERMARK, Item, Record
+from ckptsim.sim.job.records.state import WATERMARK, Item, Mark, Record
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.channel import Channel
     from ckptsim.sim.job.records.tasks import Task
-
-_FINAL = 2**63 - 1  # the final watermark: Long.MAX_VALUE
 
 
 class StateEnd:
@@ -84,7 +83,16 @@ class RecoveredGate:
         """Take data of a channel; return the record that is to be processed, if one is."""
         place = self._place[channel.spec.index]
         if item == WATERMARK:
-            return self._step(recovered_input.WatermarkTaken(place, _FINAL))
+            return self._step(recovered_input.WatermarkTaken(place, FINAL_WATERMARK))
+        if isinstance(item, Mark):
+            if item.idle is False:
+                self._step(recovered_input.StatusTaken(place, idle=False))
+            if item.watermark is not None:
+                self._step(recovered_input.WatermarkTaken(place, item.watermark))
+            if item.idle:
+                self._step(recovered_input.StatusTaken(place, idle=True))
+            self._task.event_time.pass_on()
+            return None
         part = item if isinstance(item, Part) else Part(item, 0, 1)
         return self._step(recovered_input.PartTaken(place, part))
 
@@ -117,10 +125,12 @@ class RecoveredGate:
                     says = f"{self._task.name} joins {broken.got} to {broken.had}"
                     name = self._channels[channel].name
                     self._task.attempt.violate("records_come_out_whole", f"{name}: {says}")
-                case recovered_input.ForwardWatermark(channel):
-                    self._task.control.max_watermark(self._channels[channel].spec.input)
-                case recovered_input.ForwardStatus():
-                    pass  # no source is ever idle here
+                case recovered_input.ForwardWatermark(channel, timestamp):
+                    number = self._channels[channel].spec.input
+                    self._task.event_time.take_watermark(number, timestamp)
+                case recovered_input.ForwardStatus(channel, idle):
+                    number = self._channels[channel].spec.input
+                    self._task.event_time.take_status(number, idle=idle)
                 case recovered_input.ConvertChannels():
                     if self.is_recovered:  # all was on this side: no sender waits behind a marker
                         self._check_whole()

@@ -6,10 +6,12 @@ from ckptsim.sim.job.records.state.snapshot import (
     WATERMARK,
     Element,
     Item,
+    Mark,
     Parts,
     Record,
     SpillCounts,
     TaskSnapshot,
+    is_record,
     whole_records,
 )
 from ckptsim.sim.job.records.state.snapshots import Snapshots
@@ -20,11 +22,13 @@ __all__ = [
     "ChannelStateFile",
     "Element",
     "Item",
+    "Mark",
     "Parts",
     "Record",
     "Snapshots",
     "SpillCounts",
     "TaskSnapshot",
+    "is_record",
     "make_files",
     "whole_records",
 ]

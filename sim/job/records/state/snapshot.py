@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from ckptsim.models.lifecycle import SinkState
 from ckptsim.models.recovery import Part
@@ -11,7 +12,20 @@ from ckptsim.models.recovery.persistence import LogPosition, LogSlice
 from ckptsim.sim.job.control.checkpoint import PartFigures
 
 Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
-Item = Record | Part  # what a buffer holds: a record, or a part of one that takes several
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a sender says of event time: a watermark in ns, a status, or both; None for no change.
+
+    Whoever has become active says so before the watermark, whoever has become idle behind it.
+    """
+
+    watermark: int | None
+    idle: bool | None
+
+
+Item = Record | Part | Mark  # what a buffer holds: a record, or a part of one that takes several
 Element = tuple[int, Item]  # (number in its channel, what it holds)
 WATERMARK: Record = -1
 SOURCE_SPAN = 1_000_000  # identities per source subtask; also the most records that it may emit
@@ -102,9 +116,14 @@ def whole_records(elements: Sequence[Element]) -> list[Record]:
     for _, item in elements:
         if isinstance(item, Part):
             found += [item.record] if item.is_last else []
-        elif item != WATERMARK:
+        elif is_record(item):
             found.append(item)
     return found
+
+
+def is_record(item: Item) -> TypeGuard[Record]:
+    """Tell whether a buffer that holds no part of a record holds one: not so any watermark."""
+    return item != WATERMARK and not isinstance(item, Mark)
 
 
 REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at the coordinator

@@ -15,7 +15,7 @@ from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import owner_of, unit_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.recovered_gate import StateEnd
-from ckptsim.sim.job.records.state import WATERMARK, Element, Record
+from ckptsim.sim.job.records.state import WATERMARK, Element, Mark, Record, is_record
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 
 
@@ -70,6 +70,7 @@ class Operator(Task):
                     if self._is_last:
                         self.attempt.recovery.record_taken()
                     self.observer.lifecycle.record_taken(channel.spec.input)
+                    self.event_time.check(record)
                     if channel.keyed_edge is not None:
                         owner = owner_of(self.attempt.graph, channel.keyed_edge, record)
                         owner = self.attempt.index_of(self.spec.vertex.name, owner)
@@ -121,13 +122,16 @@ class Operator(Task):
         item = data[1]
         if item == WATERMARK:
             channel.observer.watermark_polled()
-        if item != WATERMARK and self._clock is not None and self._clock.running:
+        if is_record(item) and self._clock is not None and self._clock.running:
             self._clock.add_bytes(1)  # every buffer counts as one
         gate = self.gates[channel.spec.gate].recovered
         if gate is not None and not gate.is_recovered:
             return gate.take(channel, item)
+        if isinstance(item, Mark):
+            self.event_time.take(channel.spec.input, item)
+            return None
         if item == WATERMARK:
-            self.control.max_watermark(channel.spec.input)
+            self.event_time.end(channel.spec.input)
             return None
         return channel.joined(item)
 

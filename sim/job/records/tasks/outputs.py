@@ -10,7 +10,7 @@ from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.records.keys import owner_of
-from ckptsim.sim.job.records.state import WATERMARK, Record
+from ckptsim.sim.job.records.state import WATERMARK, Mark, Record
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.graph import OutputSpec
@@ -61,13 +61,19 @@ class Outputs:
         self._round_robin = 0
         self._graph = task.attempt.graph
 
-    def channels_of(self, record: Record) -> Iterator[Channel]:
-        """Yield the channels that a record takes; the final watermark takes all of them."""
+    def channels_of(self, record: Record | Mark) -> Iterator[Channel]:
+        """Yield the channels that a record takes; watermarks take all of them."""
         for spec, channels in self.edges:
             yield from self._chosen(spec, channels, record)
 
-    def _chosen(self, spec: OutputSpec, channels: list[Channel], record: Record) -> list[Channel]:
-        if record == WATERMARK or spec.partitioner is Partitioner.BROADCAST:
+    def _chosen(
+        self, spec: OutputSpec, channels: list[Channel], record: Record | Mark
+    ) -> list[Channel]:
+        if (
+            isinstance(record, Mark)
+            or record == WATERMARK
+            or spec.partitioner is Partitioner.BROADCAST
+        ):
             return channels
         match spec.partitioner:
             case Partitioner.GLOBAL:

@@ -7,6 +7,7 @@ from typing import Any
 from ckptsim.sim.job.embedding import SourceReader
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
+from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 from ckptsim.sim.job.splits import Split
 
@@ -25,6 +26,7 @@ class Source(Task):
         for split in self._splits:
             split.gap_ns = origin.pause_of(split.index)
             split.due_ns = self.env.now + split.gap_ns
+        self._marks = SourceMarks(self)
         self._emission = self.env.timer(Kind.EMIT, self.entity, self.wake)
 
     def run(self) -> Steps:
@@ -32,6 +34,7 @@ class Source(Task):
 
         A stop-with-savepoint ends the data as well: its trigger is a mail.
         """
+        self._marks.start()
         yield self.news
         yield from self._emit_until_ended()
         yield from self.handle_mails_until(self.has_acknowledgements)
@@ -85,17 +88,17 @@ class Source(Task):
         """
         if self._reader is not None and not self._reader.queued_count:
             return None
-        due_ns = [one.due_ns for one in self._unread]
+        due_ns = [one.due_ns for one in self.unread]
         return min(due_ns, default=self.spec.vertex.ends_at_ns)
 
     @property
-    def _unread(self) -> list[Split]:
+    def unread(self) -> list[Split]:
         """Return the splits that have records left; of one with a reader, that knows by itself."""
         return [one for one in self._splits if self._reader is not None or not one.is_read]
 
     def _emit_next(self) -> None:
         """Emit the record that is due first; what a source with a reader takes in is its state."""
-        split = min(self._unread, key=lambda one: (one.due_ns, one.number))
+        split = min(self.unread, key=lambda one: (one.due_ns, one.number))
         record = next_record(split)
         if self._reader is not None:
             record = self._reader.take()
@@ -103,6 +106,7 @@ class Source(Task):
         self.observer.record_begun()
         split.due_ns = self.env.now + (split.gap_ns or 0)
         self.attempt.progress()
+        self._marks.read(split, record)
         self.emit(record)
 
 

@@ -29,8 +29,9 @@ from ckptsim.sim.job.control.watchdog import waits_for_its_end
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.state import WATERMARK, Record, Snapshots, TaskSnapshot
+from ckptsim.sim.job.records.state import Mark, Record, Snapshots, TaskSnapshot, is_record
 from ckptsim.sim.job.records.tasks.ending import Ending, handle_aborted, handle_complete
+from ckptsim.sim.job.records.tasks.event_time import EventTime
 from ckptsim.sim.job.records.tasks.outputs import InputGate, Outputs
 from ckptsim.sim.kernel import Entity, Environment, Process, Signal, Timer, Wait
 
@@ -75,8 +76,7 @@ class Task:
         self.exhausted: bool = restored.exhausted if restored else False
         self.gone: bool = False  # closed or failed: takes no input any more
         self.killed: bool = False  # failed: neither its threads nor its network do anything more
-        self.busy = False
-        self.mailbox_closed = False
+        self.busy = self.mailbox_closed = False
         self.stalled_until_ns = 0
         self.ready_ns: int = 0  # when what it restores is there
         self.reads_ns = 0  # how long it takes to begin its reads of channel state
@@ -105,6 +105,7 @@ class Task:
             reach=attempt.goal,
         )
         self.checkpoints: TaskCheckpoints | None = attempt.world.checkpoints_of(self)
+        self.event_time: EventTime = EventTime(self)
         self.process: Process | None = None
         # A mail, an element, room in an output, a record that is due; or the end of the instant.
         self.news: Signal = Signal(self.env)
@@ -318,9 +319,9 @@ class Task:
 
     # --- sending ---
 
-    def emit(self, record: Record) -> None:
-        """Send a record over every edge; the final watermark goes to every channel."""
-        if record != WATERMARK:
+    def emit(self, record: Record | Mark) -> None:
+        """Send a record over every edge; watermarks go to every channel."""
+        if is_record(record):
             self.observer.lifecycle.record_sent()
         for channel in self.outputs.channels_of(record):
             channel.put(record)

@@ -39,6 +39,7 @@ SHOWN_BY = [
     ("ignores_descriptors", "spanning_scale_in_upstream", "records_come_out_whole"),
     ("keeps_every_copy", "rescale_keyed", "keyed_records_reach_their_subtask"),
     ("forwards_any_watermark", "rescaled_watermark", "end_marks_in_order"),
+    ("forwards_any_status", "flink_40517_idleness", "no_record_is_late"),
     ("converts_when_read", "flink_38544_rewiring", "exactly_once_output"),
     ("persists_while_recovering", "checkpoint_during_recovery", "restored_checkpoint_is_a_cut"),
     ("drops_markers", "rescale_keyed", "job_ends"),

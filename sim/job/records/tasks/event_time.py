@@ -1,0 +1,158 @@
+"""Event time in a job on records: what sources tell of it, and what tasks with inputs make of it.
+
+Marks travel as data, so they are in flight in unaligned checkpoints and come back with them; what a
+task has made of them is no state, and begins anew with every attempt.  A sender tells changes
+alone: after a restart it counts as active until it says otherwise, whatever its receivers were told
+before the checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK, WatermarkValve
+from ckptsim.sim.job.records.keys import timestamp_of
+from ckptsim.sim.job.records.kinds import Kind
+from ckptsim.sim.job.records.state import SOURCE_SPAN, Mark, Record
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.records.tasks.source import Source
+    from ckptsim.sim.job.records.tasks.task import Task
+    from ckptsim.sim.job.splits import Split
+
+
+class _Told:
+    """What a task has told of its event time in this attempt."""
+
+    def __init__(self) -> None:
+        self.watermark = NO_WATERMARK
+        self.idle = False
+
+    def tell(self, watermark: int, *, idle: bool) -> Mark | None:
+        """Return what has changed, None if nothing has."""
+        later = watermark if watermark > self.watermark else None
+        other = idle if idle is not self.idle else None
+        if later is None and other is None:
+            return None
+        self.watermark, self.idle = max(watermark, self.watermark), idle
+        return Mark(later, other)
+
+
+class EventTime:
+    """The event time of a task, by its input channels over all gates.
+
+    A task takes an element only while its outputs have room for one, which is all that it sends on.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._is_on = task.attempt.job.event_time.watermark_interval_ns is not None
+        self._valve = WatermarkValve(sum(task.attempt.graph.gate_channels[task.number]))
+        self._told = _Told()
+
+    def take(self, channel: int, mark: Mark) -> None:
+        """Take what a sender tells, and pass on what changes by it."""
+        if mark.idle is False:
+            self.take_status(channel, idle=False)
+        if mark.watermark is not None:
+            self.take_watermark(channel, mark.watermark)
+        if mark.idle:
+            self.take_status(channel, idle=True)
+        self.pass_on()
+
+    def end(self, channel: int) -> None:
+        """Take the final watermark of a channel, by which an idle one is active again."""
+        self.take_status(channel, idle=False)
+        self.take_watermark(channel, FINAL_WATERMARK)
+
+    def take_watermark(self, channel: int, timestamp: int) -> None:
+        """Take a watermark; the final one moves event time before it counts for the task's end."""
+        self._valve.take_watermark(channel, timestamp)
+        if timestamp == FINAL_WATERMARK:
+            self.pass_on()
+            self._task.control.max_watermark(channel)
+
+    def take_status(self, channel: int, *, idle: bool) -> None:
+        """Take a status."""
+        self._valve.take_status(channel, idle=idle)
+
+    def pass_on(self) -> None:
+        """Send what has changed; the end of event time is told by the final watermark."""
+        if not self._is_on or self._valve.watermark == FINAL_WATERMARK:
+            return
+        mark = self._told.tell(self._valve.watermark, idle=self._valve.idle)
+        if mark is None:
+            return
+        if self._valve.has_passed_idle:
+            self._task.attempt.goal("watermark_passed_an_idle_input")
+        self._task.observer.lifecycle.event_time_reached(self._told.watermark)
+        self._task.emit(mark)
+
+    def check(self, record: Record) -> None:
+        """Tell the observer the event time of a record that is processed next."""
+        if self._is_on:
+            timestamp = timestamp_of(self._task.attempt.graph, record)
+            self._task.observer.lifecycle.timed_record_taken(record // SOURCE_SPAN, timestamp)
+
+
+class SourceMarks:
+    """What a source tells of event time, at every tick.
+
+    A split has come as far as its latest record, which is the least that the next one is behind; a
+    source as far as the least of its splits that are not idle, once each of these had a record.  It
+    is idle when all of them are, or when it has had none for as long.
+    Source: Apache Flink 1.20.3, BoundedOutOfOrdernessWatermarks with nothing out of order,
+    WatermarksWithIdleness, WatermarkOutputMultiplexer.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._table = source.attempt.job.event_time
+        self._told = _Told()
+        self._latest: dict[int, int] = {}  # timestamps by split
+        self._read_ns: dict[int, int] = {}
+        self._began_ns = source.env.now
+
+    def start(self) -> None:
+        """Begin to tick."""
+        self._began_ns = self._source.env.now
+        self._tick()
+
+    def read(self, split: Split, record: Record) -> None:
+        """Note a record that is emitted now."""
+        if self._table.watermark_interval_ns is not None:
+            self._latest[split.number] = timestamp_of(self._source.attempt.graph, record)
+            self._read_ns[split.number] = self._source.env.now
+
+    def _tick(self) -> None:
+        source, interval_ns = self._source, self._table.watermark_interval_ns
+        if interval_ns is None or source.has_ended() or not source.makes_records:
+            return
+        source.post(self._tell)
+        source.attempt.later(interval_ns, Kind.EMIT, source.entity, self._tick)
+
+    def _tell(self) -> None:
+        """Send what has changed, if there is room; else the next tick does."""
+        source = self._source
+        if source.has_ended() or not source.has_room:
+            return
+        unread = [one.number for one in source.unread]
+        if not unread and source.spec.vertex.records is not None:
+            return  # its end comes next
+        active = [split for split in unread if not self._is_idle(split)]
+        for split in unread:
+            if split not in active:
+                source.observer.lifecycle.split_idled(split)
+        known = [self._latest[split] for split in active if split in self._latest]
+        watermark = min(known) - 1 if known and len(known) == len(active) else NO_WATERMARK
+        mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
+        if mark is not None:
+            source.emit(mark)
+
+    def _is_idle(self, split: int | None) -> bool:
+        """Tell whether nothing has come of a split for so long; None: since the beginning."""
+        timeout_ns = self._table.idle_timeout_ns
+        if timeout_ns is None:
+            return False
+        since_ns = self._began_ns if split is None else self._read_ns.get(split, self._began_ns)
+        return self._source.env.now - since_ns >= timeout_ns

@@ -1,0 +1,47 @@
+"""Watermarks and idle sources in jobs on records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.planning import with_parameters
+from ckptsim.sim.search.trial import Subject, trial
+from tests.job.records.plans import MS
+from tests.job.records.rescaled_jobs import random_job
+
+LATE, PASSED = "no_record_is_late", "watermark_passed_an_idle_input"
+
+
+def outcome(scenario: Any, seed: int = 0) -> tuple[set[str], set[str]]:
+    """Return the properties that a run breaks, and the goals that it reaches."""
+    ties = ("structural", "random", "pct")[seed % 3]
+    found = trial(Subject(scenario=scenario), seed, ties)
+    return {row.property for row in found.violations}, {
+        name for name, n in found.goals.items() if n
+    }
+
+
+def test_without_a_time_out_no_split_is_idle() -> None:
+    """The same job never passes a split by, and no record of any is late."""
+    scenario = by_name("flink_40517_idleness")
+    found = outcome(with_parameters(scenario, {"job.event_time.idle_timeout_ns": "none"}))
+    assert found[0] == set()
+    assert PASSED not in found[1]
+    assert PASSED in outcome(scenario)[1]
+
+
+def test_no_record_is_late_in_random_jobs() -> None:
+    """Not over crashes and rescales, with idle splits; watermarks break nothing else either."""
+    told = {
+        "job.event_time.watermark_interval_ns": 3 * MS,
+        "job.event_time.idle_timeout_ns": 5 * MS,
+    }
+    passed: Counter[str] = Counter()
+    for seed in range(24):
+        broken, reached = outcome(with_parameters(random_job(seed), told), seed)
+        assert broken == outcome(random_job(seed), seed)[0]
+        passed.update(reached)
+    assert passed[PASSED] >= 3
+    assert passed["restored_rescaled"] >= 3
