@@ -16,7 +16,7 @@ from ckptsim.scenarios.spec import Scenario
 MS = 1_000_000
 US = 1_000
 _SLOW_PER_S = 10.0
-_RECORDS_MAX = 200
+_RECORDS_MAX = 120
 _SERVICE_NS_MIN = 400 * US
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 PARTITIONERS = ("hash", "rebalance", "shuffle", "rescale", "broadcast", "global", "forward")
@@ -346,7 +346,8 @@ def _fed(text: dict[str, Any]) -> dict[str, Any]:
 def short(text: dict[str, Any]) -> dict[str, Any]:
     """Let a job be over within a second or two: what is long explores nothing more."""
     job = _fed(text)["job"]
-    job["duration_ns"] = min(job["duration_ns"], 3_000 * MS)
+    last_ns = max((one.get("at_ns", 0) for one in text["faults"]), default=0)
+    job["duration_ns"] = min(job["duration_ns"], last_ns + 900 * MS)
     for vertex in job["vertices"]:
         slow = vertex.get("rate_per_s") == _SLOW_PER_S
         if slow:

@@ -25,7 +25,7 @@ _KEPT: tuple[dict[str, Any], ...] = (
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
     vertices = [_source(choose, number) for number in range(choose.integer(1, 2))]
-    for number in range(choose.integer(1, 3)):
+    for number in range(choose.of((1, 2, 1, 2, 3))):
         vertices.append(_operator(choose, number, vertices))
     interval_ns = choose.of((10, 6, 20)) * _MS
     return {
@@ -66,7 +66,7 @@ def _source(choose: Choices, number: int) -> dict[str, Any]:
         "kind": "source",
         "parallelism": parallelism,
         "rate_per_s": 1000.0 * parallelism / choose.of((1, 2)),
-        "records": choose.integer(15, 40) * parallelism,
+        "records": choose.integer(12, 30) * parallelism,
     }
 
 

@@ -298,12 +298,6 @@ class OrderingDuties(Duties):
 class IngestionDuties(Duties):
     """Of the host of an ingestion: steps are answered once; its timer wakes the thread at once."""
 
-    def event(self, now_ns: int, event: Any) -> str | None:
-        """Take an event; a stop is heard of before a timer that runs out at the same time."""
-        if isinstance(event, ingestion_events.SyncRequested):
-            return self._come(now_ns, event)
-        return super().event(now_ns, event)
-
     def _come(self, now_ns: int, event: Any) -> str | None:
         match event:
             case ingestion_events.StepDurable() | ingestion_events.StepRefused():

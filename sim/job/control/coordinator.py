@@ -209,6 +209,7 @@ class CoordinatorHost:
     def _finished(self, attempt: int, task: TaskGateway) -> None:
         if attempt != self._attempt or not self._job.running:
             return
+        self.observer.finished(task)
         finished = self.planning.finished
         finished.add(task.number)
         self._job.task_finished(task.number)

@@ -48,6 +48,7 @@ class JobOracle(JobObserver):
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
         self._idle_splits: dict[int, None] = {}
+        self._finished: dict[int, None] = {}  # tasks of the attempt that are known to have
         self._was_rescaled = self._halted = False
 
     # Parts of an attempt ----------------------------------------------------------------------
@@ -59,7 +60,10 @@ class JobOracle(JobObserver):
         self.checkpoints.changed(job.checkpointing)
 
     def deploying(self) -> None:
-        """Forget the parts of the attempt that is over."""
+        """Check that nothing acts any more of the attempt before, and forget its parts."""
+        if self.tasks and not self._halted:
+            self._violate(_OVER, "tasks are deployed while those of an attempt before still act")
+        self._finished.clear()
         self.tasks.clear()
         self._files.clear()
         self._order.clear()
@@ -247,10 +251,8 @@ class JobOracle(JobObserver):
         Called at each report; a task that a stop has cut has ended nothing.
         """
         ends = [one.lifecycle for one in self.tasks.values()]
-        reports = self.tasks.get(task.number)
-        one: object = task
-        if reports is None or reports.task is not one:
-            self._violate(_OVER, f"{task.entity.name} of an attempt before ends its data")
+        reports = self._sender(task, "ends its data")
+        if reports is None:
             return
         reports.lifecycle.reported = True
         drained = all(end.reported and not end.cut_short for end in ends)
@@ -258,3 +260,22 @@ class JobOracle(JobObserver):
             what = "a final checkpoint" if asked else "no final checkpoint"
             says = f"{what} is asked for when the last data ends"
             self._violate("final_checkpoint_is_asked_for", says)
+
+    def finished(self, task: TaskGateway) -> None:
+        """Check that a task that is taken for finished has closed, and is heard of once."""
+        sender = self._sender(task, "has finished")
+        if sender is None:
+            return
+        if sender.lifecycle.closed_ns is None or task.number in self._finished:
+            says = f"{task.entity.name} is taken for finished again, or before it has closed"
+            self._violate(_OVER, says)
+        self._finished[task.number] = None
+
+    def _sender(self, task: TaskGateway, says: str) -> TaskOracle | None:
+        """Return the oracle of a task that is heard of; only those of the attempt may be."""
+        sender = self.tasks.get(task.number)
+        one: object = task
+        if sender is not None and sender.task is one:
+            return sender
+        self._violate(_OVER, f"{task.entity.name} of an attempt before {says}")
+        return None

@@ -354,6 +354,9 @@ class JobObserver:
     def final_request(self, task: TaskGateway, *, asked: bool) -> None:
         """Note a task's report of its end of data, and whether a checkpoint is asked for then."""
 
+    def finished(self, task: TaskGateway) -> None:
+        """Note that a task is taken for FINISHED from now on."""
+
 
 NO_TASK = TaskObserver()
 NO_CHANNEL = ChannelObserver()

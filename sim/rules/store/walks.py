@@ -87,7 +87,7 @@ class ClientRules(ClientAnswers):
         tp = pick.of(("s_v1/0", "s_v1/0", "s_v1/0", "s_v1/1", "s_v2/0", "s_v1_x_mv/1", "s_v2/2"))
         kind = pick.integer(0, 19)
         if kind < 4:
-            return {"op": "produce", "tp": tp, "recs": [_record(pick) for _ in range(3)]}
+            return {"op": "produce", "tp": tp, "recs": _records(pick)}
         if kind < 7 and (tp not in self.opened or pick.one_in(6)):
             return {"op": "open", "tp": tp}
         if kind < 11:
@@ -95,6 +95,14 @@ class ClientRules(ClientAnswers):
         if kind < 13:
             return {"op": "sync", "tp": tp}
         return _odd(pick, tp) if kind < 18 else _setting(pick)
+
+
+def _records(pick: Pick) -> list[list[Any]]:
+    """Return records to produce; of some a key is deleted as soon as it is put."""
+    found = [_record(pick) for _ in range(3)]
+    if found[0][0] == "p" and found[1][0] == "d":
+        found[1][1] = found[0][1]
+    return found
 
 
 def _record(pick: Pick) -> list[Any]:
