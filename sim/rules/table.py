@@ -181,7 +181,7 @@ _EACH = {"ordering": 2, "checkpoint_store": 2}
 # found the sooner the more are run.  Hosts are judged by their duties in all.  By the seed, so that
 # a run that is repeated is looked at in the same way.
 _WALKS_EVERY = 6
-_RULES_EVERY = 3
+_RULES_EVERY = 2
 
 
 def differential(link: str, seed: int) -> Differential:

@@ -188,6 +188,14 @@ def test_a_store_whose_syncs_stay_due_is_convicted(monkeypatch: pytest.MonkeyPat
     assert _broken_in("checkpoint_store", 60) is not None
 
 
+def test_a_store_that_takes_a_sync_timer_behind_all_records_is_convicted() -> None:
+    """A sync that is due before a stop does not wait for entries that never come."""
+    duties = DUTIES["ingestion"]()
+    duties.effects(0, [ingestion_events.SetSyncTimer(delay_ns=5)])
+    wrong = duties.event(6, ingestion_events.SyncRequested())
+    assert wrong == "the timer of syncs has not fired in time"
+
+
 def _hears_of_nothing(host: CheckpointsHost, checkpoint: int) -> None:
     del host, checkpoint
 

@@ -184,6 +184,17 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     ),
     "failed_tasks_do_nothing": (
         by_cores(small(chain(), _CRASH), world=worlds.reports_for_the_failed),
+        by_cores(
+            small(chain(), _CRASH),
+            "job_ends",
+            "plan_reaches_every_running_task",
+            world=worlds.finishes_the_failed,
+        ),
+        by_cores(
+            small(chain(), _CRASH),
+            *("consistent_cut", "exactly_once_output", "no_transaction_lingers"),
+            world=worlds.deploys_twice,
+        ),
     ),
     "job_ends": (
         by_mutant(

@@ -89,6 +89,29 @@ def reports_for_the_failed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(JobWorld, "restart", restart)
 
 
+def finishes_the_failed(patch: pytest.MonkeyPatch) -> None:
+    """Report that a task that has failed has finished, when the next attempt has begun."""
+    right = JobWorld.restart
+
+    def restart(self: JobWorld) -> None:
+        failed = self._plane.tasks[0]
+        right(self)
+        self.coordinator.task_closed(failed)
+
+    patch.setattr(JobWorld, "restart", restart)
+
+
+def deploys_twice(patch: pytest.MonkeyPatch) -> None:
+    """Make the tasks of an attempt again while they act."""
+    right = JobWorld.restart
+
+    def restart(self: JobWorld) -> None:
+        right(self)
+        self.redeploy()
+
+    patch.setattr(JobWorld, "restart", restart)
+
+
 def remembers_the_finished(patch: pytest.MonkeyPatch) -> None:
     """Take tasks for finished in the next attempt that had finished in the one before."""
     right = CoordinatorHost.start
