@@ -17,8 +17,8 @@ def barriers(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; some on buffers fail and are restarted."""
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
-    small = (in_flight.document, _crashing, in_flight.document, in_flight.document)
-    return _drawn(choices, draws + small)
+    small = (in_flight.document, in_flight.on_buffers)
+    return _drawn(choices, (*draws, *small, in_flight.on_buffers, *small))
 
 
 def barrier_protocol(choices: Choices) -> Scenario:

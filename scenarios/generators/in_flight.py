@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES
+from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES, give_broadcast_state
 
 _MS = 1_000_000
-_PARTITIONERS = ("hash", "custom", "rescale", "forward", "rebalance", "broadcast", "forward")
+_PARTITIONERS = ("hash", "rescale", "custom", "forward", "rebalance", "broadcast", "rescale")
 # How what is in flight is kept: more often the ways in which records of ordered edges are, too.
 _KEPT: tuple[dict[str, Any], ...] = (
     {},
@@ -57,6 +57,39 @@ def document(choose: Choices) -> dict[str, Any]:
         },
         "faults": _failures(choose, vertices, interval_ns),
     }
+
+
+def on_buffers(choose: Choices) -> dict[str, Any]:
+    """Return such a job on buffers, of which few are lent and records fill several or share one."""
+    text = document(choose)
+    job = text["job"]
+    del job["channels"], job["channel_state"], job["costs"]
+    job["network"] = {
+        "record_bytes": choose.of((300, 1_500, 6_000)),
+        "segment_bytes": 4096,
+        "exclusive_buffers": choose.of((2, 0, 1)),
+        "floating_buffers": 8,
+        "max_buffers_per_channel": 10,
+        "buffer_timeout_ns": choose.of((1, 5, 0)) * _MS,
+        "latency_ns": choose.of((_MS // 10, _MS)),
+        "send_ns": choose.of((_MS // 25, 0)),
+    }
+    job["placement"] = choose.of(("remote", "remote", "mixed"))
+    job["recovery"] = {"timed": choose.flag()}
+    job["engine"] = choose.of(("processes", "auto"))
+    job["duration_ns"] = 600 * _MS
+    job["checkpointing"]["interval_ns"] *= 2
+    for vertex in job["vertices"]:
+        if "rate_per_s" in vertex:
+            vertex["hot_ratio"] = choose.of((0.0, 0.5))
+        vertex["record_variation"] = choose.of((0.0, 0.0, 0.5))
+        for one in vertex.get("inputs", ()):
+            one["partitioner"] = one["partitioner"].replace("custom", "hash")
+    give_broadcast_state(job["vertices"])
+    for fault in text["faults"]:
+        if "at_ns" in fault:
+            fault["at_ns"] *= 2
+    return text | {"link": "barriers"}
 
 
 def _source(choose: Choices, number: int) -> dict[str, Any]:
@@ -111,4 +144,9 @@ def _failures(
             fault |= {"kind": "rescale", "parallelism": choose.integer(1, 4)}
         soon_ns = at_ns + choose.integer(1, 8) * _MS
         found += [fault, {"kind": "request_checkpoint", "at_ns": soon_ns}]
+    if choose.integer(0, 2) == 2:  # a file of data in flight breaks, those behind it do not
+        vertex = choose.of(tuple(vertices))
+        subtask = choose.integer(0, vertex["parallelism"] - 1)
+        at = {"vertex": vertex["name"], "subtask": subtask, "checkpoint": choose.integer(1, 2)}
+        found.append({"kind": "fail_channel_state"} | at)
     return found

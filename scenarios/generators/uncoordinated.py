@@ -36,7 +36,7 @@ def document(choose: Choices) -> dict[str, Any]:
     channels = {
         "sender_records": choose.of((20, 2, 60)),
         "receiver_records": choose.of((2, 8)),
-        "record_buffers": choose.of((1, 1, 3)),
+        "record_buffers": choose.of((1, 3, 2)),
         "latency_ns": choose.of((0, 3)) * MS,
     }
     return {
