@@ -25,9 +25,9 @@ from ckptsim.analysis.report.pictures import (
     Picture,
     duration_pictures,
     metric_pictures,
-    recovery_pictures,
     task_pictures,
 )
+from ckptsim.analysis.report.recoveries import recovery_pictures
 from ckptsim.analysis.report.slowest import slowest_run
 from ckptsim.scenarios.planning import METRICS
 

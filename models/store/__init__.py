@@ -1,7 +1,7 @@
 """Where a checkpoint is kept, relative to the data it speaks of, and what a crash does to both."""
 
 from ckptsim.models.store.client import Parts, StoreClient
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
 from ckptsim.models.store.medium import (
     Area,

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion.events import IngestionState, RulesChanged
-from ckptsim.models.store.interface import Refusal, StoreError
 from ckptsim.models.store.log import LogBook, Logs
 from ckptsim.models.store.medium import (
     Area,

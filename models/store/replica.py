@@ -10,9 +10,9 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ckptsim.models.core import ProtocolError
+from ckptsim.models.store.errors import StoreError
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.interface import StoreError
 from ckptsim.models.store.log import ControlRecord, DataRecord, Entry
 from ckptsim.models.store.medium import Area, Changes, Medium, Rows, RowsWrite, SlotWrite, Step
 from ckptsim.models.store.settings import Durability, Part, Placement

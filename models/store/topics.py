@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 
 # Source: Apache Kafka, `Topic.LEGAL_CHARS` and `MAX_NAME_LENGTH`.
 TOPIC_CHARACTERS_MAX = 249

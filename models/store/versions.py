@@ -11,7 +11,7 @@ one view for all stores).
 from __future__ import annotations
 
 from ckptsim.models.store.client import StoreClient
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.medium import Area, ModelMedium, RowsWrite, SlotWrite
 from ckptsim.models.store.settings import Placement
 from ckptsim.models.store.state import DICTIONARY_STRATEGY, VersionCopy, VersionState, agreed

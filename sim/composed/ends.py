@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Mode
-from ckptsim.sim.composed.store.store import row_name
+from ckptsim.sim.composed.store.identity import row_name
 from ckptsim.sim.job.oracle.contents import differences
 
 if TYPE_CHECKING:

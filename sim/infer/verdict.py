@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ckptsim.sim.infer.measures import Measures
-from ckptsim.sim.validate.summary import Stats
+from ckptsim.sim.validate.statistics import Stats
 
 # Two medians of the same thing are taken as equal within so much: a share, and an absolute part.
 # Source: what repeated measurements of one configuration differ by, rounded up.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.measured_fields import Field, config_problems, object_problems, shown
-from ckptsim.sim.validate.summary import stats
+from ckptsim.sim.validate.statistics import stats
 
 # How the measured runs were made, for lines that do not say: completed checkpoints and warm-up.
 _CHECKPOINTS = 14

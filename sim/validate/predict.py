@@ -17,7 +17,8 @@ from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.ablation import NOTHING, Ablation
 from ckptsim.sim.validate.config import model_of
 from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
-from ckptsim.sim.validate.summary import Window, finish_of, middle, summary_of, usual
+from ckptsim.sim.validate.statistics import middle, usual
+from ckptsim.sim.validate.summary import Window, finish_of, summary_of
 
 _MS = 1_000_000
 # A simulated run that has not shown what was measured after so long, or after twice the time of the

@@ -18,7 +18,8 @@ from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.measured import MeasuredRun
 from ckptsim.sim.validate.predict import model_for
-from ckptsim.sim.validate.summary import correlation, durations_ms, middle
+from ckptsim.sim.validate.statistics import correlation, middle
+from ckptsim.sim.validate.summary import durations_ms
 
 _MS = 1_000_000
 

@@ -12,14 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.analysis.statistics import (
-    EXACT_UP_TO,
-    interval,
-    paired_difference,
-    quantile,
-    survival,
-    t_quantile,
-)
+from ckptsim.analysis.statistics import interval, paired_difference, quantile, survival
+from ckptsim.analysis.student import EXACT_UP_TO, t_quantile
 
 NUMBERS = st.lists(st.integers(0, 10**12), min_size=2, max_size=40)
 

@@ -137,6 +137,17 @@ def test_files_and_functions_are_short(path):
             assert lines <= FUNCTION_LINES_MAX, f"{node.name} has {lines} lines"
 
 
+def test_imports_stand_together():
+    """No module imports anything behind the imports that are for type checkers alone."""
+    late = []
+    for path in (*SOURCES, *TESTS):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        kinds = [type(node) for node in body if not isinstance(node, ast.Expr)]
+        checked = next((i for i, kind in enumerate(kinds) if kind is ast.If), len(kinds))
+        late += [path for kind in kinds[checked:] if kind in (ast.Import, ast.ImportFrom)]
+    assert [_relative(path) for path in late] == []
+
+
 def test_folders_are_small():
     """No folder of sources or tests holds more modules than one takes in at a glance."""
     tests = (path for path in (ROOT / "tests").rglob("*.py") if "data" not in path.parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ckptsim.models.store.interface import Refusal
+from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.log import ControlRecord
 from ckptsim.models.store.settings import Part, SyncRules
 from ckptsim.models.store.state import ProducerState, VersionCopy

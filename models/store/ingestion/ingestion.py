@@ -21,8 +21,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ckptsim.models.core import ProtocolError
+from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.interface import Refusal
 from ckptsim.models.store.log import Control, ControlRecord
 from ckptsim.models.store.settings import Part, SyncRules
 from ckptsim.models.store.state import (

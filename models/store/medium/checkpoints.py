@@ -6,7 +6,7 @@ is copied to bytes at the door, so that nobody outside holds a reference to a st
 
 from __future__ import annotations
 
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.medium.codec import Codec
 from ckptsim.models.store.medium.medium import Medium, Slot, SlotWrite, Step
 from ckptsim.models.store.topics import LocalTopics, TopicPartition, parse_topic

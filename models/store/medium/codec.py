@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 from typing import Protocol
 
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.medium.frame import seal, unseal
 from ckptsim.models.store.state import position_of, read_fields, write_fields
 from ckptsim.models.store.topics import TopicPartition

@@ -13,7 +13,7 @@ import struct
 import zlib
 from enum import IntEnum
 
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.topics import TopicPartition
 
 MAGIC = b"CKPT"

@@ -18,7 +18,7 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.state.version_state import FieldValue, VersionCopy
 
 NOTHING = -1

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 
 DICTIONARY_STRATEGY = "ZSTD_WITH_DICT"
 

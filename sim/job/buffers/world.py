@@ -43,7 +43,7 @@ from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.task import TaskControl
-from ckptsim.sim.job.control.task.task import make_cores
+from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver

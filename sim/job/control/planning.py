@@ -19,15 +19,9 @@ from ckptsim.models.coordinator.plan import (
 )
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
-
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from ckptsim.models.coordinator import EndOfDataListener
     from ckptsim.scenarios.job import Mode
-    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.port import DataPlane
     from ckptsim.sim.job.settings import JobSettings

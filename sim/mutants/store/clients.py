@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ckptsim.models.store.client import StoreClient
-from ckptsim.models.store.interface import Refusal, StoreError
+from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.medium import Checkpoints, RowsWrite, Slot, SlotWrite, Step
 from ckptsim.models.store.replica import Replica
 from ckptsim.models.store.state import PartitionState, VersionCopy

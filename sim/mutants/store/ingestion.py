@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.interface import Refusal
 from ckptsim.models.store.log import ControlRecord
 from ckptsim.models.store.settings import Order, SyncRules
 from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state, encode_state

@@ -14,8 +14,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ckptsim.models.store import Control
+from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.interface import Refusal
 from ckptsim.models.store.log import ControlRecord
 from ckptsim.models.store.settings import Part
 from ckptsim.models.store.state import PartitionState, VersionCopy

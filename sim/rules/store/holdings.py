@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.models.store import Order, Placement
+from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.interface import Refusal
 from ckptsim.models.store.settings import SyncRules
 from ckptsim.models.store.state import PartitionState, VersionCopy
 from ckptsim.sim.rules.store.ingestion import IngestionRules

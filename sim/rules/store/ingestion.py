@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.ingestion.events import Cause, IngestionState
-from ckptsim.models.store.interface import Refusal
 from ckptsim.models.store.log import Control, ControlRecord
 from ckptsim.models.store.settings import Order, Part, SyncRules
 from ckptsim.models.store.state import PartitionState, ProducerState, VersionCopy

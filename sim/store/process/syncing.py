@@ -5,29 +5,21 @@ The ingestion core decides which steps there are and when; the drainer's thread 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ckptsim.models.store import Area, Part, Placement, Refusal
 from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
 from ckptsim.models.store.mishaps import tear
 from ckptsim.sim.store.costs import each_durable
-from ckptsim.sim.store.kinds import KIND_DURABLE
+from ckptsim.sim.store.kinds import KIND_DURABLE, KIND_TIMER
 from ckptsim.sim.store.truth import SyncAccount
 from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
-    from ckptsim.sim.store.process.drainer import Drainer
-
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from ckptsim.sim.store.kinds import KIND_TIMER
-
-if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment, Process
+    from ckptsim.sim.store.process.drainer import Drainer
     from ckptsim.sim.store.process.threads import Steps, Threads
 
 

@@ -14,13 +14,8 @@ if TYPE_CHECKING:
     from simpy import Event
 
     from ckptsim.sim.kernel import Environment
-    from ckptsim.sim.sync.socket import Socket
-
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
+    from ckptsim.sim.sync.socket import Socket
 
 
 class Resources:

@@ -62,9 +62,8 @@ class RecoveredGate:
             for place, piece in enumerate(channel.restored):
                 at_ns += read_ns
                 delay_ns = at_ns - attempt.env.now
-                if (
-                    place == len(channel.restored) - 2
-                ):  # the end of the state follows; two steps of the other thread
+                # The end of the state follows: two steps of the other thread.
+                if place == len(channel.restored) - 2:
                     reader = attempt.env.entity("state reader", channel.spec.index)
                     attempt.later(delay_ns, Kind.DELIVER, reader, self._was_read, channel)
                 attempt.later(delay_ns, Kind.DELIVER, channel.entity, self._read, channel, piece)
@@ -83,18 +82,22 @@ class RecoveredGate:
         """Take data of a channel; return the record that is to be processed, if one is."""
         place = self._place[channel.spec.index]
         if item == WATERMARK:
-            return self._step(recovered_input.WatermarkTaken(place, FINAL_WATERMARK))
+            self.take_watermark(place, FINAL_WATERMARK)
+            return None
         if isinstance(item, Mark):
-            if item.idle is False:
-                self._step(recovered_input.StatusTaken(place, idle=False))
-            if item.watermark is not None:
-                self._step(recovered_input.WatermarkTaken(place, item.watermark))
-            if item.idle:
-                self._step(recovered_input.StatusTaken(place, idle=True))
+            item.tell(self, place)
             self._task.event_time.pass_on()
             return None
         part = item if isinstance(item, Part) else Part(item, 0, 1)
         return self._step(recovered_input.PartTaken(place, part))
+
+    def take_watermark(self, place: int, timestamp: int) -> None:
+        """Take a watermark of an old channel; the core says what the whole channel's is by it."""
+        self._step(recovered_input.WatermarkTaken(place, timestamp))
+
+    def take_status(self, place: int, *, idle: bool) -> None:
+        """Take a status of an old channel, likewise."""
+        self._step(recovered_input.StatusTaken(place, idle=idle))
 
     def took_last(self, channel: Channel) -> None:
         """Note that nothing more of a channel's input state is there at present."""

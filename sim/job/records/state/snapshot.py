@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 from ckptsim.models.lifecycle import SinkState
 from ckptsim.models.recovery import Part
@@ -16,13 +16,31 @@ Record = int  # identity of a record; WATERMARK is the final watermark, which tr
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a sender says of event time: a watermark in ns, a status, or both; None for no change.
-
-    Whoever has become active says so before the watermark, whoever has become idle behind it.
-    """
+    """What a sender says of event time: a watermark in ns, a status; None for no change."""
 
     watermark: int | None
     idle: bool | None
+
+    def tell(self, receiver: MarkReceiver, channel: int) -> None:
+        """Tell a receiver: who becomes active says so first, who becomes idle says so last."""
+        if self.idle is False:
+            receiver.take_status(channel, idle=False)
+        if self.watermark is not None:
+            receiver.take_watermark(channel, self.watermark)
+        if self.idle:
+            receiver.take_status(channel, idle=True)
+
+
+class MarkReceiver(Protocol):
+    """Takes what the sender of a channel says of event time."""
+
+    def take_watermark(self, channel: int, timestamp: int, /) -> None:
+        """Take a watermark, in ns."""
+        ...
+
+    def take_status(self, channel: int, /, *, idle: bool) -> None:
+        """Take a status."""
+        ...
 
 
 Item = Record | Part | Mark  # what a buffer holds: a record, or a part of one that takes several

@@ -52,12 +52,7 @@ class EventTime:
 
     def take(self, channel: int, mark: Mark) -> None:
         """Take what a sender tells, and pass on what changes by it."""
-        if mark.idle is False:
-            self.take_status(channel, idle=False)
-        if mark.watermark is not None:
-            self.take_watermark(channel, mark.watermark)
-        if mark.idle:
-            self.take_status(channel, idle=True)
+        mark.tell(self, channel)
         self.pass_on()
 
     def end(self, channel: int) -> None:
@@ -88,7 +83,7 @@ class EventTime:
         self._task.observer.lifecycle.event_time_reached(self._told.watermark)
         self._task.emit(mark)
 
-    def check(self, record: Record) -> None:
+    def record_taken(self, record: Record) -> None:
         """Tell the observer the event time of a record that is processed next."""
         if self._is_on:
             timestamp = timestamp_of(self._task.attempt.graph, record)

@@ -70,7 +70,7 @@ class Operator(Task):
                     if self._is_last:
                         self.attempt.recovery.record_taken()
                     self.observer.lifecycle.record_taken(channel.spec.input)
-                    self.event_time.check(record)
+                    self.event_time.record_taken(record)
                     if channel.keyed_edge is not None:
                         owner = owner_of(self.attempt.graph, channel.keyed_edge, record)
                         owner = self.attempt.index_of(self.spec.vertex.name, owner)

@@ -10,7 +10,7 @@ from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.records.keys import owner_of
-from ckptsim.sim.job.records.state import WATERMARK, Mark, Record
+from ckptsim.sim.job.records.state import Mark, Record, is_record
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.graph import OutputSpec
@@ -69,11 +69,7 @@ class Outputs:
     def _chosen(
         self, spec: OutputSpec, channels: list[Channel], record: Record | Mark
     ) -> list[Channel]:
-        if (
-            isinstance(record, Mark)
-            or record == WATERMARK
-            or spec.partitioner is Partitioner.BROADCAST
-        ):
+        if not is_record(record) or spec.partitioner is Partitioner.BROADCAST:
             return channels
         match spec.partitioner:
             case Partitioner.GLOBAL:

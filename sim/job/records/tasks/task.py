@@ -24,7 +24,7 @@ from ckptsim.models.lifecycle.tables import Act
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
-from ckptsim.sim.job.control.task.task import make_cores
+from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import waits_for_its_end
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel

@@ -13,7 +13,7 @@ from ckptsim.sim.cli import main
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score, sequence_of
 from ckptsim.sim.validate.folds import STEPS, fit, folds_lines
-from ckptsim.sim.validate.summary import correlation, middle, quantile, stats
+from ckptsim.sim.validate.statistics import correlation, middle, quantile, stats
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "calibration.jsonl"
 
