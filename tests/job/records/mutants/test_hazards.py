@@ -1,0 +1,94 @@
+"""The hazards that were only read show; two of them when nothing but the order of ties varies."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.export import mermaid
+from ckptsim.sim.search import Subject, check, hunt
+from ckptsim.sim.world import load_world, run_world
+
+DOCUMENT = Path(__file__).parents[4] / "docs" / "hazards.md"
+STOP = Subject(scenario=by_name("stop_overtaken_at_once"))
+CLOCK = Subject(scenario=by_name("single_channel_clock"))
+LATE = Subject(
+    scenario=by_name("late_trigger_at_once"),
+    mutant="skipped_trigger_sets_minimum",
+)
+
+
+@pytest.mark.parametrize("ties", ["random", "pct"])
+def test_order_of_ties_alone_shows_both(ties: str) -> None:
+    """Within sixty orders the stop hangs, and the mutant closes a task too early."""
+    assert check(STOP, range(60), ties=(ties,)).expected["stop_ends"] > 0
+    (found,) = check(LATE, range(60), ties=(ties,)).unexpected
+    assert {row.property for row in found.violations} == {"closes_when_all_is_over"}
+
+
+def test_structural_order_shows_neither() -> None:
+    """In the order in which figures are drawn nothing happens."""
+    for subject in (STOP, LATE):
+        assert subject.run(0, "structural").violations == []
+
+
+def test_exhaustive_exploration_hangs_the_stop() -> None:
+    """Some of the first two hundred orders of one seed show it."""
+    report = check(STOP, range(1), ties=("exhaustive",), orders=200)
+    assert report.expected["stop_ends"] > 0
+
+
+def test_exhaustive_exploration_finds_the_late_trigger() -> None:
+    """It takes two departures from the structural order, among the first four hundred tried."""
+    (found,) = check(LATE, range(1), ties=("exhaustive",), orders=400).unexpected
+    assert {row.property for row in found.violations} == {"closes_when_all_is_over"}
+    assert sum(int(part) > 0 for part in found.ties.removeprefix("exhaustive:").split(".")) == 2
+
+
+def test_right_core_survives_the_late_trigger_in_every_order_tried() -> None:
+    """The orders that show the mutant show nothing of the core that skips it."""
+    right = Subject(scenario=LATE.scenario)
+    assert check(right, range(1), ties=("exhaustive",), orders=400).passed
+
+
+def test_hunt_shrinks_the_hanging_stop() -> None:
+    """What is left is a lone source, no fault, and still no order of messages."""
+    found = hunt(STOP, range(60), property_name="stop_ends")
+    assert found is not None
+    job = found.shrunk.scenario.model
+    assert len(job.vertices) == 1  # type: ignore[attr-defined]
+    assert not job.costs.messages_in_order  # type: ignore[attr-defined]
+    assert found.shrunk.scenario.faults == ()
+
+
+@pytest.mark.parametrize(
+    ("subject", "seed", "ties", "place"),
+    [(STOP, 5, "random", 0), (LATE, 5, "random", 1), (CLOCK, 0, "structural", 2)],
+    ids=["stop", "late", "clock"],
+)
+def test_pictures_are_what_replay_draws(subject: Subject, seed: int, ties: str, place: int) -> None:
+    """Every line of a picture in the document is in the replay's diagram, in this order."""
+    pictures = re.findall(r"```mermaid\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    result = run_world(
+        subject.scenario, seed=seed, ties=ties, mutant=subject.mutant, keep_trace=True
+    )
+    vocabulary = load_world("final_checkpoint").VOCABULARY
+    told = iter(mermaid.diagram(result.trace, vocabulary).splitlines())
+    for line in pictures[place].splitlines():
+        assert line in told, line
+
+
+def test_a_single_channel_loses_the_clock_and_several_keep_it() -> None:
+    """The hazard shows in every order; with all channels open only the mutant loses the clock."""
+    assert check(CLOCK, range(30), ties=("random", "pct")).expected == {
+        "single_channel_keeps_the_clock": 30
+    }
+    several = Subject(scenario=by_name("flink_23201_tracker_clock"))
+    assert check(several, range(60), ties=("random", "pct", "structural")).passed
+    faulty = replace(several, mutant="tracker_stops_any_clock")
+    (found,) = check(faulty, range(60), ties=("random", "pct")).unexpected
+    assert {row.property for row in found.violations} == {"tasks_fail_for_a_cause"}
