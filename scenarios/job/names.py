@@ -147,6 +147,7 @@ _PROPERTIES = (
     "credits_stay_within_bounds",
     "finished_flags_stay",
     "failed_tasks_do_nothing",
+    "losses_are_known_in_time",
 )
 
 _RECORDS_PROPERTIES = (

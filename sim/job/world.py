@@ -92,7 +92,7 @@ class JobWorld:
         self.operations = Operations(self, self._task_plans)
         self._strategy = restart_strategy(env, settings.restart)
         self.timed: FailoverHost | None = None
-        self.detection = DetectionHost(env, self.entity, settings, fail_over=self.fail_over)
+        self.detection = DetectionHost(self, settings, observer=plane.observer)
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
@@ -193,13 +193,12 @@ class JobWorld:
             self.timed.strike(alive, cause)
 
     def crash_job_manager(self) -> None:
-        """Fail the job manager: what is pending is lost, what is completed is kept.
+        """Fail the job manager: pending checkpoints are lost; completed ones and numbers are kept.
 
-        Numbers of checkpoints continue, as the counter is kept with the completed ones; all tasks
-        are deployed anew.  Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter,
-        DefaultCompletedCheckpointStore.recover.
+        Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter, DefaultCompletedCheckpointStore.
         """
         if self.running:
+            self._plane.observer.job_manager_lost()
             self.detection.restarted()
             self.fail_over("the job manager crashes")
             self.coordinator.replace_core(self._new_core)

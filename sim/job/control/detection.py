@@ -16,11 +16,12 @@ task manager does not answer stays CANCELING until that counts as lost).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from ckptsim.models.recovery import detection
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.settings import JobSettings
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -37,25 +38,34 @@ def mean_unknown_ns(parameters: detection.HeartbeatParameters, *, unreachable: b
     return known_ns - parameters.interval_ns / 2
 
 
+class LosingJob(Protocol):
+    """What the host asks of the job."""
+
+    env: Environment
+    entity: Entity
+
+    def fail_over(self, cause: str, *, noted: bool) -> None:
+        """End the attempt, because of a loss; noted: that struck earlier."""
+        ...
+
+
 class DetectionHost:
-    """Learns of the lost task managers of one job; fail_over: called for each, with its cause.
+    """Learns of the lost task managers of one job, and fails the job over for each.
 
     found: of each that is known, how long it was not, and how long such losses are in the mean.
     """
 
     def __init__(
         self,
-        env: Environment,
-        entity: Entity,
+        job: LosingJob,
         settings: JobSettings,
         *,
-        fail_over: Callable[..., None],
+        observer: JobObserver,
     ) -> None:
-        self._env = env
-        self._entity = entity
+        self._env, self._entity = job.env, job.entity
         self._parameters = settings.heartbeat
         self._kind = settings.fault_kind
-        self._fail_over = fail_over
+        self._fail_over, self._observer = job.fail_over, observer
         self._core = self._new_core()
         self._phase_ns: int | None = None
         self.found: list[tuple[int, float]] = []
@@ -74,6 +84,7 @@ class DetectionHost:
         self._lost_ns.append(self._env.now)
         if unreachable:
             self._unreachable.add(manager)
+        self._observer.manager_lost(manager, unreachable=unreachable)
         self._step(detection.Registered(self._latest_heartbeat_ns(), manager))
 
     def when_known(self, call: Callable[[], None]) -> None:
@@ -123,6 +134,7 @@ class DetectionHost:
                 )
                 self.found.append((self._env.now - self._lost_ns[manager], mean_ns))
                 self._env.goals.reach("lost_by_heartbeat")
+                self._observer.manager_loss_known(manager)
                 self._fail_over(f"{self._causes[manager]}: {cause.value}", noted=True)
                 if not self._core.watched:
                     self._release()

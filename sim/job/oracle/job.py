@@ -9,6 +9,7 @@ from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
 from ckptsim.sim.job.oracle.contents import check_contents, check_restored
 from ckptsim.sim.job.oracle.files import FileOracle
+from ckptsim.sim.job.oracle.losses import LossOracle
 from ckptsim.sim.job.oracle.notifications import NotificationOracle
 from ckptsim.sim.job.oracle.observer import JobObserver
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
@@ -44,6 +45,7 @@ class JobOracle(JobObserver):
         self.exactly = job.checkpointing.exactly_once  # in all attempts so far
         self._plane = plane
         self._violate = violate
+        self._losses = LossOracle(env, job.recovery.heartbeat, violate)
         self._files: list[FileOracle] = []
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
@@ -63,6 +65,7 @@ class JobOracle(JobObserver):
         """Check that nothing acts any more of the attempt before, and forget its parts."""
         if self.tasks and not self._halted:
             self._violate(_OVER, "tasks are deployed while those of an attempt before still act")
+        self._losses.deploying()
         self._finished.clear()
         self.tasks.clear()
         self._files.clear()
@@ -131,10 +134,23 @@ class JobOracle(JobObserver):
         for task in self.tasks.values():
             task.is_over = True
 
+    def manager_lost(self, manager: int, *, unreachable: bool) -> None:
+        """Expect that the loss of a task manager is known in time."""
+        self._losses.lost(manager, unreachable=unreachable)
+
+    def manager_loss_known(self, manager: int) -> None:
+        """Check that it is."""
+        self._losses.known(manager)
+
+    def job_manager_lost(self) -> None:
+        """Expect of the next job manager that it knows nothing of earlier losses."""
+        self._losses.forgotten()
+
     def look(self) -> None:
         """Check that nothing has waited too long."""
         self.checkpoints.look()
         self.notifications.look()
+        self._losses.look()
         for task in self._running:
             task.look()
 

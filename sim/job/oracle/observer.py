@@ -281,6 +281,15 @@ class JobObserver:
     def halted(self) -> None:
         """Note that the attempt is over: nothing of it acts any more."""
 
+    def manager_lost(self, manager: int, *, unreachable: bool) -> None:
+        """Note that a task manager gives no heartbeat from now on, without a broken connection."""
+
+    def manager_loss_known(self, manager: int) -> None:
+        """Note that the job manager takes such a task manager for lost."""
+
+    def job_manager_lost(self) -> None:
+        """Note that a new job manager takes over."""
+
     def look(self) -> None:
         """Look at what must hold at every instant, now and then."""
 

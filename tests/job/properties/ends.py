@@ -15,6 +15,8 @@ _CUT = "restored_checkpoint_is_a_cut"
 _REPEATS = chain(checkpointing={"mode": "at_least_once"})
 _LOST = ("exactly_once_output", "exactly_once_state")
 _CRASH = at("sink", "crash_task", at_ns=25 * MS)
+_SILENT = at("source", "crash_task_manager", at_ns=15 * MS, symptom="silent")
+_HEARTBEATS = {"heartbeat_interval_ns": 5 * MS, "heartbeat_timeout_ns": 30 * MS}
 _LATE_CRASH = at("sink", "crash_task", at_ns=45 * MS)
 
 _ONE_SIDE: dict[str, Any] = {
@@ -194,6 +196,20 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             small(chain(), _CRASH),
             *("consistent_cut", "exactly_once_output", "no_transaction_lingers"),
             world=worlds.deploys_twice,
+        ),
+    ),
+    "losses_are_known_in_time": (
+        by_cores(
+            small(chain() | {"recovery": _HEARTBEATS}, _SILENT, _CRASH),
+            world=worlds.restarts_before_losses_are_known,
+        ),
+        by_cores(
+            small(
+                chain() | {"recovery": _HEARTBEATS},
+                _SILENT,
+                {"kind": "crash_job_manager", "at_ns": 25 * MS},
+            ),
+            world=worlds.watches_what_nobody_knows,
         ),
     ),
     "job_ends": (

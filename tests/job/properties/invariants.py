@@ -215,6 +215,9 @@ OURS: dict[str, str] = {
     "failed_tasks_do_nothing": (
         "Nothing of an attempt that is over acts, and no task that has failed."
     ),
+    "losses_are_known_in_time": (
+        "A silent task manager is missed in its time, before a restart, and once."
+    ),
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
     "closed_tasks_leave_nothing_queued": (

@@ -54,4 +54,5 @@ ON_BUFFERS: dict[str, int] = {
     "checkpoint_ends_in_time": 1,
     "finished_flags_stay": 0,
     "failed_tasks_do_nothing": 0,
+    "losses_are_known_in_time": 0,
 }

@@ -22,6 +22,7 @@ from ckptsim.models.lifecycle.effects import Effect
 from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
+from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
@@ -99,6 +100,16 @@ def finishes_the_failed(patch: pytest.MonkeyPatch) -> None:
         self.coordinator.task_closed(failed)
 
     patch.setattr(JobWorld, "restart", restart)
+
+
+def restarts_before_losses_are_known(patch: pytest.MonkeyPatch) -> None:
+    """Deploy an attempt while another lost task manager may still run tasks of the last one."""
+    patch.setattr(DetectionHost, "when_known", lambda _host, call: call())
+
+
+def watches_what_nobody_knows(patch: pytest.MonkeyPatch) -> None:
+    """Let a new job manager take over the heartbeats of the one before."""
+    patch.setattr(DetectionHost, "restarted", DetectionHost._release)
 
 
 def deploys_twice(patch: pytest.MonkeyPatch) -> None:
