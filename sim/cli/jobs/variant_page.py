@@ -17,7 +17,7 @@ _STYLE = """
 body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #8884; }
-th:first-child, td:first-child { text-align: left; }
+.text { text-align: left; }
 td + td { white-space: nowrap; }
 .scroll { overflow-x: auto; }
 svg.bars { display: block; width: 100%; min-width: 47rem; }
@@ -73,7 +73,10 @@ def table_lines(table: Table) -> Iterator[str]:
 
 
 def _row(cell: str, texts: Sequence[str]) -> str:
-    return "<tr>" + "".join(f"<{cell}>{escape(text)}</{cell}>" for text in texts) + "</tr>"
+    first, *others = texts
+    cells = [f'<{cell} class="text">{escape(first)}</{cell}>']
+    cells += [f"<{cell}>{escape(text)}</{cell}>" for text in others]
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _list(head: str, lines: Sequence[str]) -> str:
@@ -116,5 +119,10 @@ def _picture(bars: Sequence[Bar]) -> str:
 
 
 def _end_of(label: str) -> str:
-    """Return a label that fits beside its bar: variants differ at their ends."""
-    return label if len(label) <= _LETTERS else f"…{label[1 - _LETTERS :]}"
+    """Return a label that fits beside its bar: variants differ in their last changes."""
+    end = label
+    while len(end) > _LETTERS and ", " in end:
+        end = end.partition(", ")[2]
+    if end != label:
+        end = f"…, {end}"
+    return end if len(end) <= _LETTERS else f"…{end[1 - _LETTERS :]}"
