@@ -9,7 +9,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.compiled.columns import channel, gate, request
-from ckptsim.sim.job.buffers.input import RecoveredBuffers
+from ckptsim.sim.job.buffers.input import RecoveredBuffers, is_recovering
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
@@ -138,7 +138,16 @@ class CompiledChannel:
 class CompiledGate:
     """The channels of one edge that end at one task."""
 
-    __slots__ = ("channels", "debloater", "floating", "index", "recovered", "row", "task")
+    __slots__ = (
+        "channels",
+        "debloater",
+        "floating",
+        "index",
+        "recovered",
+        "row",
+        "task",
+        "told_apart",
+    )
 
     def __init__(
         self, task: CompiledTask, *, floating: int, debloat: DebloatParameters | None
@@ -149,6 +158,7 @@ class CompiledGate:
         self.channels: list[CompiledChannel] = []
         self.floating = floating
         self.recovered = 0
+        self.told_apart = False
         self.debloater = None if debloat is None else BufferDebloater(debloat)
         task.gates.append(self)  # type: ignore[arg-type]
 
@@ -191,6 +201,8 @@ class CompiledGate:
 
     def start(self, checkpoint: int) -> FailureReason | None:
         """Begin to persist; returns why the checkpoint cannot start, or None."""
+        if is_recovering(self):
+            return FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
         refused = self.task.driver.ask(request.START_GATE, self.row, checkpoint)
         return FailureReason.CHECKPOINT_SUBSUMED if refused else None
 

@@ -2,7 +2,7 @@
 
 from ckptsim.sim.job.buffers.input.input_choice import InputChoice, InputTurns
 from ckptsim.sim.job.buffers.input.input_events import InputEvents
-from ckptsim.sim.job.buffers.input.input_gate import Channel, InputGate, debloat
+from ckptsim.sim.job.buffers.input.input_gate import Channel, InputGate, debloat, is_recovering
 from ckptsim.sim.job.buffers.input.local_channel import LocalChannel
 from ckptsim.sim.job.buffers.input.recovered_channel import RecoveredBuffers
 from ckptsim.sim.job.buffers.input.remote_channel import RemoteChannel
@@ -19,4 +19,5 @@ __all__ = [
     "RemoteChannel",
     "Wire",
     "debloat",
+    "is_recovering",
 ]

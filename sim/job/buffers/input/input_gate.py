@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.sim.job.buffers.input.local_channel import LocalChannel
 from ckptsim.sim.job.buffers.input.recovered_channel import RecoveredChannel
@@ -21,7 +22,7 @@ from ckptsim.sim.job.buffers.output import Element, Slice
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ckptsim.models.barriers.reason import FailureReason
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledGate
     from ckptsim.sim.job.buffers.tasks import Task
 
 Channel = RemoteChannel | LocalChannel
@@ -32,6 +33,7 @@ class InputGate:
 
     floating_free: floating buffers that nobody has borrowed; lenders: channels that wait for one,
     the longest waiting first.  recovered: channels whose restored data has been taken.
+    told_apart: they carry restored data of several old channels each.
     ready_ns: since when there has been something to read, if there is.
     taken_bytes: handed to the task since the debloater looked last.
     """
@@ -48,6 +50,7 @@ class InputGate:
         "recovered",
         "taken_bytes",
         "task",
+        "told_apart",
     )
 
     def __init__(self, task: Task, *, floating: int, debloat: DebloatParameters | None) -> None:
@@ -62,6 +65,7 @@ class InputGate:
         self.debloater = None if debloat is None else BufferDebloater(debloat)
         self.recovered = 0
         self.taken_bytes = 0
+        self.told_apart = False
         task.gates.append(self)
 
     def enqueue_event(self, channel: Channel) -> None:
@@ -142,6 +146,8 @@ class InputGate:
 
     def start(self, checkpoint: int) -> FailureReason | None:
         """Begin to persist; returns why the checkpoint cannot start, or None."""
+        if is_recovering(self):
+            return FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
         for channel in self.channels:
             refused = channel.start(checkpoint)
             if refused is not None:
@@ -169,6 +175,19 @@ class InputGate:
         self.task.env.goals.reach("debloat_changed_size")
         for channel in self.channels:
             channel.announce_size(size)
+
+
+def is_recovering(gate: InputGate | CompiledGate) -> bool:
+    """Return whether a gate may not persist: what old channels held could not be told apart again.
+
+    Source: Apache Flink 1.20.3, RescalingStreamTaskNetworkInput.prepareSnapshot.
+    """
+    if not gate.told_apart:
+        return False
+    gate.told_apart = any(one.records < one.subpartition.restored.records for one in gate.channels)
+    if gate.told_apart:
+        gate.task.env.goals.reach("declined_during_recovery")
+    return gate.told_apart
 
 
 def debloat(task: Task) -> None:

@@ -10,7 +10,7 @@ Assumption: what a filter drops is not read, though a real task reads the whole 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -52,12 +52,14 @@ class Rescaled:
     """A checkpoint as the tasks of a job with other parallelisms take it up.
 
     checkpoint: with their numbers.  parts: of each new channel that takes something, in order.
-    processed: of tasks of which the checkpoint holds nothing, since all of their vertex had
+    told_apart: gates, by task and place among its own, whose channels carry data of several old
+    ones.  processed: of tasks of which the checkpoint holds nothing, since all of their vertex had
     finished.
     """
 
     checkpoint: JobCheckpoint
     parts: Mapping[ChannelKey, list[Part]]
+    told_apart: Sequence[tuple[int, int]]
     processed: Mapping[Place, int]
 
     @property
@@ -87,12 +89,15 @@ def rescaled(
     inputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
     outputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
     parts: dict[ChannelKey, list[Part]] = {}
+    told_apart: dict[tuple[int, int], None] = {}
     for number, edge in enumerate(old.edges):
         flights, keys = _in_flight(checkpoint, old, number)
         for channel in (one for one in new.channels if one.edge == number):
-            found = _taken(flights, channel, edge, old, new)
+            found, identity = _taken(flights, channel, edge, old, new)
             if not found:
                 continue
+            if not identity:
+                told_apart[channel.downstream, channel.gate] = None
             key = channel.downstream, channel.input
             parts[key] = [
                 Part(old=keys[one.pair], taken=one, received=flights[one.pair].counts[0])
@@ -114,7 +119,10 @@ def rescaled(
         elif snapshot is not None:
             processed[task.place] = snapshot
     return Rescaled(
-        checkpoint=_renumbered(checkpoint, new, tasks), parts=parts, processed=processed
+        checkpoint=_renumbered(checkpoint, new, tasks),
+        parts=parts,
+        told_apart=tuple(told_apart),
+        processed=processed,
     )
 
 
@@ -143,8 +151,8 @@ def _in_flight(
 
 def _taken(
     flights: Mapping[Pair, Flight], channel: ChannelSpec, edge: Edge, old: Graph, new: Graph
-) -> list[Taken]:
-    """Return what a new channel takes over."""
+) -> tuple[list[Taken], bool]:
+    """Return what a new channel takes over, and whether nothing of its gate has moved."""
     before, now = (
         (graph.vertex(edge.upstream).parallelism, graph.vertex(edge.downstream).parallelism)
         for graph in (old, new)
@@ -160,7 +168,8 @@ def _taken(
     counts = {pair: sum(flight.counts) for pair, flight in flights.items()}
     upstream = new.tasks[channel.upstream].subtask
     mapper = exchange.distribution.downstream
-    return taken_by(gate, upstream, subtask, (before[1], now[1]), counts, mapper=mapper)
+    found = taken_by(gate, upstream, subtask, (before[1], now[1]), counts, mapper=mapper)
+    return found, gate.identity
 
 
 def _spans(found: list[Taken], flights: Mapping[Pair, Flight]) -> tuple[list[Span], list[Span]]:

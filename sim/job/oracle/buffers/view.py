@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -177,7 +178,8 @@ class BufferView:
             subpartitions = [
                 c.subpartition for t in self._world.tasks_of(vertex.name) for c in t.channels
             ]
-            found[vertex.name] = Counter({_ALL: sum(_records_of(one) for one in subpartitions)})
+            whole = sum(math.floor(_records_of(one)) for one in subpartitions)
+            found[vertex.name] = Counter({_ALL: whole})
         return found
 
 

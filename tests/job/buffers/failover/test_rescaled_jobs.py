@@ -235,6 +235,22 @@ def test_parts_of_a_record_may_be_read_one_behind_the_other() -> None:
     assert run(model, crashes=(1_300 * MS,)).violations == []
 
 
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
+def test_checkpoints_wait_until_old_channels_need_not_be_told_apart(engine: Engine) -> None:
+    """Records that two old channels have begun are restored no more before they are whole."""
+    model = at_once(engine=engine)
+    checkpointing = replace(model.checkpointing, interval_ns=50 * MS)
+    network = replace(model.network, record_bytes=12_000, segment_bytes=8_192)
+    model = replace(model, checkpointing=checkpointing, network=network)
+    joined = Rescale(vertex="source", parallelism=1, at_ns=2_100 * MS)
+    filtered = Rescale(vertex="operator", parallelism=3, at_ns=2_250 * MS)
+    faults = FaultPlan((joined, filtered))
+    world = DataflowWorld(Environment(1), model, faults=faults, observer=BufferOracle)
+    world.run()
+    assert world.violations == []
+    assert world.env.goals.counts["declined_during_recovery"]
+
+
 def test_what_a_checkpoint_does_not_know_to_have_ended_is_read_again() -> None:
     """A source that ends behind the checkpoint that is restored begins anew with more subtasks."""
     new, old = (Vertex(name=n, kind=VertexKind.SOURCE, rate_per_s=50.0) for n in ("new", "old"))
