@@ -1,8 +1,8 @@
 """Checkpoint barriers: handlers, alignment clock, channels with in-flight data, the subtask side.
 
 * `make_handler` gives the barrier handler of a task: events in, effects out (`handler/events.py`).
-* `Subpartition`, `RemoteChannel` and `LocalChannel` are the two ends of a channel; they append what
-  they ask of the host to the task's outbox (`channels/network.py`).
+* `Subpartition`, `RemoteInputChannel` and `LocalInputChannel` are the two ends of a channel; they
+  append what they ask of the host to the task's outbox (`channels/network.py`).
 * `SubtaskCheckpoints` is the subtask side of a checkpoint, from the trigger to the acknowledgement
   (`subtask/events.py`); `SharedStateWriter` writes in-flight data for a group of subtasks.
 * `Barrier` and the other network events travel in channels; everything else in a queue is data.
@@ -20,9 +20,9 @@ from ckptsim.models.barriers.barrier import (
 )
 from ckptsim.models.barriers.channel_state import SharedStateWriter
 from ckptsim.models.barriers.channels import (
-    LocalChannel,
+    LocalInputChannel,
     PersisterStatus,
-    RemoteChannel,
+    RemoteInputChannel,
     Subpartition,
 )
 from ckptsim.models.barriers.handler import (
@@ -49,11 +49,11 @@ __all__ = [
     "EndOfPartition",
     "FailureReason",
     "HandlerKind",
-    "LocalChannel",
+    "LocalInputChannel",
     "NetworkEvent",
     "OptionKind",
     "PersisterStatus",
-    "RemoteChannel",
+    "RemoteInputChannel",
     "SharedStateWriter",
     "SingleCheckpointHandler",
     "Subpartition",

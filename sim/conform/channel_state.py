@@ -41,7 +41,7 @@ class _Input:
 
     def __init__(self, make: Callable[..., Any]) -> None:
         self.outbox: list[channels.NetworkEffect] = []
-        self.channel: channels.RemoteChannel = make(0, self.outbox)
+        self.channel: channels.RemoteInputChannel = make(0, self.outbox)
         self.polled: str | None = None
 
     def do(self, step: Step) -> list[Call]:
@@ -172,7 +172,7 @@ def _slot(vector: Vector) -> str | None:
 def _driver(end: str, make: Factory | None) -> _Driver:
     match end:
         case "input-channel":
-            return _Input(make or channels.RemoteChannel)
+            return _Input(make or channels.RemoteInputChannel)
         case "output-subpartition":
             return _Output(make or channels.Subpartition)
         case other:

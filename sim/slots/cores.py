@@ -107,8 +107,8 @@ class ProtocolCores:
     channel_state: Callable[[list[int]], barriers.SharedStateWriter] = barriers.SharedStateWriter
     store: Callable[[Placement], StoreVersions] = make_store
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
-    input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteChannel] = (
-        barriers.RemoteChannel
+    input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (
+        barriers.RemoteInputChannel
     )
     output_subpartition: Callable[[int, list[NetworkEffect]], barriers.Subpartition] = (
         barriers.Subpartition

@@ -7,7 +7,7 @@ your own; an implementation of your own that has the same door can be put into a
 |---|---|---|
 | order of source states | `ordering.make_core` | `ordering` |
 | barrier handler of a task | `barriers.make_handler` | `handler_events` |
-| input channel, with in-flight data | `barriers.RemoteChannel` | `channel_effects` |
+| input channel, with in-flight data | `barriers.RemoteInputChannel` | `channel_effects` |
 | output subpartition, the same | `barriers.Subpartition` | `channel_effects` |
 | subtask side of a checkpoint | `barriers.SubtaskCheckpoints` | `subtask_events` |
 | writer of in-flight data | `barriers.SharedStateWriter` | `writer_events` |

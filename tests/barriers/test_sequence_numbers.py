@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptsim.models.barriers import RemoteChannel
+from ckptsim.models.barriers import RemoteInputChannel
 from ckptsim.models.barriers.barrier import Barrier, CancellationMarker, OptionKind
 from ckptsim.models.barriers.channels import NetworkEffect, PersistInput
 from ckptsim.models.core import ProtocolError
@@ -14,10 +14,10 @@ from ckptsim.models.core import ProtocolError
 TIMED = Barrier(1, 0, OptionKind.TIMEOUTABLE, 10)
 
 
-def receiver(*elements: object) -> tuple[RemoteChannel, list[NetworkEffect]]:
+def receiver(*elements: object) -> tuple[RemoteInputChannel, list[NetworkEffect]]:
     """Return a channel at which these elements have arrived, and its outbox."""
     outbox: list[NetworkEffect] = []
-    channel = RemoteChannel(0, outbox)
+    channel = RemoteInputChannel(0, outbox)
     for element in elements:
         channel.arrive(element)
     return channel, outbox

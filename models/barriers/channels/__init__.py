@@ -1,6 +1,6 @@
 """Both ends of a channel: the sender's subpartition and the receiver's input channel."""
 
-from ckptsim.models.barriers.channels.input_channel import LocalChannel, RemoteChannel
+from ckptsim.models.barriers.channels.input_channel import LocalInputChannel, RemoteInputChannel
 from ckptsim.models.barriers.channels.network import (
     Buffers,
     NetworkEffect,
@@ -16,7 +16,7 @@ from ckptsim.models.barriers.channels.subpartition import Subpartition
 
 __all__ = [
     "Buffers",
-    "LocalChannel",
+    "LocalInputChannel",
     "NetworkEffect",
     "OutputStateFailed",
     "OutputStateKnown",
@@ -25,7 +25,7 @@ __all__ = [
     "PersistOutput",
     "Persister",
     "PersisterStatus",
-    "RemoteChannel",
+    "RemoteInputChannel",
     "ResumeSender",
     "Subpartition",
 ]

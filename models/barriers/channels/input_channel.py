@@ -38,7 +38,7 @@ class _Placed:
         self.sequence = sequence
 
 
-class RemoteChannel:
+class RemoteInputChannel:
     """The receiver's queue of a channel over the network.
 
     index: names the channel in effects; outbox: the task's list of effects.
@@ -281,7 +281,7 @@ class RemoteChannel:
         return tuple(found)
 
 
-class LocalChannel:
+class LocalInputChannel:
     """The receiver's end of a channel inside one process: it pulls from the sender's queue.
 
     A barrier is noted when it is pulled, so nothing is announced and nothing is queued here.

@@ -46,7 +46,7 @@ class Channel:
         self.subpartition: barriers.Subpartition = attempt.cores.output_subpartition(
             spec.output, self.sender.outbox
         )
-        self.input_channel: barriers.RemoteChannel = attempt.cores.input_channel(
+        self.input_channel: barriers.RemoteInputChannel = attempt.cores.input_channel(
             spec.input, self.receiver.outbox
         )
         channels = attempt.job.channels

@@ -23,7 +23,7 @@ class _CredulousPersister(channels.Persister):
             super().start(checkpoint)
 
 
-class LateBarrierCounts(channels.RemoteChannel):
+class LateBarrierCounts(channels.RemoteInputChannel):
     """Lets the late barrier of a cancelled checkpoint stand for that of the next one."""
 
     def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:
@@ -31,7 +31,7 @@ class LateBarrierCounts(channels.RemoteChannel):
         self.persister = _CredulousPersister()
 
 
-class ObsoletePlaceKept(channels.RemoteChannel):
+class ObsoletePlaceKept(channels.RemoteInputChannel):
     """Keeps the place of an older barrier when a newer checkpoint starts."""
 
     def start(self, checkpoint: int) -> FailureReason | None:
@@ -54,7 +54,7 @@ class _ForgetfulPersister(channels.Persister):
         self.last_seen = max(self.last_seen, checkpoint)
 
 
-class StopResetsNewer(channels.RemoteChannel):
+class StopResetsNewer(channels.RemoteInputChannel):
     """Forgets a newer barrier when an older checkpoint stops."""
 
     def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:

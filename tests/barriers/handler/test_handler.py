@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ckptsim.models.barriers import RemoteChannel, SharedStateWriter
+from ckptsim.models.barriers import RemoteInputChannel, SharedStateWriter
 from ckptsim.models.barriers.barrier import Barrier, OptionKind, select_kind
 from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.channels import NetworkEffect, PersisterStatus, PersistInput
@@ -49,7 +49,7 @@ def test_a_refused_start_aborts_in_the_old_state() -> None:
 def test_a_later_gate_that_refuses_leaves_the_others_persisting() -> None:
     """As in the engine no gate is stopped; what still arrives for the aborted start is dropped."""
     network: list[NetworkEffect] = []
-    channels = [RemoteChannel(index, network) for index in range(3)]
+    channels = [RemoteInputChannel(index, network) for index in range(3)]
     gates = [channels[:2], channels[2:]]
     writer = SharedStateWriter([0])
     handler = SingleCheckpointHandler(ALTERNATING, 3, gates=2)

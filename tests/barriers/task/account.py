@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ckptsim.models.barriers.channels import RemoteChannel, Subpartition
+from ckptsim.models.barriers.channels import RemoteInputChannel, Subpartition
 from ckptsim.models.barriers.handler import BarrierHandler, make_handler
 
 
@@ -25,7 +25,7 @@ class Factories:
 
     handler: Callable[..., BarrierHandler] = make_handler
     subpartition: Callable[..., Subpartition] = Subpartition
-    channel: Callable[..., RemoteChannel] = RemoteChannel
+    channel: Callable[..., RemoteInputChannel] = RemoteInputChannel
 
 
 @dataclass(slots=True)

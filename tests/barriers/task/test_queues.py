@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ckptsim.models.barriers import LocalChannel, PersisterStatus, RemoteChannel, Subpartition
+from ckptsim.models.barriers import (
+    LocalInputChannel,
+    PersisterStatus,
+    RemoteInputChannel,
+    Subpartition,
+)
 from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
@@ -188,10 +193,10 @@ def test_nothing_follows_the_end_of_partition() -> None:
     assert queue.normal_elements() == ("a", EndOfPartition())
 
 
-def receiver(*elements: object) -> tuple[RemoteChannel, list[NetworkEffect]]:
+def receiver(*elements: object) -> tuple[RemoteInputChannel, list[NetworkEffect]]:
     """Return a receiver's queue to which these elements came, and its emptied outbox."""
     outbox: list[NetworkEffect] = []
-    channel = RemoteChannel(5, outbox)
+    channel = RemoteInputChannel(5, outbox)
     for element in elements:
         channel.arrive(element)
     outbox.clear()
@@ -317,14 +322,14 @@ def test_resuming_is_passed_to_the_sender() -> None:
     channel, outbox = receiver()
     channel.resume()
     assert outbox == [ResumeSender(5)]
-    LocalChannel(6, outbox).resume()
+    LocalInputChannel(6, outbox).resume()
     assert outbox[1:] == [ResumeSender(6)]
 
 
 def test_a_local_channel_persists_what_is_pulled_before_the_barrier() -> None:
     """There is no queue to look at; a newer barrier refuses an older start."""
     outbox: list[NetworkEffect] = []
-    channel = LocalChannel(4, outbox)
+    channel = LocalInputChannel(4, outbox)
     channel.pulled("a")
     assert channel.start(1) is None
     channel.pulled("b")

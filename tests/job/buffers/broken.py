@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim.models.barriers import RemoteChannel, SubtaskCheckpoints
+from ckptsim.models.barriers import RemoteInputChannel, SubtaskCheckpoints
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.job import faults as job_faults
@@ -92,7 +92,7 @@ def ending(model: jobs.Job, records: int = 400) -> jobs.Job:
 # Cores ----------------------------------------------------------------------------------------
 
 
-class Swapping(RemoteChannel):
+class Swapping(RemoteInputChannel):
     """Hands the second of two buffers over first."""
 
     def poll(self) -> object | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.barriers.channels import LocalChannel as LocalCore
+from ckptsim.models.barriers.channels import LocalInputChannel
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Element, Subpartition
 
@@ -50,7 +50,7 @@ class LocalChannel:
         self.index: int = len(task.channels)
         self.gate: InputGate = gate
         self.subpartition: Subpartition = subpartition
-        self.core = LocalCore(self.index, task.outbox)
+        self.core = LocalInputChannel(self.index, task.outbox)
         self.listed = False
         self.partial_bytes: int = 0
         self.records: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers import Barrier, RemoteChannel, Subpartition, channels
+from ckptsim.models.barriers import Barrier, RemoteInputChannel, Subpartition, channels
 from ckptsim.models.barriers.barrier import NetworkEvent
 from ckptsim.models.barriers.channels.input_channel import _Placed
 from ckptsim.models.barriers.reason import FailureReason
@@ -37,7 +37,7 @@ class SwapsData(Subpartition):
         return super().poll()
 
 
-class NewestFirst(RemoteChannel):
+class NewestFirst(RemoteInputChannel):
     """Lets a priority element pass those that are there."""
 
     def _add_priority(self, placed: _Placed) -> None:
@@ -60,7 +60,7 @@ class _NeverReceives(channels.Persister):
         self.last_seen = checkpoint
 
 
-class PersistsBehindTheBarrier(RemoteChannel):
+class PersistsBehindTheBarrier(RemoteInputChannel):
     """Takes what comes behind a barrier into its checkpoint."""
 
     def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:
@@ -68,14 +68,14 @@ class PersistsBehindTheBarrier(RemoteChannel):
         self.persister = _NeverReceives()
 
 
-class SlowToOvertake(RemoteChannel):
+class SlowToOvertake(RemoteInputChannel):
     """Puts an unaligned barrier behind what is queued."""
 
     def _add_priority(self, placed: _Placed) -> None:
         self._queue.append(placed)
 
 
-class PersistsForTheOlder(RemoteChannel):
+class PersistsForTheOlder(RemoteInputChannel):
     """Persists for an older checkpoint behind a newer one."""
 
     def start(self, checkpoint: int) -> FailureReason | None:
