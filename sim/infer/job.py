@@ -86,7 +86,13 @@ def scenario_of(
     checkpointing = _checkpointing(recording, findings)
     cores = cores_of(recording)
     storage = _storage(recording, findings, (checkpointing.subtasks_per_file, cores.value))
-    found_machine = machine_of(recording, machine, cores.value)
+    found_machine = machine_of(
+        recording,
+        machine,
+        cores.value,
+        storage=storage,
+        subtasks_per_file=checkpointing.subtasks_per_file,
+    )
     said = str(cores.value or CONSTANTS.cores)
     findings.add(("job", "machine", "cores"), "machine: cores", cores, said)
     if found_machine.value.cost_factor != 1.0:

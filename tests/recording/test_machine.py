@@ -10,7 +10,7 @@ from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import scenario_of
 from ckptsim.sim.infer.tasks.machine import MachineChoice, cores_of, machine_of
-from ckptsim.sim.recording import read_recording
+from ckptsim.sim.recording import SubtaskPart, read_recording
 from ckptsim.sim.recording.recording import TaskManagerAnswer
 from tests.recording.folders import SHIPPED
 
@@ -39,6 +39,36 @@ def test_a_quiet_machine_is_no_slower_than_the_recorded_one(
     shifted = replace(whole, checkpoints=checkpoints)
     for choice, factor in ((MachineChoice.QUIET, quiet), (MachineChoice.RECORDED, recorded)):
         assert machine_of(shifted, choice).value.cost_factor == pytest.approx(factor, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("slower", "quiet", "recorded"), [(0.325, 0.5, 0.5), (0.7, 1.0, 1.0), (2.0, 1.0, 2.0)]
+)
+def test_files_of_data_in_flight_tell_how_quick_a_machine_is(
+    slower: float, quiet: float, recorded: float
+) -> None:
+    """From the last barrier on two cores write a file for each subtask, and acknowledge it."""
+    whole = read_recording(SHIPPED / "job03")
+    # Eight files of 3.5 ms and 500 KB at 4 ms per MB, and acknowledgements of 1.5 ms, on two cores.
+    usual_ms = 8 * (3.5 + 0.5 * 4 + 1.5) / 2 + 2
+    overtakes = {"unaligned": True, "persisted_bytes": 500_000, "checkpointed_bytes": 500_000}
+    times = {"start_delay_ms": 5.0, "alignment_ms": 4.0, "end_to_end_ms": 9.0 + slower * usual_ms}
+
+    def of(parts: tuple[SubtaskPart, ...]) -> tuple[SubtaskPart, ...]:
+        return tuple(replace(part, **overtakes, **times) for part in parts)
+
+    checkpoints = tuple(
+        replace(one, parts={vertex: of(parts) for vertex, parts in one.parts.items()})
+        for one in whole.checkpoints
+    )
+    answer = {"unaligned_checkpoints": True}
+    shifted = replace(
+        whole, checkpoints=checkpoints, checkpointing=dict(whole.checkpointing) | answer
+    )
+    for choice, factor in ((MachineChoice.QUIET, quiet), (MachineChoice.RECORDED, recorded)):
+        model = scenario_of(shifted, machine=choice).scenario.model
+        assert isinstance(model, Job)
+        assert model.machine.cost_factor == pytest.approx(factor, abs=0.01)
 
 
 def test_parts_that_wait_for_a_time_out_say_nothing_of_the_machine() -> None:

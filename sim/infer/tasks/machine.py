@@ -7,23 +7,27 @@ from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 
-from ckptsim.scenarios.job import Machine, Mode
+from ckptsim.models.barriers.channel_state import MAX_SUBTASKS_PER_FILE
+from ckptsim.scenarios.job import Machine, Mode, Storage
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.options import mode_of
 from ckptsim.sim.infer.tasks.load import times_of
+from ckptsim.sim.infer.tasks.state import Member, groups_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS
-from ckptsim.sim.recording import Recording, SubtaskAnswer, SubtaskPart
+from ckptsim.sim.recording import CheckpointAnswer, Recording, SubtaskAnswer, SubtaskPart
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
-_MS = 1_000_000
+_MB = _MS = 1_000_000
 _LEAST, _MOST = 0.1, 20.0
 # What a scenario can hold.
 _MOST_CORES = 100_000
 # Down to this part of the usual time a machine is as quick as that of the costs.  Source: the
 # quickest of five recordings that were made on it.
 _AS_QUICK = 0.65
-# Fewer parts of sources say nothing.
+# Fewer parts of sources, or checkpoints with files, say nothing.
 _FEWEST = 3
+# Clocks count ms, so that work which takes cores less time says little of them.
+_LEAST_WORK_MS = 10.0
 # A task that is busy for so much of its time waits for nothing, and its busy time has no lumps.
 _SATURATED = 0.95
 # Windows between two samples that are shorter, or have fewer records, are left out.
@@ -67,19 +71,51 @@ def cores_of(recording: Recording) -> Found[int | None]:
 
 
 def machine_of(
-    recording: Recording, choice: MachineChoice, cores: int | None = None
+    recording: Recording,
+    choice: MachineChoice,
+    cores: int | None = None,
+    *,
+    storage: Storage | None = None,
+    subtasks_per_file: int = MAX_SUBTASKS_PER_FILE,
 ) -> Found[Machine]:
     """Return the machine that an answer is for.
 
-    cores: of all hosts, None for as many as the costs were measured on.
-    The recorded one is as many times slower than that of the costs as its sources were with their
-    part in a checkpoint, which waits for nothing but messages and processors.  It may be quicker,
-    too: an engine that has run for a while has its code compiled.  So may a quiet one be, which is
-    no slower than the recorded one.
+    cores: of all hosts, None for as many as the costs were measured on.  storage: what limits
+    files, None where that is not known.
+    The recorded one is as many times slower than that of the costs as files of data in flight were
+    from when their data were there, or else its sources with their part in a checkpoint: both wait
+    for nothing but messages and processors.  It may be quicker, too: an engine that has run for a
+    while has its code compiled.  So may a quiet one be, which is no slower than the recorded one.
     """
-    sources = [vertex for vertex in recording.vertices if not vertex.inputs]
+    found = None
+    if storage is not None and storage.write_bytes_per_s is None and not storage.create_latency_ns:
+        limits = (storage.inline_threshold_bytes, subtasks_per_file, cores or CONSTANTS.cores)
+        found = _of_files(recording, limits)
+    found = found or _of_sources(recording, cores or CONSTANTS.cores)
+    if found is None:
+        return Found(
+            value=Machine(cores=cores),
+            how="too few parts of sources in checkpoints, and files, to tell",
+            answers=(),
+            sure=Sureness.ASSUMED,
+            effect="messages and files take longer on a busy machine",
+        )
+    ratio, how = found
+    most = 1.0 if choice is MachineChoice.QUIET else _MOST
+    factor = round(min(most, max(ratio, min(1.0, ratio / _AS_QUICK), _LEAST)), 2)
+    return Found(
+        value=Machine(cores=cores, cost_factor=factor),
+        how=how,
+        answers=_PARTS,
+        sure=Sureness.ESTIMATED,
+    )
+
+
+def _of_sources(recording: Recording, cores: int) -> tuple[float, str] | None:
+    """Return how long sources took beside their usual time, in words as well."""
     if mode_of(recording).value[0] is Mode.ALIGNED_TIMEOUT:
-        sources = []  # their parts last until their barriers have left, or time out
+        return None  # their parts last until their barriers have left, or time out
+    sources = [vertex for vertex in recording.vertices if not vertex.inputs]
     times = [
         part.end_to_end_ms
         for one in recording.completed[1:]
@@ -88,24 +124,62 @@ def machine_of(
         if _waits_for_nothing(part)
     ]
     if len(times) < _FEWEST:
-        return Found(
-            value=Machine(cores=cores),
-            how="too few parts of sources in checkpoints to tell",
-            answers=(),
-            sure=Sureness.ASSUMED,
-            effect="messages and files take longer on a busy machine",
-        )
-    subtasks = sum(vertex.parallelism for vertex in sources)
-    usual_ms = _usual_ms(subtasks, cores or CONSTANTS.cores)
-    ratio = median(times) / usual_ms
-    most = 1.0 if choice is MachineChoice.QUIET else _MOST
-    factor = round(min(most, max(ratio, min(1.0, ratio / _AS_QUICK), _LEAST)), 2)
-    return Found(
-        value=Machine(cores=cores, cost_factor=factor),
-        how=f"sources acknowledged {median(times):.0f} ms after the trigger, {usual_ms:.0f} usual",
-        answers=_PARTS,
-        sure=Sureness.ESTIMATED,
-    )
+        return None
+    usual_ms = _usual_ms(sum(vertex.parallelism for vertex in sources), cores)
+    how = f"sources acknowledged {median(times):.0f} ms after the trigger, {usual_ms:.0f} usual"
+    return median(times) / usual_ms, how
+
+
+def _of_files(recording: Recording, limits: tuple[int, int, int]) -> tuple[float, str] | None:
+    """Return how long files of data in flight took beside their usual time, in words as well.
+
+    limits: bytes that need no file, subtasks that share one, cores.
+    Cores write the files side by side, and make the acknowledgements behind them.
+    """
+    inline_bytes, subtasks_per_file, cores = limits
+    mode, timeout_ns = mode_of(recording).value
+    timeout_ms = timeout_ns / _MS if mode is Mode.ALIGNED_TIMEOUT else 0.0
+    groups = groups_of(recording, subtasks_per_file)
+    found = []
+    for one in recording.completed[1:]:
+        files = [parts for group in groups if (parts := _parts_of(one, group))]
+        persisted = [sum(part.persisted_bytes for part in file) for file in files]
+        sizes = [size for size in persisted if size > inline_bytes]
+        states = [part for file in files for part in file if _state_bytes(part) > inline_bytes]
+        if not sizes or states or len(files) < len(groups):
+            continue
+        waits = [
+            max(part.end_to_end_ms for part in file)
+            - max(timeout_ms, *(part.start_delay_ms + part.alignment_ms for part in file))
+            for file, size in zip(files, persisted, strict=True)
+            if size > inline_bytes
+        ]
+        work_ns = len(sizes) * CONSTANTS.channel_file_cost_ns
+        work_ns += CONSTANTS.channel_ns_per_mb * sum(sizes) // _MB
+        acknowledged_ns = sum(map(len, files)) * CONSTANTS.acknowledge_cost_ns / cores
+        usual_ms = (work_ns / min(cores, len(sizes)) + acknowledged_ns + CONSTANTS.rpc_ns) / _MS
+        if usual_ms >= _LEAST_WORK_MS:
+            found.append((median(waits), usual_ms))
+    if len(found) < _FEWEST:
+        return None
+    waited_ms, usual_ms = (median(column) for column in zip(*found, strict=True))
+    how = f"files of data in flight were acknowledged {waited_ms:.0f} ms after their last data"
+    return waited_ms / usual_ms, f"{how}, {usual_ms:.0f} usual"
+
+
+def _parts_of(checkpoint: CheckpointAnswer, group: tuple[Member, ...]) -> list[SubtaskPart]:
+    """Return the parts of the subtasks of one file, none where some of them are not known."""
+    found = [
+        part
+        for vertex, subtask in group
+        for part in checkpoint.parts.get(vertex, ())
+        if part.subtask == subtask
+    ]
+    return found if len(found) == len(group) else []
+
+
+def _state_bytes(part: SubtaskPart) -> int:
+    return part.checkpointed_bytes - part.persisted_bytes
 
 
 def _usual_ms(sources: int, cores: int) -> float:

@@ -31,7 +31,7 @@ _AT_ONCE = 0.1
 # Files that end nearly at one time are told apart down to this part: noise of acknowledgements.
 _LEAST_AT_ONCE = 0.01
 
-_Member = tuple[str, int]
+Member = tuple[str, int]
 """A subtask: the id of its vertex and its index."""
 
 
@@ -137,7 +137,7 @@ def _files(recording: Recording, inline_bytes: int, limit: int, cores: int) -> I
     timeout_ms = timeout_ns / _MS if mode is Mode.ALIGNED_TIMEOUT else 0.0
     read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
     chained = {vertex.id for vertex in recording.vertices if len(vertex.operators) > 1}
-    groups = _groups(recording, limit)
+    groups = groups_of(recording, limit)
     sharing = Counter(v for group in groups for v in dict.fromkeys(vertex for vertex, _ in group))
     for one in recording.completed:
         found: list[File] = []
@@ -161,12 +161,12 @@ def _files(recording: Recording, inline_bytes: int, limit: int, cores: int) -> I
             yield found
 
 
-def _groups(recording: Recording, limit: int) -> list[tuple[_Member, ...]]:
+def groups_of(recording: Recording, limit: int) -> list[tuple[Member, ...]]:
     """Return which subtasks share files of channel state.
 
     A subtask whose task manager is unknown is taken to be alone.
     """
-    managers: dict[str, list[_Member]] = {}
+    managers: dict[str, list[Member]] = {}
     for vertex in ordered(recording):
         names = {one.index: one.task_manager or one.host for one in vertex.subtasks}
         for index in range(vertex.parallelism):
@@ -176,9 +176,9 @@ def _groups(recording: Recording, limit: int) -> list[tuple[_Member, ...]]:
     return [group for members in managers.values() for group in _sharing(members, ends, limit)]
 
 
-def _ends(recording: Recording) -> dict[_Member, float]:
+def _ends(recording: Recording) -> dict[Member, float]:
     """Return when each subtask has acknowledged, in ms behind the trigger, in the middle."""
-    found: dict[_Member, list[float]] = {}
+    found: dict[Member, list[float]] = {}
     for one in recording.completed:
         for vertex, parts in one.parts.items():
             for part in parts:
@@ -187,8 +187,8 @@ def _ends(recording: Recording) -> dict[_Member, float]:
 
 
 def _sharing(
-    members: list[_Member], ends: Mapping[_Member, float], limit: int
-) -> list[tuple[_Member, ...]]:
+    members: list[Member], ends: Mapping[Member, float], limit: int
+) -> list[tuple[Member, ...]]:
     """Return the groups of one task manager's subtasks, given in the order of their deployment.
 
     The order in which their threads start decides, which is not always that of deployment.  Those
@@ -199,7 +199,7 @@ def _sharing(
     """
     tolerance = _AT_ONCE
     while tolerance > _LEAST_AT_ONCE and all(member in ends for member in members):
-        groups: list[list[_Member]] = []
+        groups: list[list[Member]] = []
         before = -math.inf
         for member in sorted(members, key=ends.__getitem__):
             if ends[member] > (1 + tolerance) * before:
