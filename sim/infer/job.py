@@ -85,13 +85,10 @@ def scenario_of(
     network = _network(recording, vertices, findings)
     checkpointing = _checkpointing(recording, findings)
     cores = cores_of(recording)
-    storage = _storage(recording, findings, (checkpointing.subtasks_per_file, cores.value))
+    per_file = checkpointing.subtasks_per_file
+    storage = _storage(recording, findings, (per_file, cores.value))
     found_machine = machine_of(
-        recording,
-        machine,
-        cores.value,
-        storage=storage,
-        subtasks_per_file=checkpointing.subtasks_per_file,
+        recording, machine, cores.value, storage=storage, subtasks_per_file=per_file
     )
     said = str(cores.value or CONSTANTS.cores)
     findings.add(("job", "machine", "cores"), "machine: cores", cores, said)
