@@ -129,6 +129,7 @@ _PROPERTIES = (
     "tasks_fail_for_a_cause",
     "single_channel_keeps_the_clock",
     "closed_tasks_leave_nothing_queued",
+    "given_up_checkpoints_free_channels",
     "alignment_figures_are_sane",
     "files_fail_for_a_cause",
     "writes_are_answered_once",

@@ -260,6 +260,30 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [],
         ),
         (
+            "ckptsim check given_up_checkpoint_blocks --seeds 20",
+            0,
+            matches("^as expected +broke given_up_checkpoints_free_channels in 20"),
+            [],
+        ),
+        (
+            "ckptsim replay given_up_checkpoint_blocks --seed 0",
+            0,
+            has("VIOLATED given_up_checkpoints_free_channels"),
+            [],
+        ),
+        (
+            "ckptsim run given_up_checkpoint_blocks --set job.checkpointing.timeout=10min",
+            0,
+            matches("^violations +0$"),
+            [],
+        ),
+        (
+            "ckptsim run given_up_checkpoint_blocks --set job.checkpointing.mode=unaligned",
+            0,
+            matches("^violations +0$"),
+            [],
+        ),
+        (
             "ckptsim check b13_ids_collide_across_feeds --ties random,pct --seeds 20",
             0,
             matches("^as expected +broke release_is_deterministic in 20"),

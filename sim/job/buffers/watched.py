@@ -8,7 +8,7 @@ from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.restoring.costs import FIRST
 from ckptsim.sim.job.buffers.state import state_sizes
 from ckptsim.sim.job.buffers.tasks import Source
-from ckptsim.sim.job.control.watchdog import Patience, Times, patience, waits_for_its_end
+from ckptsim.sim.job.control.watchdog import Patience, Times, patience, waits_of
 from ckptsim.sim.kernel import Wait
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def waits(world: DataflowWorld) -> list[Wait]:
         receivers = [s.input_channel.gate.task.spec.name for s in task.subpartitions]
         senders = [channel.subpartition.owner.spec.name for channel in task.channels]
         name = task.spec.name
-        found += waits_for_its_end(name, task.control, senders=senders, receivers=receivers)
+        found += waits_of(name, task.control, senders=senders, receivers=receivers)
         for subpartition, receiver in zip(task.subpartitions, receivers, strict=True):
             if subpartition.core.blocked:
                 found.append(Wait(name, "its channel to be resumed", receiver))

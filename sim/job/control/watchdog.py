@@ -14,8 +14,9 @@ per attempt, and the run continues.  Behind the second nothing is to be hoped fo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from ckptsim.models.barriers.handler import State as BarrierState
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.scenarios.job import Plane
@@ -24,6 +25,7 @@ from ckptsim.sim.kernel import Wait, explain_waits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ckptsim.models.barriers.handler import SingleCheckpointHandler
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.task import TaskControl
@@ -225,19 +227,23 @@ class Watchdog:
         control.end()
 
     def _tell(self, name: str, says: str) -> None:
+        if name == "job_ends" and _holds_what_was_given_up(self._plane):
+            name = "given_up_checkpoints_free_channels"
         waits = explain_waits(self._plane.waits())
         self._plane.violate(name, f"{says}, but work remains: {waits}")
         self._told = True
 
 
-def waits_for_its_end(
+def waits_of(
     name: str, control: TaskControl, *, senders: Sequence[str], receivers: Sequence[str]
 ) -> list[Wait]:
-    """Return what keeps a task from closing once its data have ended; senders: of its inputs."""
-    core = control.lifecycle.core
+    """Return which barriers a task lacks while it keeps channels blocked, and what for its end.
+
+    senders: of its inputs.
+    """
+    core, found = control.lifecycle.core, _missing_barriers(name, control, senders)
     if core.state is not TaskState.WAITING_FOR_FINAL_CP:
-        return []
-    found = []
+        return found
     for act in core.waits_for():
         match act:
             case Act.AWAIT_CHECKPOINT:
@@ -249,6 +255,15 @@ def waits_for_its_end(
                 what, partners = "EndOfPartition", [senders[i] for i in open_inputs]
         found += [Wait(name, what, partner) for partner in partners]
     return found
+
+
+def _missing_barriers(name: str, control: TaskControl, senders: Sequence[str]) -> list[Wait]:
+    core = _blocking(control)
+    if core is None or not core.pending:
+        return []
+    known = (*core.aligned, *control.ended_channels)
+    missing = (sender for channel, sender in enumerate(senders) if channel not in known)
+    return [Wait(name, f"barrier {core.latest}", sender) for sender in missing]
 
 
 def _stop_was_missed(control: JobWorld, tasks: Sequence[WatchedTask]) -> bool:
@@ -272,3 +287,31 @@ def _stop_was_missed(control: JobWorld, tasks: Sequence[WatchedTask]) -> bool:
         )
         for task in tasks
     )
+
+
+def _holds_what_was_given_up(plane: Watched) -> bool:
+    """Say whether a task keeps channels blocked for what was given up, others for something newer.
+
+    A task that goes unaligned keeps the channels blocked whose barriers it has aligned, until the
+    last barrier comes, and hears of no abort but from its channels.  While another one waits behind
+    a newer barrier that has to come through the first, what the last barrier stands behind may wait
+    for that one in turn.
+    Source: Apache Flink 1.20.3, `AlternatingCollectingBarriers.alignedCheckpointTimeout` (channels
+    stay blocked since FLINK-22638), `SubtaskCheckpointCoordinatorImpl.notifyCheckpointAborted`.
+    """
+    records = plane.control.coordinator.records
+    cores = (_blocking(task.control) for task in plane.tasks)
+    held = [one for one in cores if one is not None]
+    kept = [
+        one.latest
+        for one in held
+        if one.state is BarrierState.COLLECTING_UNALIGNED
+        and records[one.latest].status in ("aborted", "expired")
+    ]
+    return bool(kept) and max(one.latest for one in held) > min(kept)
+
+
+def _blocking(control: TaskControl) -> SingleCheckpointHandler | None:
+    """Return the barrier handler of a task that has blocked channels."""
+    core: Any = None if control.handler is None else control.handler.core
+    return core if getattr(core, "blocked", ()) else None

@@ -165,6 +165,7 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             "restored_checkpoint_is_a_cut",
         ),
     ),
+    "given_up_checkpoints_free_channels": (by_scenario("given_up_checkpoint_blocks"),),
     "restored_watermarks_stay_true": (by_scenario("watermark_outlives_its_share"),),
     "alignment_figures_are_sane": (
         by_cores(small(join()), handler=cores.handler(cores.MeasuresSinceTheTrigger)),

@@ -223,6 +223,9 @@ OURS: dict[str, str] = {
     "closed_tasks_leave_nothing_queued": (
         "Hazard of released Flink: see `savepoint_behind_closed_tasks`."
     ),
+    "given_up_checkpoints_free_channels": (
+        "Hazard of released Flink: see `given_up_checkpoint_blocks`."
+    ),
     "restored_watermarks_stay_true": (
         "Hazard of released Flink: see `watermark_outlives_its_share`."
     ),

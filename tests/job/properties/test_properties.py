@@ -27,7 +27,11 @@ from tests.job.records.plans import MS
 from tests.job.records.small import chain, small
 
 # What released Flink does wrong itself; the right core shows it.
-HAZARDS = {"single_channel_keeps_the_clock", "closed_tasks_leave_nothing_queued"}
+HAZARDS = {
+    "single_channel_keeps_the_clock",
+    "closed_tasks_leave_nothing_queued",
+    "given_up_checkpoints_free_channels",
+}
 
 
 def test_every_property_has_something_that_breaks_it() -> None:

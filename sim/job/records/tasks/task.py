@@ -25,7 +25,7 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
-from ckptsim.sim.job.control.watchdog import waits_for_its_end
+from ckptsim.sim.job.control.watchdog import waits_of
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
@@ -218,7 +218,7 @@ class Task:
 
     def waits(self) -> list[Wait]:
         """Return what the task waits for, for the story of a run that is stalled."""
-        found = waits_for_its_end(
+        found = waits_of(
             self.name,
             self.control,
             senders=[channel.sender.name for channel in self.inputs],

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.job import Plane
 from ckptsim.sim.export import mermaid
 from ckptsim.sim.search import Subject, check, hunt
 from ckptsim.sim.world import load_world, run_world
+from tests.job.properties.breaker import placed
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "hazards.md"
 STOP = Subject(scenario=by_name("stop_overtaken_at_once"))
@@ -92,3 +95,19 @@ def test_a_single_channel_loses_the_clock_and_several_keep_it() -> None:
     faulty = replace(several, mutant="tracker_stops_any_clock")
     (found,) = check(faulty, range(60), ties=("random", "pct")).unexpected
     assert {row.property for row in found.violations} == {"tasks_fail_for_a_cause"}
+
+
+@pytest.mark.parametrize("plane", list(Plane))
+def test_a_checkpoint_that_was_given_up_keeps_channels_blocked(plane: Plane) -> None:
+    """A job stands still behind its first expired checkpoint; where none expires it ends."""
+    scenario = placed(by_name("given_up_checkpoint_blocks"), plane)
+    model: Any = scenario.model
+    network = replace(model.network, record_bytes=model.network.segment_bytes)
+    processed = []
+    for timeout_ns in (40_000_000, 600_000_000_000):
+        checkpointing = replace(model.checkpointing, timeout_ns=timeout_ns)
+        job = replace(model, network=network, checkpointing=checkpointing)
+        result = run_world(replace(scenario, model=job), seed=0)
+        processed += [row.records for row in result.tasks if row.task == "sink"]
+    assert processed[0] < 50
+    assert processed[1] == 800
