@@ -87,6 +87,10 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     _recovery(choices, job, on_records=on_records)
     if choices.integer(0, 19) == 19:
         faults.append({"kind": "cancel", "at_ns": _instant(choices, job)})
+    if on_records and choices.integer(0, 3) == 3:
+        tells = {"watermark_interval_ns": choices.of((5, 1, 20)) * _MS}
+        idle_ns = choices.of((0, 2 * _MS, 10 * _MS))
+        job["event_time"] = tells | ({"idle_timeout_ns": idle_ns} if idle_ns else {})
     text = text | {"faults": faults}
     return restoring(choices, text, on_records=on_records) if choices.flag() else text
 

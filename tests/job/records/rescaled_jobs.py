@@ -17,7 +17,7 @@ from tests.job import many as jobs
 from tests.job.records.plans import MS, Seeded, document, scenario_of
 
 GOALS = ("restarted", "restored_rescaled", "record_filtered", "declined_during_recovery")
-GOALS += ("memory_lent", "rescale_refused", "resubmitted")
+GOALS += ("memory_lent", "rescale_refused", "resubmitted", "watermark_passed_an_idle_input")
 
 
 def random_job(seed: int) -> Scenario:
@@ -40,6 +40,7 @@ def random_job(seed: int) -> Scenario:
     job["costs"]["read_record_ns"] = random.choice((0, 0, MS // 4))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": random.choice((0, 5 * MS))}
     job["channel_state"] = _channel_state(Random(f"channel state {seed}"))
+    job["event_time"] = _event_time(Random(f"event time {seed}"))
     if job["channel_state"].get("persistence") == "log_service":
         # It is cut for the newest checkpoint: `flip76_log_service_retained`.
         job["checkpointing"]["retained"] = 1
@@ -53,6 +54,14 @@ def random_job(seed: int) -> Scenario:
 def _channel_state(random: Random) -> dict[str, Any]:
     """Return how in-flight data is kept: in half of the jobs as Apache Flink does."""
     return random.choice(CHANNEL_STATES) if random.random() < 0.5 else {}
+
+
+def _event_time(random: Random) -> dict[str, Any]:
+    """Return when sources tell watermarks and idleness: one job of two has none."""
+    interval_ns = random.choice((None, None, MS, 5 * MS))
+    idle_ns = random.choice((None, 2 * MS, 10 * MS))
+    found = {"watermark_interval_ns": interval_ns, "idle_timeout_ns": interval_ns and idle_ns}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def give_custom(seed: int, vertices: dict[str, Any]) -> None:
