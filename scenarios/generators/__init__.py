@@ -14,15 +14,19 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.composed import composed
 from ckptsim.scenarios.generators.final_checkpoint import final_checkpoint
 from ckptsim.scenarios.generators.ordering import ordering
+from ckptsim.scenarios.generators.rare import varied
 from ckptsim.scenarios.spec import Scenario
 
 GENERATORS: Mapping[str, Callable[[Choices], Scenario]] = {
-    "ordering": ordering,
-    "barriers": barriers,
-    "barrier_protocol": barrier_protocol,
-    "final_checkpoint": final_checkpoint,
-    "checkpoint_store": checkpoint_store,
-    "composed": composed,
+    generate.__name__: varied(generate)
+    for generate in (
+        ordering,
+        barriers,
+        barrier_protocol,
+        final_checkpoint,
+        checkpoint_store,
+        composed,
+    )
 }
 # Links whose random scenarios a right core always completes.
 COMPLETE: frozenset[str] = frozenset({"ordering", "checkpoint_store", "composed"})

@@ -18,7 +18,7 @@ def barriers(choices: Choices) -> Scenario:
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
     small = (in_flight.document, in_flight.on_buffers)
-    return _drawn(choices, (*draws, *small, in_flight.on_buffers, *small))
+    return _drawn(choices, (*draws, uncoordinated.document, *small, in_flight.on_buffers, *small))
 
 
 def barrier_protocol(choices: Choices) -> Scenario:

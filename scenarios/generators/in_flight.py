@@ -13,6 +13,10 @@ from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES, give_br
 
 _MS = 1_000_000
 _PARTITIONERS = ("hash", "rescale", "custom", "forward", "rebalance", "broadcast", "rescale")
+_FAILURES = (
+    *("crash_task", "crash_task", "rescale", "rescale", "rescale", "resubmit"),
+    *("crash_task_manager", "crash_job_manager"),
+)
 # How what is in flight is kept: more often the ways in which records of ordered edges are, too.
 _KEPT: tuple[dict[str, Any], ...] = (
     {},
@@ -27,34 +31,38 @@ def document(choose: Choices) -> dict[str, Any]:
     vertices = [_source(choose, number) for number in range(choose.integer(1, 2))]
     for number in range(choose.of((1, 2, 1, 2, 3))):
         vertices.append(_operator(choose, number, vertices))
+    if choose.integer(0, 2) == 2:
+        vertices[-1] |= {"kind": "sink", "opens_after_finish": choose.flag()}
     interval_ns = choose.of((10, 6, 20)) * _MS
+    job: dict[str, Any] = {
+        "vertices": vertices,
+        "channels": {
+            "sender_records": choose.of((8, 4, 20)),
+            "receiver_records": choose.of((4, 2, 8)),
+            "latency_ns": choose.of((0, _MS // 10, 3 * _MS)),
+            "record_buffers": choose.of((1, 3, 2)),
+        },
+        "checkpointing": {
+            "mode": choose.of(("unaligned", "unaligned", "aligned_timeout")),
+            "interval_ns": interval_ns,
+            "aligned_timeout_ns": _MS,
+            "timeout_ns": 600_000 * _MS,
+            "min_pause_ns": 0,
+        },
+        "channel_state": choose.of((*_KEPT, choose.of(CHANNEL_STATES))),
+        "costs": {
+            "rpc_ns": choose.of((0, _MS // 2)),
+            "read_record_ns": choose.of((_MS // 4, 0, _MS)),
+            "restore_ns": choose.of((0, 0, 3 * _MS)),
+        },
+        "restart": {"kind": "fixed_delay", "delay_ns": choose.of((0, 5)) * _MS},
+        "recovery": {"heartbeat_interval_ns": 3 * _MS, "heartbeat_timeout_ns": 10 * _MS},
+    }
     return {
         "name": "random_job",
         "link": "barrier_protocol",
         "says": "a small random job that is restored with much in flight",
-        "job": {
-            "vertices": vertices,
-            "channels": {
-                "sender_records": choose.of((8, 4, 20)),
-                "receiver_records": choose.of((4, 2, 8)),
-                "latency_ns": choose.of((0, _MS // 10, 3 * _MS)),
-                "record_buffers": choose.of((1, 3, 2)),
-            },
-            "checkpointing": {
-                "mode": choose.of(("unaligned", "unaligned", "aligned_timeout")),
-                "interval_ns": interval_ns,
-                "aligned_timeout_ns": _MS,
-                "timeout_ns": 600_000 * _MS,
-                "min_pause_ns": 0,
-            },
-            "channel_state": choose.of((*_KEPT, choose.of(CHANNEL_STATES))),
-            "costs": {
-                "rpc_ns": choose.of((0, _MS // 2)),
-                "read_record_ns": choose.of((_MS // 4, 0, _MS)),
-                "restore_ns": choose.of((0, 0, 3 * _MS)),
-            },
-            "restart": {"kind": "fixed_delay", "delay_ns": choose.of((0, 5)) * _MS},
-        },
+        "job": job,
         "faults": _failures(choose, vertices, interval_ns),
     }
 
@@ -75,7 +83,7 @@ def on_buffers(choose: Choices) -> dict[str, Any]:
         "send_ns": choose.of((_MS // 25, 0)),
     }
     job["placement"] = choose.of(("remote", "remote", "mixed"))
-    job["recovery"] = {"timed": choose.flag()}
+    job["recovery"]["timed"] = choose.flag()
     job["engine"] = choose.of(("processes", "auto"))
     job["duration_ns"] = 600 * _MS
     job["checkpointing"]["interval_ns"] *= 2
@@ -99,7 +107,8 @@ def _source(choose: Choices, number: int) -> dict[str, Any]:
         "kind": "source",
         "parallelism": parallelism,
         "rate_per_s": 1000.0 * parallelism / choose.of((1, 2)),
-        "records": choose.integer(12, 30) * parallelism,
+        # Some have finished when the first checkpoint is taken.
+        "records": choose.of((choose.integer(12, 30), choose.integer(12, 30), 2)) * parallelism,
     }
 
 
@@ -135,18 +144,26 @@ def _failures(
     at_ns = interval_ns
     for _ in range(choose.integer(2, 3)):
         at_ns += choose.integer(1, 2) * interval_ns + choose.integer(1, 6) * _MS
-        vertex: dict[str, Any] = choose.of(tuple(vertices))
-        fault = {"vertex": vertex["name"], "at_ns": at_ns}
-        if choose.integer(0, 2) == 2:
-            subtask = choose.integer(0, vertex["parallelism"] - 1)
-            fault |= {"kind": "crash_task", "subtask": subtask}
-        else:
-            fault |= {"kind": "rescale", "parallelism": choose.integer(1, 4)}
+        fault = _failure(choose, choose.of(tuple(vertices))) | {"at_ns": at_ns}
         soon_ns = at_ns + choose.integer(1, 8) * _MS
         found += [fault, {"kind": "request_checkpoint", "at_ns": soon_ns}]
     if choose.integer(0, 2) == 2:  # a file of data in flight breaks, those behind it do not
-        vertex = choose.of(tuple(vertices))
+        vertex: dict[str, Any] = choose.of(tuple(vertices))
         subtask = choose.integer(0, vertex["parallelism"] - 1)
         at = {"vertex": vertex["name"], "subtask": subtask, "checkpoint": choose.integer(1, 2)}
         found.append({"kind": "fail_channel_state"} | at)
     return found
+
+
+def _failure(choose: Choices, vertex: dict[str, Any]) -> dict[str, Any]:
+    """Return what has the job restart, as often as not with a vertex at another parallelism."""
+    kind = choose.of(_FAILURES)
+    if kind == "crash_job_manager":
+        return {"kind": kind}
+    fault = {"kind": kind, "vertex": vertex["name"]}
+    if kind in ("rescale", "resubmit"):
+        mode = {"mode": choose.of(("as_before", "aligned", "unaligned"))}
+        return fault | {"parallelism": choose.integer(1, 4)} | (mode if kind == "resubmit" else {})
+    fault["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+    symptom = {"symptom": choose.of(("silent", "unreachable"))}
+    return fault | (symptom if kind == "crash_task_manager" else {})
