@@ -24,7 +24,8 @@ MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 # one channel left loses the clock of a checkpoint and fails its task; a savepoint completes behind
 # tasks that have closed with records queued; channels stay blocked for a checkpoint that was given
 # up, whose last barrier waits behind one of a newer one.  On records alone: a final watermark in
-# flight is restored for a subtask with another share.  Each has a property of its own.
+# flight is restored for a subtask with another share.  On buffers alone: inside a record that lacks
+# buffers a task takes no trigger.  Each has a property of its own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
 STOP_HAZARD = "stop_ends"
 HAZARDS = (
@@ -32,6 +33,7 @@ HAZARDS = (
     "single_channel_keeps_the_clock",
     "closed_tasks_leave_nothing_queued",
     "given_up_checkpoints_free_channels",
+    "records_let_triggers_pass",
     "restored_watermarks_stay_true",
 )
 

@@ -165,6 +165,7 @@ _RECORDS_PROPERTIES = (
 # Data have no identity there, but take up memory.
 _BUFFERS_PROPERTIES = (
     "every_record_is_somewhere",
+    "records_let_triggers_pass",
     "pools_stay_within_bounds",
 )
 

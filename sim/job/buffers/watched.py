@@ -8,7 +8,7 @@ from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.restoring.costs import FIRST
 from ckptsim.sim.job.buffers.state import state_sizes
 from ckptsim.sim.job.buffers.tasks import Source
-from ckptsim.sim.job.control.watchdog import Patience, Times, patience, waits_of
+from ckptsim.sim.job.control.watchdog import REST, RESUMED, Patience, Times, patience, waits_of
 from ckptsim.sim.kernel import Wait
 
 if TYPE_CHECKING:
@@ -93,9 +93,10 @@ def waits(world: DataflowWorld) -> list[Wait]:
         found += waits_of(name, task.control, senders=senders, receivers=receivers)
         for subpartition, receiver in zip(task.subpartitions, receivers, strict=True):
             if subpartition.core.blocked:
-                found.append(Wait(name, "its channel to be resumed", receiver))
+                found.append(Wait(name, RESUMED, receiver))
             elif subpartition.core.data_count and task.state in (State.BLOCKED, State.STUCK):
-                found.append(Wait(name, "room in an output", receiver))
+                is_stuck = task.state is State.STUCK
+                found.append(Wait(name, REST if is_stuck else "room in an output", receiver))
     return found
 
 

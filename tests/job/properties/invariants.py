@@ -226,6 +226,7 @@ OURS: dict[str, str] = {
     "given_up_checkpoints_free_channels": (
         "Hazard of released Flink: see `given_up_checkpoint_blocks`."
     ),
+    "records_let_triggers_pass": "Hazard of released Flink: see `large_record_blocks`.",
     "restored_watermarks_stay_true": (
         "Hazard of released Flink: see `watermark_outlives_its_share`."
     ),

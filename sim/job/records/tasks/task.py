@@ -25,7 +25,7 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
-from ckptsim.sim.job.control.watchdog import waits_of
+from ckptsim.sim.job.control.watchdog import RESUMED, waits_of
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
@@ -229,7 +229,7 @@ class Task:
                 found.append(Wait(self.name, "room in a channel", channel.receiver.name))
         for channel in self.inputs:
             if channel.subpartition.blocked:
-                found.append(Wait(channel.sender.name, "its channel to be resumed", self.name))
+                found.append(Wait(channel.sender.name, RESUMED, self.name))
         return found
 
     # --- the process ---
