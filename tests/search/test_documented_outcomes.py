@@ -260,27 +260,6 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [],
         ),
         (
-            "ckptsim check large_record_blocks --seeds 20",
-            0,
-            matches("^as expected +broke records_let_triggers_pass in 20"),
-            [],
-        ),
-        (
-            "ckptsim replay large_record_blocks --seed 0",
-            0,
-            has("VIOLATED records_let_triggers_pass"),
-            [],
-        ),
-        *(
-            (
-                f"ckptsim run large_record_blocks --set job.{change}",
-                0,
-                matches("^violations +0$"),
-                [],
-            )
-            for change in ("network.max_overdraft_buffers=12", "checkpointing.mode=aligned")
-        ),
-        (
             "ckptsim check given_up_checkpoint_blocks --seeds 20",
             0,
             matches("^as expected +broke given_up_checkpoints_free_channels in 20"),
@@ -303,6 +282,27 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             0,
             matches("^violations +0$"),
             [],
+        ),
+        (
+            "ckptsim check large_record_blocks --seeds 20",
+            0,
+            matches("^as expected +broke records_let_triggers_pass in 20"),
+            [],
+        ),
+        (
+            "ckptsim replay large_record_blocks --seed 0",
+            0,
+            has("VIOLATED records_let_triggers_pass"),
+            [],
+        ),
+        *(
+            (
+                f"ckptsim run large_record_blocks --set job.{change}",
+                0,
+                matches("^violations +0$"),
+                [],
+            )
+            for change in ("network.max_overdraft_buffers=12", "checkpointing.mode=aligned")
         ),
         (
             "ckptsim check b13_ids_collide_across_feeds --ties random,pct --seeds 20",
