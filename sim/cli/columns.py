@@ -47,15 +47,25 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
+def notes_lines(notes: Sequence[str]) -> list[str]:
+    """Return the lines of notes below an answer, behind an empty one where there are any."""
+    lines = [""] if notes else []
+    for note in notes:
+        lines += _wrapped(f"note: {note}", min(_WIDEST, _columns()), indent="  ")
+    return lines
+
+
 def _padded(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=False)]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Return the lines of a cell."""
+def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
+    """Return the lines of a text; indent: of all but the first one."""
     if len(text) <= width:
         return [text]
-    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
 
 
 def _columns() -> int:

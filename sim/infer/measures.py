@@ -149,7 +149,7 @@ def simulated(scenario: Scenario, *, seeds: Sequence[int]) -> list[RunResult]:
 
 def predicted(results: Sequence[RunResult]) -> Measures:
     """Return what simulated runs show, pooled as repeats of a measurement are."""
-    rows = [row for result in results for _, row in _behind_warm_up(result)]
+    rows = [row for result in results for _, row in behind_warm_up(result)]
     names = dict.fromkeys(task.task for result in results for task in result.tasks)
     return Measures(
         duration_ms=stats([(row.duration_ns or 0) / _MS for row in rows]),
@@ -164,7 +164,7 @@ def _last_predicted(results: Sequence[RunResult]) -> LastPart | None:
     done = [
         (row.duration_ns or 0, index, place)
         for index, result in enumerate(results)
-        for place, row in _behind_warm_up(result)
+        for place, row in behind_warm_up(result)
     ]
     if not done:
         return None
@@ -182,7 +182,7 @@ def _last_predicted(results: Sequence[RunResult]) -> LastPart | None:
     return _last(last.task, whole / _MS, last.start_delay_ns / _MS, last.alignment_ns / _MS)
 
 
-def _behind_warm_up(result: RunResult) -> list[tuple[int, CheckpointRow]]:
+def behind_warm_up(result: RunResult) -> list[tuple[int, CheckpointRow]]:
     """Return the completed checkpoints behind the warm-up, each with its place in the table."""
     done = [one for one in enumerate(result.checkpoints) if one[1].status == "completed"]
     return done[WARM_UP:]
@@ -192,7 +192,7 @@ def _predicted_vertex(name: str, results: Sequence[RunResult]) -> VertexMeasures
     groups: list[list[TaskCheckpointRow]] = []
     for result in results:
         own: dict[int, list[TaskCheckpointRow]] = {
-            done.checkpoint_id: [] for _, done in _behind_warm_up(result)
+            done.checkpoint_id: [] for _, done in behind_warm_up(result)
         }
         for row in result.task_checkpoints:
             if row.task == name and row.checkpoint_id in own:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median
 
-from ckptsim.sim.infer.measures import Measures
+from ckptsim.sim.infer.measures import Measures, behind_warm_up
+from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.validate.statistics import Stats
 
 # Two medians of the same thing are taken as equal within so much: a share, and an absolute part.
@@ -69,6 +71,26 @@ def verdict_of(measured: Measures, simulated: Measures) -> Verdict:
         if off and word is wanted:
             because += [_reason(row) for row in off[:3]]
     return Verdict(word=word, because=tuple(because), rows=rows)
+
+
+def moving(results: Sequence[RunResult]) -> Iterator[str]:
+    """Yield what of checkpoints still moves at the end of runs: in their last third, in words."""
+    runs = [[row for _, row in behind_warm_up(result)] for result in results]
+
+    def middle(number: int, of: Callable[[CheckpointRow], float]) -> float | None:
+        rows = [row for r in runs for row in r[number * len(r) // 3 : (number + 1) * len(r) // 3]]
+        return median(map(of, rows)) if rows else None
+
+    for name, unit, of in (
+        ("durations", "ms", lambda row: (row.duration_ns or 0) / 1e6),
+        ("bytes in flight", "bytes", lambda row: float(row.persisted_bytes or 0)),
+    ):
+        before, last = middle(1, of), middle(2, of)
+        if before is not None and last is not None and _word(before, last, unit) is not Word.GOOD:
+            yield (
+                f"{name} of checkpoints still move at the end of the simulated runs, from"
+                f" {_shown(before, unit)} to {_shown(last, unit)}: they are those of a young job"
+            )
 
 
 def _reason(row: Row) -> str:

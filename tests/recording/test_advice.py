@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files.toml import to_toml
 from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
-from ckptsim.sim.cli.jobs.advice_text import lines_of
+from ckptsim.sim.cli.jobs.advice_text import Advice, lines_of
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded
@@ -99,11 +100,38 @@ def _point(interval_s: float, cost: float) -> advice.Point:
     )
 
 
+def _curve_of(points: Sequence[advice.Point]) -> Curve:
+    return Curve(
+        mode=jobs.Mode.ALIGNED, points=tuple(points), optimum_s=6.0, young_s=5.0, daly_s=5.2
+    )
+
+
 def test_the_optimum_lies_between_the_points() -> None:
     """A parabola over the logarithm meets the least of a/T + T/b; none at an end is made up."""
     found = advice.optimum_s([_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2, 16.4)])
     assert found == pytest.approx(6.0, rel=0.01)
     assert advice.optimum_s([_point(t, t) for t in (1.0, 2.0, 4.0)]) is None
+
+
+@pytest.mark.parametrize(
+    ("restart_s", "most_s", "flat"),
+    [(0.0, 100.0, (4.0, 6.4)), (0.0, 5.0, (4.0, 4.0)), (9.0, 100.0, (4.0, 6.4))],
+)
+def test_intervals_are_as_good_that_differ_by_no_more_than_failures_scatter(
+    restart_s: float, most_s: float, flat: tuple[float, float]
+) -> None:
+    """Next to the best one, as long as they keep the objectives; down-times make none alike."""
+    times = ((1.6, 0.12), (2.5, 0.101), (4.0, 0.098), (6.4, 0.1), (10.2, 0.103), (16.4, 0.099))
+    points = [_point(time_s, cost + restart_s / 10) for time_s, cost in times]
+    failures = advice.Failures(mtbf_s=10.0, restart_s=restart_s)
+    found = advice.flat_s(
+        points, points[2], failures, allowed=lambda one: 3 < one.effective_s < most_s
+    )
+    assert found == flat
+    told = list(lines_of(Advice(curves=[_curve_of(points)], best=points[2], flat_s=found)))[-1]
+    assert ("Any interval from 4.0 s to 6.4 s costs the same within 4 %" in told) == (
+        flat == (4.0, 6.4)
+    )
 
 
 def test_the_frontier_leaves_out_what_is_beaten() -> None:
@@ -158,7 +186,7 @@ def test_catching_up_takes_longer_at_a_higher_load() -> None:
 def test_the_picture_has_the_optima_of_paper_in_it() -> None:
     """Points, the simulated optimum, Young's and Daly's are drawn; an interval of 0 is not."""
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
-    curve = Curve(mode=jobs.Mode.ALIGNED, points=points, optimum_s=6.0, young_s=5.0, daly_s=5.2)
+    curve = _curve_of(points)
     text = picture(curve)
     assert text.count("<circle") == 4
     for said in ("Young 5 s", "Daly 5.2 s", "simulated 6 s"):
@@ -170,10 +198,11 @@ def test_the_picture_has_the_optima_of_paper_in_it() -> None:
 def test_an_optimum_on_paper_that_cannot_be_kept_is_no_interval() -> None:
     """The advice says that it is shorter than a checkpoint takes, and no 0.0 s."""
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
-    curve = Curve(mode=jobs.Mode.ALIGNED, points=points, optimum_s=6.0, young_s=5.0, daly_s=5.2)
-    told = list(lines_of([curve], points[1], []))[-1]
+    curve = _curve_of(points)
+    told = list(lines_of(Advice(curves=[curve], best=points[1])))[-1]
     assert told.endswith("On paper it would be every 5.0 s (Young) or 5.2 s (Daly)")
-    told = list(lines_of([replace(curve, young_s=0.0, daly_s=0.0)], points[1], []))[-1]
+    free = replace(curve, young_s=0.0, daly_s=0.0)
+    told = list(lines_of(Advice(curves=[free], best=points[1])))[-1]
     assert told.endswith("shorter than one takes, so it cannot be kept")
 
 
@@ -197,6 +226,8 @@ def test_advice_is_a_table_and_a_sentence(job_file: Path, tmp_path: Path, capsys
     assert found["advised"]["undone_most_records"] <= 60
     assert len(found["curves"][0]["points"]) == 7
     assert found["frontier"]
+    assert found["as_good"]["least_s"] <= found["advised"]["effective_s"]
+    assert found["advised"]["effective_s"] <= found["as_good"]["longest_s"]
     page = tmp_path / "advice.html"
     assert (
         main([*words, "--load", "00:00=0.5,12:00=1", "--rto", "1ms", "--json", "--out", str(page)])

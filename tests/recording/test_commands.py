@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ckptsim.scenarios.files import load
-from ckptsim.scenarios.job import Job, Mode
+from ckptsim.scenarios.job import Job, Mode, RateChange
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.advice.budget import bounded, records_per_s
@@ -21,6 +22,7 @@ from ckptsim.sim.infer.folder import job_named
 from ckptsim.sim.infer.job import scenario_of
 from ckptsim.sim.infer.measures import predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
+from ckptsim.sim.infer.verdict import moving
 from ckptsim.sim.recording import read_recording
 from tests.recording.folders import SHIPPED, copied, without
 
@@ -127,6 +129,21 @@ def test_a_note_of_every_variant_is_said_once(capsys: Captured) -> None:
     printed = capsys.readouterr().out
     assert printed.count("a storage whose limit was not seen") == 1
     assert "note: every variant: data in flight is written" in printed
+    assert max(map(len, printed.splitlines())) <= 120
+
+
+def test_what_still_moves_is_said() -> None:
+    """Queues that fill in the second half of a run are those of a young job, steady ones not."""
+    options = {"execution.checkpointing.unaligned.enabled": "true", "source.src.rate": "300 /s"}
+    named = job_named(SHIPPED / "job00", machine=MachineChoice.QUIET)
+    steady = changed(named.scenario, options)
+    model = cast("Job", steady.model)
+    later = (RateChange(at_ns=9_000_000_000, factor=5.0),)
+    vertices = (replace(model.vertices[0], rate_changes=later), *model.vertices[1:])
+    filling = replace(steady, model=replace(model, vertices=vertices))
+    assert not list(moving(simulated(steady, seeds=(1,))))
+    said = list(moving(simulated(filling, seeds=(1,))))
+    assert any(one.startswith("bytes in flight of checkpoints still move") for one in said)
 
 
 @pytest.mark.parametrize("name", ["job04", "job08"])

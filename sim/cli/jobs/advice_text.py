@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.columns import aligned, notes_lines
 from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
 from ckptsim.sim.cli.jobs.variant_page import table_lines, whole_page
-from ckptsim.sim.infer.advice import Point, frontier_of
+from ckptsim.sim.infer.advice import SCATTER, Point, frontier_of
 
 # Optima that differ by less are one: six failures for each point scatter by so much.
 _NEAR = 0.15
@@ -28,8 +28,22 @@ _HEAD = (
 )
 
 
-def lines_of(curves: Sequence[Curve], best: Point | None, notes: Sequence[str]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """The curve of each mode, the best point that keeps the objectives, and notes.
+
+    flat_s: the least and the longest interval that cost the same as the best one, within scatter.
+    """
+
+    curves: Sequence[Curve]
+    best: Point | None
+    flat_s: tuple[float, float] = (0.0, 0.0)
+    notes: Sequence[str] = ()
+
+
+def lines_of(advice: Advice) -> Iterator[str]:
     """Yield what is printed: the table, optima beside those on paper, the frontier, the advice."""
+    curves, best = advice.curves, advice.best
     rows = [_row(point, best) for curve in curves for point in curve.points]
     yield from aligned(_HEAD, rows)
     yield "\nnothing has shorter checkpoints, less in flight and a sooner recovery than"
@@ -39,10 +53,8 @@ def lines_of(curves: Sequence[Curve], best: Point | None, notes: Sequence[str]) 
         least = "outside of these" if curve.optimum_s is None else f"at {curve.optimum_s:,.2f} s"
         paper = f"Young {curve.young_s:,.2f} s, Daly {curve.daly_s:,.2f} s"
         yield f"{curve.mode.value}: least cost {least}; on paper {paper}. {_why(curve)}"
-    yield f"\n{_sentence(curves, best)}"
-    if notes:
-        yield ""
-        yield from (f"note: {note}" for note in notes)
+    yield f"\n{_sentence(advice)}"
+    yield from notes_lines(advice.notes)
 
 
 def _row(point: Point, best: Point | None) -> tuple[str, ...]:
@@ -77,7 +89,8 @@ def _why(curve: Curve) -> str:
     return "The assumptions of paper hold."
 
 
-def _sentence(curves: Sequence[Curve], best: Point | None) -> str:
+def _sentence(advice: Advice) -> str:
+    curves, best = advice.curves, advice.best
     if best is None:
         return "advised: nothing, since no simulated interval keeps the objectives"
     curve = next(one for one in curves if one.mode is best.mode)
@@ -88,7 +101,18 @@ def _sentence(curves: Sequence[Curve], best: Point | None) -> str:
         f"advised: {best.mode.value} checkpoints every {interval_s:,.1f} s. One takes"
         f" {best.duration_s * 1e3:,.0f} ms and costs {best.loss_s * 1e3:,.1f} ms of work, a failure"
         f" undoes {best.undone_s:,.1f} s in the mean; together {best.cost:.2%} of the time."
-        f" {_late(best)}{_on_paper(curve)}"
+        f" {_flat(advice)}{_late(best)}{_on_paper(curve)}"
+    )
+
+
+def _flat(advice: Advice) -> str:
+    """Say which intervals are as good, where these are more than one."""
+    least_s, longest_s = advice.flat_s
+    if least_s == longest_s:
+        return ""
+    return (
+        f"Any interval from {least_s:,.1f} s to {longest_s:,.1f} s costs the same within"
+        f" {100 * SCATTER:.0f} % of what intervals can change. "
     )
 
 
@@ -126,15 +150,16 @@ def _recovery(point: Point) -> str:
     return f"caught up after {point.caught_up_s:,.1f} s"
 
 
-def page_of(name: str, curves: Sequence[Curve], best: Point | None, notes: Sequence[str]) -> str:
+def page_of(name: str, advice: Advice) -> str:
     """Return the advice as a page: the curves of the cost, the table, the frontier, notes."""
+    curves, best, notes = advice.curves, advice.best, advice.notes
     rows = [_row(point, best) for curve in curves for point in curve.points]
     title = f"How often should {name} take checkpoints?"
     items = "".join(f"<li>{escape(line)}</li>" for line in _frontier(curves))
     said = "".join(f"<li>{escape(note)}</li>" for note in notes)
     inside = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(_sentence(curves, best))}.</p>",
+        f"<p>{escape(_sentence(advice))}.</p>",
         *(f"<h3>{escape(c.mode.value)}</h3>{picture(c)}<p>{escape(_why(c))}</p>" for c in curves),
         *table_lines(("", _HEAD, rows)),
         "<h3>Shortest checkpoints, least in flight, soonest recovered</h3>",
@@ -144,15 +169,16 @@ def page_of(name: str, curves: Sequence[Curve], best: Point | None, notes: Seque
     return whole_page(title, "\n".join(inside))
 
 
-def document_of(
-    curves: Sequence[Curve], best: Point | None, notes: Sequence[str]
-) -> dict[str, Any]:
+def document_of(advice: Advice) -> dict[str, Any]:
     """Return what `--json` prints."""
+    curves, best = advice.curves, advice.best
     frontier = frontier_of([point for curve in curves for point in curve.points])
+    flat = {"least_s": advice.flat_s[0], "longest_s": advice.flat_s[1], "within": SCATTER}
     return {
         "curves": [asdict(curve) for curve in curves],
         "frontier": [asdict(point) for point in frontier],
         "advised": None if best is None else asdict(best),
-        "says": _sentence(curves, best),
-        "notes": list(notes),
+        "as_good": None if best is None else flat,
+        "says": _sentence(advice),
+        "notes": list(advice.notes),
     }

@@ -11,7 +11,7 @@ from typing import cast
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode
 from ckptsim.sim.cli.jobs.advice_picture import Curve
-from ckptsim.sim.cli.jobs.advice_text import document_of, lines_of, page_of
+from ckptsim.sim.cli.jobs.advice_text import Advice, document_of, lines_of, page_of
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file, written_whole
@@ -100,13 +100,18 @@ def run(arguments: argparse.Namespace) -> int:
             bar(done=(index + 1) * _POINTS, total=total)
     wanted = _Objectives(arguments, failures)
     found = advice.best_of([p for curve in curves for p in curve.points], allowed=wanted.allow)
+    flat_s = (0.0, 0.0)
+    if found is not None:
+        [points] = [curve.points for curve in curves if curve.mode is found.mode]
+        flat_s = advice.flat_s(points, found, failures, allowed=wanted.allow)
     notes = list(warnings_of(job, named.recording))
+    answer = Advice(curves=curves, best=found, flat_s=flat_s, notes=notes)
     if arguments.json:
-        print(json.dumps(document_of(curves, found, notes), indent=1))
+        print(json.dumps(document_of(answer), indent=1))
     else:
-        print("\n".join(lines_of(curves, found, notes)))
+        print("\n".join(lines_of(answer)))
     if arguments.out is not None:
-        written_whole(arguments.out, page_of(scenario.name, curves, found, notes))
+        written_whole(arguments.out, page_of(scenario.name, answer))
         print(f"written: {arguments.out}", file=sys.stderr)
     return EXIT_FINE
 

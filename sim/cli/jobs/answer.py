@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.columns import aligned, notes_lines
 from ckptsim.sim.cli.jobs.variant_page import body, whole_page
 from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
 from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
@@ -25,11 +25,13 @@ _FAILURE_HEAD = ("", "down", "done again", "at most", "read", "latest record", "
 class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
-    failure: what a failure costs, None where none was asked for.
+    moving: what still moves at their end, in words.  failure: what a failure costs, None where none
+    was asked for.
     """
 
     measures: Measures
     medians_ms: tuple[float, ...]
+    moving: tuple[str, ...] = ()
     failure: FailurePrice | None = None
 
 
@@ -55,13 +57,12 @@ class Answer:
         yield from aligned(_HEAD, list(self._rows()))
         if self.variants:
             yield "\nwhich part of a checkpoint moved:"
-            yield from (f"  {line}" for line in self._moved())
+            for line in self._moved():
+                yield from aligned((), [("", line)])
         if self.failure is not None:
             yield f"\n{_failure_title(self.failure)}"
             yield from aligned(_FAILURE_HEAD, list(self._failure_rows()))
-        if self.notes:
-            yield ""
-            yield from (f"note: {note}" for note in self.notes)
+        yield from notes_lines(self.notes)
 
     def page(self) -> str:
         """Return the answer as a page."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.cli.columns import aligned, notes_lines
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file, written_whole
 from ckptsim.sim.cli.progress import ProgressBar
@@ -126,9 +126,7 @@ def _lines(
     if verdict is not None:
         yield ""
         yield from comparison_lines(verdict.rows)
-    if warnings:
-        yield ""
-        yield from (f"note: {warning}" for warning in warnings)
+    yield from notes_lines(warnings)
     yield f"\nwritten: {out}"
     if verdict is not None:
         yield f"replay: {verdict}"

@@ -31,6 +31,7 @@ from ckptsim.sim.infer.change.variants import Variant, extrapolations, variants_
 from ckptsim.sim.infer.folder import Named, job_named, place_named
 from ckptsim.sim.infer.measures import predicted
 from ckptsim.sim.infer.options import restart_delay_of
+from ckptsim.sim.infer.verdict import moving
 from ckptsim.sim.recording.values import duration_ns
 from ckptsim.sim.rows import RunResult
 
@@ -121,7 +122,7 @@ def answer_to(arguments: argparse.Namespace) -> Answer:
         named=named,
         variants=variants,
         outcomes=outcomes,
-        notes=list(_notes(named, variants, failure)),
+        notes=list(_notes(named, variants, outcomes, failure)),
         failure=failure,
     )
 
@@ -171,19 +172,28 @@ def _outcomes(
 def _outcome(results: Sequence[RunResult]) -> Outcome:
     each = (predicted([result]).duration_ms.get("median") for result in results)
     return Outcome(
-        measures=predicted(results), medians_ms=tuple(one for one in each if one is not None)
+        measures=predicted(results),
+        medians_ms=tuple(one for one in each if one is not None),
+        moving=tuple(moving(results)),
     )
 
 
-def _notes(named: Named, variants: Sequence[Variant], failure: Failure | None) -> Iterator[str]:
+def _notes(
+    named: Named,
+    variants: Sequence[Variant],
+    outcomes: Sequence[Outcome],
+    failure: Failure | None,
+) -> Iterator[str]:
     """Yield what must be said with the answer, each once, with the variants that it is of."""
     said = dict.fromkeys(warnings_of(_job(named.scenario), named.recording))
     yield from said
+    yield from (f"as it is: {note}" for note in outcomes[0].moving)
     of: dict[str, list[str]] = {}
-    for variant in variants:
+    for variant, outcome in zip(variants, outcomes[1:], strict=True):
         own = [
             *extrapolations(named.scenario, variant.scenario),
             *warnings_of(_job(variant.scenario)),
+            *outcome.moving,
         ]
         for note in dict.fromkeys(own):
             if note not in said:

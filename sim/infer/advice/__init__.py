@@ -2,10 +2,12 @@
 
 from ckptsim.sim.infer.advice.advice import Advisor, around_the_least, grid_s
 from ckptsim.sim.infer.advice.curve import (
+    SCATTER,
     Failures,
     Point,
     best_of,
     daly_s,
+    flat_s,
     frontier_of,
     optimum_s,
     young_s,
@@ -13,12 +15,14 @@ from ckptsim.sim.infer.advice.curve import (
 from ckptsim.sim.infer.advice.day import read_load
 
 __all__ = [
+    "SCATTER",
     "Advisor",
     "Failures",
     "Point",
     "around_the_least",
     "best_of",
     "daly_s",
+    "flat_s",
     "frontier_of",
     "grid_s",
     "optimum_s",

@@ -15,8 +15,8 @@ import numpy as np
 
 from ckptsim.scenarios.job import Mode
 
-# Costs that differ from a curve by less follow it; six failures scatter by so much.
-_FITS = 0.04
+SCATTER = 0.04
+"""Costs are one that differ by less of what an interval can change: six failures scatter by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +71,23 @@ def best_of(points: Sequence[Point], *, allowed: Callable[[Point], bool]) -> Poi
     return min(found, key=lambda one: (one.cost, -one.effective_s), default=None)
 
 
+def flat_s(
+    points: Sequence[Point], best: Point, failures: Failures, *, allowed: Callable[[Point], bool]
+) -> tuple[float, float]:
+    """Return the least and the longest interval that cost as much as the best one, within scatter.
+
+    points: of one mode, by interval.  Down-times cost the same at any interval, so they are no part
+    of what scatters.
+    """
+    fixed = failures.restart_s / failures.mtbf_s
+    most = best.cost + SCATTER * (best.cost - fixed)
+    place = points.index(best)
+    alike = [allowed(point) and point.cost <= most for point in points]
+    first = max((i + 1 for i in range(place) if not alike[i]), default=0)
+    last = min((i - 1 for i in range(place, len(points)) if not alike[i]), default=len(points) - 1)
+    return points[first].effective_s, points[last].effective_s
+
+
 def optimum_s(points: Sequence[Point]) -> float | None:
     """Return the interval of least cost; None where the least is at an end, so it lies outside.
 
@@ -95,7 +112,7 @@ def _on_a_curve(points: Sequence[Point]) -> float | None:
     basis = np.stack([1 / times, np.ones_like(times), times], axis=1)
     found = np.linalg.lstsq(basis, costs, rcond=None)[0]
     rest = np.abs(basis @ found - costs) / costs
-    if float(rest.max()) > _FITS or found[0] <= 0 or found[2] <= 0:
+    if float(rest.max()) > SCATTER or found[0] <= 0 or found[2] <= 0:
         return None
     return float(math.sqrt(found[0] / found[2]))
 
