@@ -47,11 +47,16 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
+def paragraph(text: str) -> list[str]:
+    """Return the lines of a text, no wider than the terminal, all but the first one set in."""
+    return _wrapped(text, min(_WIDEST, _columns()), indent="  ")
+
+
 def notes_lines(notes: Sequence[str]) -> list[str]:
     """Return the lines of notes below an answer, behind an empty one where there are any."""
     lines = [""] if notes else []
     for note in notes:
-        lines += _wrapped(f"note: {note}", min(_WIDEST, _columns()), indent="  ")
+        lines += paragraph(f"note: {note}")
     return lines
 
 

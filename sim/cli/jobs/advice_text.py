@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from ckptsim.sim.cli.columns import aligned, notes_lines
+from ckptsim.sim.cli.columns import aligned, notes_lines, paragraph
 from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
 from ckptsim.sim.cli.jobs.variant_page import table_lines, whole_page
 from ckptsim.sim.infer.advice import SCATTER, Point, frontier_of
@@ -52,8 +52,11 @@ def lines_of(advice: Advice) -> Iterator[str]:
     for curve in curves:
         least = "outside of these" if curve.optimum_s is None else f"at {curve.optimum_s:,.2f} s"
         paper = f"Young {curve.young_s:,.2f} s, Daly {curve.daly_s:,.2f} s"
-        yield f"{curve.mode.value}: least cost {least}; on paper {paper}. {_why(curve)}"
-    yield f"\n{_sentence(advice)}"
+        yield from paragraph(
+            f"{curve.mode.value}: least cost {least}; on paper {paper}. {_why(curve)}"
+        )
+    yield ""
+    yield from paragraph(_sentence(advice))
     yield from notes_lines(advice.notes)
 
 
