@@ -178,7 +178,7 @@ class TaskState(Protocol):
 
     @property
     def splits(self) -> Mapping[int, int]:
-        """Return how many records a source has emitted of each of its splits, by number."""
+        """Return how many records a source has emitted of each split in its state, by number."""
         ...
 
     @property

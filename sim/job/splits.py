@@ -23,6 +23,8 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery import split
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import Graph
@@ -56,6 +58,14 @@ class Split:
     def limit(self) -> int | None:
         """Return at which position nothing of it is left, None if there is no such."""
         return self.position if self.is_read else self.most
+
+
+def held(splits: Sequence[Split], counts: Mapping[int, int]) -> dict[int, int]:
+    """Return the counts of those splits that are in their reader's state, by number.
+
+    What had been read to its end before a restore is in nobody's, and stays so.
+    """
+    return {one.number: counts[one.number] for one in splits if not one.over}
 
 
 class Splits:

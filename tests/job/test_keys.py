@@ -280,6 +280,18 @@ def test_a_job_starts_from_what_a_checkpoint_records(
     assert result.goals.get("restore_refused", 0) == (attempts == 0)
 
 
+def test_a_split_that_had_been_read_stays_read_over_restores(plane: str) -> None:
+    """Its subtask had finished; whoever counts it at another parallelism does not read it again."""
+    first = source(parallelism=2, recorded="partial")
+    sink = reader("sink", "source", kind="sink", recorded="running")
+    rescale = {"kind": "rescale", "vertex": "source", "parallelism": 1, "at_ns": 100 * MS}
+    crash = {"kind": "crash_task", "vertex": "sink", "at_ns": 300 * MS}
+    result = run(plane, first, sink, faults=(rescale, crash))
+    assert result.goals["restored_rescaled"] == 1
+    assert [str(row.restored_from).split()[0] for row in result.recoveries][-1] == "checkpoint"
+    assert result.run.records_committed == 50
+
+
 # What moves -----------------------------------------------------------------------------------
 
 

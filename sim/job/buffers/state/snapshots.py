@@ -165,7 +165,7 @@ class Snapshots:
         part.state_bytes = self.state_bytes
         part.snapshot = BufferSnapshot(
             processed=task.processed,
-            splits=task.splits if isinstance(task, Source) else {},
+            splits=task.held_splits if isinstance(task, Source) else {},
             exhausted=isinstance(task, Source) and task.is_exhausted,
             input_spans=part.input_spans,
             output_spans=part.output_spans,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.tasks.task import Steps, Task
+from ckptsim.sim.job.splits import held
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -69,6 +70,11 @@ class Source(Task):
         if len(self._splits) == 1:  # all that it has emitted is of that one
             return {self._splits[0].number: self.processed}
         return {one.number: one.position for one in self._splits}
+
+    @property
+    def held_splits(self) -> dict[int, int]:
+        """Return those that are in its state."""
+        return self.splits if self._reader is not None else held(self._splits, self.splits)
 
     def feed(self, reader: SourceReader) -> None:
         """Take records from a reader from now on."""

@@ -108,7 +108,7 @@ class Snapshots:
         parts.snapshot_ns = task.env.now
         parts.sync_ns = task.attempt.job.snapshot_sync_ns(task.spec.vertex)
         parts.snapshot = TaskSnapshot(
-            splits=task.splits,
+            splits=task.held_splits,
             exhausted=task.exhausted,
             state=tuple(task.state),
             transactions=task.sink.state if task.sink is not None else None,

@@ -9,7 +9,7 @@ from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.tasks.task import Steps, Task
-from ckptsim.sim.job.splits import Split
+from ckptsim.sim.job.splits import Split, held
 
 
 class Source(Task):
@@ -65,6 +65,11 @@ class Source(Task):
     def splits(self) -> dict[int, int]:
         """Return how many records it has emitted of each of its splits, by number."""
         return {one.number: one.position for one in self._splits}
+
+    @property
+    def held_splits(self) -> dict[int, int]:
+        """Return those that are in its state."""
+        return self.splits if self._reader is not None else held(self._splits, self.splits)
 
     @property
     def makes_records(self) -> bool:

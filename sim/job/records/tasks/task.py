@@ -118,6 +118,11 @@ class Task:
         return {}
 
     @property
+    def held_splits(self) -> dict[int, int]:
+        """Return those that are in its state."""
+        return {}
+
+    @property
     def identity(self) -> int:
         """Return as which subtask it owns key groups: its index, unless state carries another."""
         return self.attempt.successions[self.spec.vertex.name].identities[self.subtask]
