@@ -49,9 +49,15 @@ class JobOracle(JobObserver):
         self._files: list[FileOracle] = []
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
-        self._idle_splits: dict[int, None] = {}
+        self.idle_splits: dict[int, None] = {}
+        self._moved_splits: dict[int, None] = {}
         self._finished: dict[int, None] = {}  # tasks of the attempt that are known to have
         self._was_rescaled = self._halted = False
+
+    def restarted(self, before: JobObserver) -> None:
+        """Expect no more than of the run before: what it has in flight may speak of idle splits."""
+        self.exactly = before.exactly
+        self.idle_splits.update(before.idle_splits)
 
     # Parts of an attempt ----------------------------------------------------------------------
 
@@ -82,7 +88,8 @@ class JobOracle(JobObserver):
             )
             found.notifications = self.notifications
             found.lifecycle.completed = self._completed
-            found.lifecycle.idle_splits = self._idle_splits
+            found.lifecycle.idle_splits = self.idle_splits
+            found.lifecycle.moved_splits = self._moved_splits
             found.order = self._order
         return found
 

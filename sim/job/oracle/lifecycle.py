@@ -36,7 +36,8 @@ class LifecycleOracle(LifecycleObserver):
     without drain before it had ended.  closed_ns: when it closed.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
     complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far.
-    idle_splits: of all tasks, that were idle at any time.
+    idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
+    other subtasks.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
     """
 
@@ -52,6 +53,7 @@ class LifecycleOracle(LifecycleObserver):
         self.was_rescaled = self.misled = False
         self.completed: dict[int, None] = {}
         self.idle_splits: dict[int, None] = {}
+        self.moved_splits: dict[int, None] = {}
         self._event_time: int | None = None
         self._marks: list[str] = []
         self._final_inputs: dict[int, None] = {}  # see `watermark_taken`
@@ -133,11 +135,17 @@ class LifecycleOracle(LifecycleObserver):
         """Check that a record is not behind the watermark, unless that went on without its split.
 
         Splits have their records in order of time.  A split that was idle may stay behind others.
+        Watermarks that were in flight when a source was rescaled speak for the splits that it had.
         """
         late = self._event_time is not None and timestamp <= self._event_time
         if late and split not in self.idle_splits:
+            name = _RESTORED if split in self.moved_splits else "no_record_is_late"
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
-            self._violate("no_record_is_late", f"{says} its watermark {self._event_time} ns")
+            self._violate(name, f"{says} its watermark {self._event_time} ns")
+
+    def split_moved(self, split: int, /) -> None:
+        """Note that watermarks in flight need not speak for a split."""
+        self.moved_splits[split] = None
 
     def split_idled(self, split: int, /) -> None:
         """Note that watermarks go on without a split."""

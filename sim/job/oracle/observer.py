@@ -8,6 +8,7 @@ has the same digest whoever follows it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class LifecycleObserver:
 
     def timed_record_taken(self, split: int, timestamp: int, /) -> None:
         """Note that a record of a split is processed next, and its event time in ns."""
+
+    def split_moved(self, split: int, /) -> None:
+        """Note that a split's source has had another parallelism."""
 
     def split_idled(self, split: int, /) -> None:
         """Note that a source holds a split for idle."""
@@ -232,9 +236,16 @@ class FileObserver:
 
 
 class JobObserver:
-    """Is told what a job does over all its attempts; exactly: no record may be repeated."""
+    """Is told what a job does over all its attempts.
+
+    exactly: no record may be repeated.  idle_splits: watermarks have gone on without them.
+    """
 
     exactly = True
+    idle_splits: Mapping[int, None] = MappingProxyType({})
+
+    def restarted(self, before: JobObserver) -> None:
+        """Note what the run was like from one of whose checkpoints this one begins."""
 
     # Parts of an attempt ----------------------------------------------------------------------
 

@@ -65,7 +65,8 @@ def _resume(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
 def _report(world: RecordWorld, number: int, other: RecordWorld) -> None:
     for name, _, says, _ in other.violations:
         text = f"restarted from checkpoint {number}: {name}: {says}"
-        hazard = name == "stop_ends"  # the stop's, whatever the job was started from
+        # The stop's, or that of watermarks in flight, whatever the job was started from.
+        hazard = name in ("stop_ends", "restored_watermarks_stay_true")
         world.violate(name if hazard else "restored_checkpoint_gives_the_same_output", text)
 
 
@@ -116,7 +117,7 @@ def _restart(
         may_stop=any(vertex.is_endless for vertex in world.graph.vertices),
         origin=world.origin,
     )
-    other.observer.exactly = world.observer.exactly
+    other.observer.restarted(world.observer)
     other.parallelisms = world.parallelisms
     other.emitted = world.most_emitted()
     other.attempts_before = world.attempts

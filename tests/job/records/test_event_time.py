@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.search.trial import Subject, trial
@@ -45,3 +47,14 @@ def test_no_record_is_late_in_random_jobs() -> None:
         passed.update(reached)
     assert passed[PASSED] >= 3
     assert passed["restored_rescaled"] >= 3
+
+
+@pytest.mark.parametrize("seed", [3707, 6021, 6424, 7595, 7803])
+def test_a_restart_expects_no_more_than_the_run_before(seed: int) -> None:
+    """Statuses of idle splits that a checkpoint has in flight count in a job restarted from it."""
+    assert outcome(random_job(seed), seed)[0] <= {"restored_watermarks_stay_true"}
+
+
+def test_watermarks_in_flight_do_not_speak_for_splits_that_move() -> None:
+    """Behind a source that is rescaled its records may be late, as released Flink has it."""
+    assert outcome(random_job(4880), 4880)[0] == {"restored_watermarks_stay_true"}

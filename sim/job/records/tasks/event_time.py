@@ -110,7 +110,11 @@ class SourceMarks:
 
     def start(self) -> None:
         """Begin to tick."""
-        self._began_ns = self._source.env.now
+        source = self._source
+        self._began_ns = source.env.now
+        if len(set(source.attempt.world.parallelisms[source.spec.vertex.name])) > 1:
+            for split in source.splits:
+                source.observer.lifecycle.split_moved(split)
         self._tick()
 
     def read(self, split: Split, record: Record) -> None:
