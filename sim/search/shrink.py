@@ -68,14 +68,16 @@ def shrink(
     property_name: str,
     trials_max: int = TRIALS_MAX,
     progress: Callable[[int], None] | None = None,
+    goes_on: Callable[[], bool] = lambda: True,
 ) -> Shrunk:
     """Return the simplest scenario that still breaks the property.
 
-    progress: called with the number of runs so far, after each.
+    progress: called with the number of runs so far, after each.  goes_on: whether there may be
+    another one, asked then.
     Raises ShrinkStopped when it is interrupted.
     """
     search = _Shrinker(subject, found, property_name, trials_max)
-    search.progress = progress
+    search.progress, search.goes_on = progress, goes_on
     try:
         search.run()
     except KeyboardInterrupt as stop:
@@ -94,6 +96,7 @@ class _Shrinker:
         self.found = found
         self.trials = 0
         self.progress: Callable[[int], None] | None = None
+        self.goes_on: Callable[[], bool] = lambda: True
         self.steps = 0
         self._document = _plain(subject.scenario)
         self._default = _default(subject.scenario)
@@ -243,6 +246,8 @@ class _Shrinker:
             found = None
         if self.progress is not None:
             self.progress(self.trials)
+        if not self.goes_on():
+            self._left = 0
         if found is None or all(row.property != self._name for row in found.violations):
             return None
         return found

@@ -22,6 +22,7 @@ from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.sync import SYNC_FAULTS, MemoryPolicy
 from ckptsim.sim.cli import main
 from ckptsim.sim.kernel import Streams
+from ckptsim.sim.search import shrink
 from ckptsim.sim.search.explore import (
     Corpus,
     Explorer,
@@ -200,6 +201,10 @@ def test_a_mutant_is_convicted_and_its_run_shrinks(link: str, mutant: str) -> No
     assert name in {row.property for row in smallest.found.trial.violations}
     assert _decisive(smallest.found.choices) < _decisive(broken.choices)
     assert smallest.runs <= 60
+    subject, *_ = explorer.subject(smallest.found.choices)
+    found = smallest.found.trial
+    assert shrink(subject, found, property_name=name, goes_on=lambda: False).trials == 1
+    assert fewer(explorer, broken, property_name=name, goes_on=lambda: False).runs == 1
 
 
 def _decisive(choices: tuple[int, ...]) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from ckptsim.scenarios import UserError
@@ -40,6 +42,8 @@ from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 
 RUNS = 1000
 SHRINKING_RUNS_MAX = 300
+# Shrinking gets the seconds that exploring had, and no fewer than these.
+_LEAST_SECONDS = 10.0
 # Violations that a plain run of the written scenario does not report as rows.
 _OUTSIDE_OF_WORLDS = frozenset({CORE_RAISED, RUN_ENDS, SURVIVES})
 Workers = Callable[[explore.Explorer], AbstractContextManager[CarryOut] | None]
@@ -187,7 +191,7 @@ def _explored(
     finally:
         if not arguments.last_failed:
             kept.save(corpus, so_far)
-    found = [_shrunk(explorer, broken) for broken in report.violating]
+    found = [_shrunk(explorer, broken, how.seconds) for broken in report.violating]
     _keep_failures(kept, report, last_failed=arguments.last_failed)
     return OfLink(explorer=explorer, report=report, found=found, continued_at=began_at)
 
@@ -224,19 +228,28 @@ def _left_of(report: explore.ExploreReport, kept: Kept) -> str:
     return f"{done}; what reached something new is kept in {kept.corpus_file}, and is run first"
 
 
-def _shrunk(explorer: explore.Explorer, before: explore.Explored) -> Found:
-    """Shrink a run by its choices, then by its document; write the scenario and tell its story."""
+def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float | None) -> Found:
+    """Shrink a run by its choices, then by its document; write the scenario and tell its story.
+
+    seconds: of the processor, behind which what is smallest by then has to do; None for any.
+    """
+    until = math.inf if seconds is None else process_time() + max(seconds, _LEAST_SECONDS)
     name = before.trial.violations[0].property
+
+    def goes_on() -> bool:
+        return process_time() < until
+
     with ProgressBar("shrinking") as bar:
         first = explore.fewer(
             explorer,
             before,
             property_name=name,
             progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
+            goes_on=goes_on,
         )
         subject, seed, ties, _ = explorer.subject(first.found.choices)
         found, runs = first.found.trial, first.runs
-        if name not in _OUTSIDE_OF_WORLDS:
+        if name not in _OUTSIDE_OF_WORLDS and goes_on():
             left = SHRINKING_RUNS_MAX - runs
             smallest = shrink(
                 subject,
@@ -244,6 +257,7 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored) -> Found:
                 property_name=name,
                 trials_max=left,
                 progress=lambda done: bar(done=first.runs + done, total=SHRINKING_RUNS_MAX),
+                goes_on=goes_on,
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials

@@ -28,16 +28,18 @@ def fewer(
     property_name: str,
     runs_max: int = RUNS_MAX,
     progress: Callable[[int], None] | None = None,
+    goes_on: Callable[[], bool] = lambda: True,
 ) -> Fewer:
     """Return the simplest run that still breaks the property; nothing in this is random.
 
     A list is simpler that has fewer choices other than the simplest, then one that is shorter, then
     one that is smaller at the first difference.  progress: called with the number of runs so
-    far, after each.
+    far, after each.  goes_on: whether there may be another one, asked then.
     """
     if property_name == RUN_ENDS:
         runs_max = min(runs_max, _ENDLESS_RUNS_MAX)
     search = _Search(explorer, found, property_name, runs_max, progress)
+    search.goes_on = goes_on
     search.run()
     return Fewer(found=search.best, runs=search.runs)
 
@@ -59,6 +61,7 @@ class _Search:
         self._name = name
         self._runs_max = runs_max
         self._progress = progress
+        self.goes_on: Callable[[], bool] = lambda: True
 
     def run(self) -> None:
         """Take steps until a whole round brings none, or the runs are used up."""
@@ -104,6 +107,8 @@ class _Search:
         self.runs += 1
         if self._progress is not None:
             self._progress(self.runs)
+        if not self.goes_on():
+            self._runs_max = self.runs
         broken = any(row.property == self._name for row in got.trial.violations)
         # A shorter list may have been filled up with zeros: compare what was really chosen.
         if not broken or _order(got.choices) >= _order(self.best.choices):
