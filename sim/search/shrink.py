@@ -20,7 +20,7 @@ from typing import Any
 
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError, UserError
 from ckptsim.scenarios.files import document
-from ckptsim.sim.kernel import Noting, TooManyStepsError, parse_ties
+from ckptsim.sim.kernel import Noting, parse_ties
 from ckptsim.sim.search import simpler
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
@@ -242,7 +242,9 @@ class _Shrinker:
         subject = replace(self._subject, scenario=scenario)
         try:
             found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
-        except TooManyStepsError:
+        except UserError:
+            raise
+        except Exception:  # noqa: BLE001 - a faulty host may raise there: another fault, or none
             found = None
         if self.progress is not None:
             self.progress(self.trials)

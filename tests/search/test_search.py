@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 
@@ -130,6 +131,21 @@ def test_hunt_shrinks_to_the_one_fault_and_the_smallest_workload(toy):
     assert smallest.model.serve_ns == 2_000_000
     assert smallest.model.producers[0].pause_ns == 1_000_000
     assert (find.shrunk.trial.seed, find.shrunk.trial.ties) == (0, "structural")
+
+
+def test_shrinking_passes_by_what_makes_a_run_raise(toy, monkeypatch):
+    """A faulty host may raise in a simpler scenario: that is not what was found."""
+
+    def raising(subject, *rest, **more):
+        if subject.scenario.model.room < 5:
+            raise KeyError(subject.scenario.model.room)
+        return trial(subject, *rest, **more)
+
+    monkeypatch.setattr(import_module("ckptsim.sim.search.shrink"), "trial", raising)
+    find = hunt(Subject(scenario=toy(Lose(occurrence=3), room=17)), range(3))
+    assert find is not None
+    assert 5 <= find.shrunk.scenario.model.room < 17
+    assert find.shrunk.scenario.faults == (Lose(occurrence=1),)
 
 
 def test_hunting_twice_gives_the_same(toy):
