@@ -195,7 +195,8 @@ class JobWorld:
     def crash_job_manager(self) -> None:
         """Fail the job manager: pending checkpoints are lost; completed ones and numbers are kept.
 
-        Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter, DefaultCompletedCheckpointStore.
+        All tasks are deployed anew.  Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter,
+        DefaultCompletedCheckpointStore.recover.
         """
         if self.running:
             self._plane.observer.job_manager_lost()

@@ -14,6 +14,7 @@ on Software Engineering 28 (2002), for the halves.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from ckptsim.scenarios import LINKS, Scenario, ScenarioError, UserError
 from ckptsim.scenarios.files import document
 from ckptsim.sim.kernel import Noting, parse_ties
 from ckptsim.sim.search import simpler
+from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 TRIALS_MAX = 300
@@ -69,15 +71,18 @@ def shrink(
     trials_max: int = TRIALS_MAX,
     progress: Callable[[int], None] | None = None,
     goes_on: Callable[[], bool] = lambda: True,
+    run_seconds_max: float = math.inf,
 ) -> Shrunk:
     """Return the simplest scenario that still breaks the property.
 
     progress: called with the number of runs so far, after each.  goes_on: whether there may be
-    another one, asked then.
+    another one, asked then.  run_seconds_max: of the processor, after which a run counts for
+    nothing; with a limit the machine has a say in what is smallest.
     Raises ShrinkStopped when it is interrupted.
     """
     search = _Shrinker(subject, found, property_name, trials_max)
     search.progress, search.goes_on = progress, goes_on
+    search.run_seconds_max = run_seconds_max
     try:
         search.run()
     except KeyboardInterrupt as stop:
@@ -97,6 +102,7 @@ class _Shrinker:
         self.trials = 0
         self.progress: Callable[[int], None] | None = None
         self.goes_on: Callable[[], bool] = lambda: True
+        self.run_seconds_max = math.inf
         self.steps = 0
         self._document = _plain(subject.scenario)
         self._default = _default(subject.scenario)
@@ -241,9 +247,12 @@ class _Shrinker:
         self.trials += 1
         subject = replace(self._subject, scenario=scenario)
         try:
-            found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
+            with limited(self.run_seconds_max):
+                found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
         except UserError:
             raise
+        except TooLongError:
+            found = None
         except Exception:  # noqa: BLE001 - a faulty host may raise there: another fault, or none
             found = None
         if self.progress is not None:

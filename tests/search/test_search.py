@@ -13,7 +13,7 @@ from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.search import Subject, check, hunt, trial
 from ckptsim.sim.search.check import RUN_REPEATS
 from ckptsim.sim.search.faults import with_random_faults
-from ckptsim.sim.search.shrink import TRIALS_MAX
+from ckptsim.sim.search.shrink import TRIALS_MAX, shrink
 from tests.search.toy import Lose, Producer, Slow
 
 TWO = (Producer(name="one", items=40), Producer(name="two", items=30, pause_ns=1_234_567))
@@ -146,6 +146,22 @@ def test_shrinking_passes_by_what_makes_a_run_raise(toy, monkeypatch):
     assert find is not None
     assert 5 <= find.shrunk.scenario.model.room < 17
     assert find.shrunk.scenario.faults == (Lose(occurrence=1),)
+
+
+def test_shrinking_passes_by_what_does_not_end(toy, monkeypatch):
+    """With a limit of seconds a simpler scenario that runs on and on is given up."""
+
+    def endless(subject, *rest, **more):
+        while subject.scenario.model.room < 16:
+            pass
+        return trial(subject, *rest, **more)
+
+    found = trial(Subject(scenario=toy(Lose(occurrence=3), room=17)), 0, "structural")
+    monkeypatch.setattr(import_module("ckptsim.sim.search.shrink"), "trial", endless)
+    subject = Subject(scenario=toy(Lose(occurrence=3), room=17))
+    smallest = shrink(subject, found, property_name="nothing_lost", run_seconds_max=0.05)
+    assert 16 <= smallest.scenario.model.room < 18
+    assert smallest.scenario.faults == (Lose(occurrence=1),)
 
 
 def test_hunting_twice_gives_the_same(toy):

@@ -53,7 +53,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     # Ends when its seconds are over.
     "sim/search/explore/explore.py": frozenset({Rule.CLOCK}),
     # Asks whether it is in a main thread, where alone a run can be limited.
-    "sim/search/explore/run.py": frozenset({Rule.OUTSIDE}),
+    "sim/search/limit.py": frozenset({Rule.OUTSIDE}),
     "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),
     # Waits for the answers of programs, and gives up in time.
     "sim/slots/process/program.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),

@@ -258,6 +258,7 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
                 trials_max=left,
                 progress=lambda done: bar(done=first.runs + done, total=SHRINKING_RUNS_MAX),
                 goes_on=goes_on,
+                run_seconds_max=math.inf if seconds is None else explore.RUN_SECONDS_MAX,
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials

@@ -17,7 +17,8 @@ from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.recording import CheckpointAnswer, Recording, SubtaskAnswer, SubtaskPart
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
-_MB = _MS = 1_000_000
+_MB = 1_000_000
+_MS = 1_000_000
 _LEAST, _MOST = 0.1, 20.0
 # What a scenario can hold.
 _MOST_CORES = 100_000

@@ -4,9 +4,10 @@ from ckptsim.sim.search.explore.corpus import Corpus
 from ckptsim.sim.search.explore.explore import ExploreStopped, Exploring, explore
 from ckptsim.sim.search.explore.fewer import fewer
 from ckptsim.sim.search.explore.report import ExploreReport
-from ckptsim.sim.search.explore.run import Explored, Explorer
+from ckptsim.sim.search.explore.run import RUN_SECONDS_MAX, Explored, Explorer
 
 __all__ = [
+    "RUN_SECONDS_MAX",
     "Corpus",
     "ExploreReport",
     "ExploreStopped",

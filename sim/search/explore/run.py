@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from traceback import extract_tb
-from types import FrameType
-from typing import NoReturn
 
 from ckptsim import models
 from ckptsim.scenarios import Scenario, UserError
@@ -22,6 +17,7 @@ from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.explore.branches import Branches
 from ckptsim.sim.search.explore.coverage import features
+from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.resolve import resolve
@@ -145,11 +141,11 @@ def _trial(
             load_world(subject.scenario.world)
             resolve(subject.scenario.world, cores=subject.cores, mutant=subject.mutant)
             branches.watch()
-        with _limited():
+        with limited(RUN_SECONDS_MAX):
             result = subject.run(seed, ties, keep_trace=True)
     except UserError:
         raise
-    except _TooLongError:
+    except TooLongError:
         says = f"the run has not ended after {RUN_SECONDS_MAX} s of work"
         return _ended(seed, ties, _row(RUN_ENDS, says))
     except Exception as error:  # noqa: BLE001 - what a core raises is what is looked for
@@ -205,27 +201,3 @@ def _raised(error: Exception) -> str:
     where = f"core {path.relative_to(root)}" if inside else path.name
     text = f"{type(error).__name__}: {error}".replace("\n", " ")
     return f"{where}, line {last.lineno}, raised {text}"
-
-
-class _TooLongError(BaseException):
-    """A run that does not end; no Exception, so that no handler takes it for one of a core."""
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    """End the block with an exception when it takes too long; in a main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGPROF, _too_long)
-    # Again and again: a process of the simulation may have swallowed the first one.
-    signal.setitimer(signal.ITIMER_PROF, RUN_SECONDS_MAX, 1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def _too_long(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise _TooLongError

@@ -9,7 +9,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.compiled.columns import channel, gate, request
-from ckptsim.sim.job.buffers.input import RecoveredBuffers, is_recovering
+from ckptsim.sim.job.buffers.input import RecoveredBuffers, declined_while_recovering
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
@@ -201,8 +201,9 @@ class CompiledGate:
 
     def start(self, checkpoint: int) -> FailureReason | None:
         """Begin to persist; returns why the checkpoint cannot start, or None."""
-        if is_recovering(self):
-            return FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
+        declined = declined_while_recovering(self)
+        if declined is not None:
+            return declined
         refused = self.task.driver.ask(request.START_GATE, self.row, checkpoint)
         return FailureReason.CHECKPOINT_SUBSUMED if refused else None
 

@@ -2,7 +2,12 @@
 
 from ckptsim.sim.job.buffers.input.input_choice import InputChoice, InputTurns
 from ckptsim.sim.job.buffers.input.input_events import InputEvents
-from ckptsim.sim.job.buffers.input.input_gate import Channel, InputGate, debloat, is_recovering
+from ckptsim.sim.job.buffers.input.input_gate import (
+    Channel,
+    InputGate,
+    debloat,
+    declined_while_recovering,
+)
 from ckptsim.sim.job.buffers.input.local_channel import LocalChannel
 from ckptsim.sim.job.buffers.input.recovered_channel import RecoveredBuffers
 from ckptsim.sim.job.buffers.input.remote_channel import RemoteChannel
@@ -19,5 +24,5 @@ __all__ = [
     "RemoteChannel",
     "Wire",
     "debloat",
-    "is_recovering",
+    "declined_while_recovering",
 ]

@@ -146,8 +146,9 @@ class InputGate:
 
     def start(self, checkpoint: int) -> FailureReason | None:
         """Begin to persist; returns why the checkpoint cannot start, or None."""
-        if is_recovering(self):
-            return FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
+        declined = declined_while_recovering(self)
+        if declined is not None:
+            return declined
         for channel in self.channels:
             refused = channel.start(checkpoint)
             if refused is not None:
@@ -177,17 +178,20 @@ class InputGate:
             channel.announce_size(size)
 
 
-def is_recovering(gate: InputGate | CompiledGate) -> bool:
-    """Return whether a gate may not persist: what old channels held could not be told apart again.
+def declined_while_recovering(gate: InputGate | CompiledGate) -> FailureReason | None:
+    """Return why a gate may not persist, or None: it holds restored data of several old channels.
+
+    Once they have given it all, the gate forgets that it had any.
 
     Source: Apache Flink 1.20.3, RescalingStreamTaskNetworkInput.prepareSnapshot.
     """
     if not gate.told_apart:
-        return False
-    gate.told_apart = any(one.records < one.subpartition.restored.records for one in gate.channels)
-    if gate.told_apart:
-        gate.task.env.goals.reach("declined_during_recovery")
-    return gate.told_apart
+        return None
+    if all(one.records >= one.subpartition.restored.records for one in gate.channels):
+        gate.told_apart = False
+        return None
+    gate.task.env.goals.reach("declined_during_recovery")
+    return FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
 
 
 def debloat(task: Task) -> None:
