@@ -240,10 +240,7 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
 
 def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> list[dict[str, Any]]:
     """Return changes of parallelism, and fit the job to them."""
-    vertices = {vertex["name"]: vertex for vertex in job["vertices"]}
-    free = [name for name in vertices if not _forgets(vertices, name)]
-    if not free:
-        return []
+    names = [vertex["name"] for vertex in job["vertices"]]
     spare_files(job)
     if on_records:
         job["costs"]["read_record_ns"] = choices.of((0, _MS // 4, 2 * _MS))
@@ -251,12 +248,12 @@ def _rescales(choices: Choices, job: dict[str, Any], *, on_records: bool) -> lis
         _rescaled_on_buffers(choices, job)
     if "tolerable_failures" not in job["checkpointing"]:
         job["restart"] = {"kind": "fixed_delay", "delay_ns": choices.of((0, 5 * _MS))}
-    return [_rescale(choices, job, free) for _ in range(choices.integer(1, 3))]
+    return [_rescale(choices, job, names) for _ in range(choices.integer(1, 3))]
 
 
-def _rescale(choices: Choices, job: dict[str, Any], free: Sequence[str]) -> dict[str, Any]:
+def _rescale(choices: Choices, job: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return a change of parallelism, some with the whole job submitted again."""
-    fault: dict[str, Any] = {"kind": "rescale", "vertex": choices.of(free)}
+    fault: dict[str, Any] = {"kind": "rescale", "vertex": choices.of(names)}
     fault |= {"parallelism": choices.integer(1, 6), "at_ns": _instant(choices, job)}
     if choices.integer(0, 3) == 3:
         fault |= {"kind": "resubmit", "mode": _mode(choices, job)}
@@ -361,15 +358,3 @@ def _fits(fault: dict[str, Any], vertices: Sequence[dict[str, Any]]) -> bool:
     parallelism = {vertex["name"]: vertex["parallelism"] for vertex in vertices}
     vertex = fault.get("vertex")
     return vertex is None or fault.get("subtask", 0) < parallelism[vertex]
-
-
-def _forgets(vertices: dict[str, Any], name: str) -> bool:
-    """Tell whether forward edges join a vertex to a source that has no state."""
-    group = [name]
-    for member in group:  # grows while it is looked through
-        for vertex in vertices.values():
-            for one in vertex.get("inputs", ()):
-                ends = (vertex["name"], one["upstream"])
-                if one["partitioner"] == "forward" and member in ends:
-                    group += [end for end in ends if end not in group]
-    return not all(vertices[member].get("keeps_position", True) for member in group)

@@ -30,7 +30,7 @@ _JOB: tuple[_Option, ...] = (
     ("channels.buffer_sizes", ("flushed", "debloated")),
     ("checkpointing.first_trigger_ns", (0, 5 * _MS)),
     ("checkpointing.subtasks_per_file", (1, 2)),
-    ("vertices.*.keeps_position", (False,)),
+    ("channels.preloaded_records", (3, 20)),
     ("vertices.*.rate_changes", ([{"at_ns": 20 * _MS, "factor": 3.0}],)),
     ("vertices.*.repeat", (2,)),
     ("vertices.*.selectivity", (0.5, 2.0)),

@@ -102,6 +102,14 @@ def test_rescales_are_drawn_on_both_planes() -> None:
     assert any(job.plane is Plane.BUFFERS and job.checkpointing.unaligned for job in jobs)
 
 
+@pytest.mark.parametrize("link", ["barriers", "final_checkpoint"])
+def test_drawn_sources_remember_what_they_have_read(link: str) -> None:
+    """One that forgets what finished subtasks have read doubles records, and is no fault."""
+    for number in range(200):
+        model = _drawn(link, number)[0].model
+        assert not isinstance(model, Job) or all(one.keeps_position for one in model.vertices)
+
+
 def test_a_budget_in_runs_gives_the_same_on_any_number_of_processes() -> None:
     """Digest, coverage and corpus do not depend on who carries out a run."""
     found = []
