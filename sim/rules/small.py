@@ -1,15 +1,17 @@
-"""The rules of what is small: the end of data, a failure of a stop, edges, assigned gates.
+"""The rules of what is small: ends of data, failures of stops, event time, edges, assigned gates.
 
-Source: Apache Flink, FLINK-28386 and FLINK-26783; CheckpointOptions; TaskStateAssignment.
+Source: Apache Flink, FLINK-28386 and FLINK-26783; StatusWatermarkValve; CheckpointOptions;
+TaskStateAssignment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ckptsim.models.barriers import Barrier, OptionKind
 from ckptsim.models.coordinator import Recovery
+from ckptsim.models.lifecycle import NO_WATERMARK
 from ckptsim.models.recovery.in_flight import Exchange
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS, GateAssignment
 from ckptsim.sim.rules.answers import Pick
@@ -38,6 +40,83 @@ class EndOfDataRules(Naive):
         """Return a report, seldom a deployment."""
         report = ("reported", pick.integer(0, self._tasks - 1))
         return ("reset",) if pick.one_in(8) else report
+
+
+class WatermarkRules(Naive):
+    """Event time is what was told last: the least of who counts, or at the end of all the largest.
+
+    A channel counts while it is active, from the moment since its last return on at which it was
+    not behind what had been told.  `_calls` has what was heard, `_told` event time behind each.
+    """
+
+    def __init__(self, channels: int) -> None:
+        self._channels = range(channels)
+        self._calls: list[Any] = []
+        self._told: list[int] = []
+
+    def _idle(self, channel: int, upto: int) -> bool:
+        statuses = [
+            call[2]["idle"] for call in self._calls[:upto] if call[:2] == ("take_status", channel)
+        ]
+        return bool(statuses and statuses[-1])
+
+    def _watermark(self, channel: int, upto: int) -> int:
+        heard = [call[2] for call in self._calls[:upto] if call[:2] == ("take_watermark", channel)]
+        return max(heard, default=NO_WATERMARK)
+
+    def _before(self, moment: int) -> int:
+        return max(self._told[:moment], default=NO_WATERMARK)
+
+    def _counts(self, channel: int) -> bool:
+        now = len(self._calls)
+        if self._idle(channel, now):
+            return False
+        paused = [moment for moment in range(now) if self._idle(channel, moment)]
+        since = range(paused[-1] + 1, now + 1) if paused else ()
+        return not paused or any(
+            self._watermark(channel, moment) >= self._before(moment - 1) for moment in since
+        )
+
+    def take(self, event: Any) -> Sequence[Any]:
+        """Note a call, unless it says nothing, and work out what event time is told behind it."""
+        name, channel, said = event
+        before, was_idle = self._event_time, self._idle(channel, len(self._calls))
+        if was_idle if name == "take_watermark" else was_idle == said["idle"]:
+            return [None]
+        self._calls.append(event)
+        marks = [self._watermark(one, len(self._calls)) for one in self._channels]
+        among = [marks[one] for one in self._channels if self._counts(one)]
+        if name == "take_status":
+            if was_idle or marks[channel] != before:
+                among = []
+            elif self._all_idle:
+                among = [max(marks)]
+        self._told.append(max(before, min(among, default=before)))
+        return [None]
+
+    @property
+    def _event_time(self) -> int:
+        return self._before(len(self._told))
+
+    @property
+    def _all_idle(self) -> bool:
+        return all(self._idle(one, len(self._calls)) for one in self._channels)
+
+    def says(self, core: Any) -> Iterator[tuple[str, object, object]]:
+        """Yield event time, whether all is idle, and whether an idle channel was passed."""
+        now, event_time = len(self._calls), self._event_time
+        behind = [one for one in self._channels if self._watermark(one, now) < event_time]
+        yield "watermark", core.core.watermark, event_time
+        yield "idle", core.core.idle, self._all_idle
+        passed = any(self._idle(one, now) for one in behind)
+        yield "has_passed_idle", core.core.has_passed_idle, passed
+
+    def stray(self, pick: Pick) -> Any:
+        """Return a watermark, one of three times a status; they often repeat or fall behind."""
+        channel = pick.of(self._channels)
+        if pick.one_in(3):
+            return ("take_status", channel, {"idle": pick.one_in(2)})
+        return ("take_watermark", channel, pick.integer(0, len(self._calls) // 2 + 2))
 
 
 class AfterFailureRules(Naive):

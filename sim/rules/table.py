@@ -39,6 +39,7 @@ from ckptsim.sim.rules.small import (
     AssignmentRules,
     EdgeRules,
     EndOfDataRules,
+    WatermarkRules,
 )
 from ckptsim.sim.rules.source import SourceRules, drawn_source
 from ckptsim.sim.rules.subtask import SubtaskRules
@@ -103,6 +104,10 @@ def _tasks(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (pick.integer(1, 3),), {"enabled": not pick.one_in(4)}
 
 
+def _gate(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (pick.integer(1, 4),), {}
+
+
 def _strategy(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (recovery.drawn_strategy(pick),), {}
 
@@ -143,6 +148,7 @@ _JOB: Mapping[str, Walk] = {
     "input_channel": Walk(_channel, InputChannelRules, adapt=called),
     "output_subpartition": Walk(_channel, SubpartitionRules, adapt=called),
     "end_of_data": Walk(_tasks, EndOfDataRules, adapt=methods),
+    "watermarks": Walk(_gate, WatermarkRules, adapt=methods),
     "failover": Walk(_nothing, AfterFailureRules, adapt=function),
     "edge": Walk(_nothing, EdgeRules, adapt=function),
     "assignment": Walk(_nothing, AssignmentRules, adapt=methods),

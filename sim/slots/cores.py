@@ -15,7 +15,7 @@ from ckptsim.models.coordinator import (
     Recovery,
     after_failure,
 )
-from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters
+from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions, make_store
@@ -116,6 +116,7 @@ class ProtocolCores:
     edge: OverEdge = over_edge
     end_of_data: MakeListener = EndOfDataListener
     failover: AfterFailure = after_failure
+    watermarks: Callable[[int], WatermarkValve] = WatermarkValve
     assignment: Callable[[], InFlightAssignment] = InFlightAssignment
     recovered_input: MakeRecoveredInput = RecoveredInput
     induced: Callable[[], uncoordinated.TaskProtocol] = uncoordinated.InducedTask

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ckptsim.models import barriers
 from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener, Recovery
 from ckptsim.models.coordinator.debloater import DebloatParameters
-from ckptsim.models.lifecycle import TaskKind, TaskParameters
+from ckptsim.models.lifecycle import TaskKind, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions
@@ -206,6 +206,16 @@ _PARTS = (
         sample=lambda: Call((), {"stop_completed": False}),
         of=Recovery,
         is_rule=True,
+    ),
+    Slot(
+        name="watermarks",
+        says="the event time of a task, of watermarks and statuses of its channels",
+        takes="(channels: int)",
+        gives="WatermarkValve",
+        ours="ckptsim.models.lifecycle:WatermarkValve",
+        links=_RECORD_JOBS,
+        sample=lambda: Call((1,)),
+        of=WatermarkValve,
     ),
     Slot(
         name="assignment",

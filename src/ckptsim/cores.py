@@ -13,6 +13,7 @@ your own; an implementation of your own that has the same door can be put into a
 | writer of in-flight data | `barriers.SharedStateWriter` | `writer_events` |
 | checkpoint coordinator | `coordinator.CheckpointCoordinator` | `coordinator_events` |
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
+| event time of a task | `lifecycle.WatermarkValve` | methods, no events |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
 | failure detection | `recovery.FailureDetector` | `detection` |
 | restart strategy | `recovery.RestartStrategy` | `restart` |

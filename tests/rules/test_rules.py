@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.lifecycle import WatermarkValve
 from ckptsim.models.ordering.release.ledger import Ledger
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
@@ -62,6 +63,29 @@ def test_walks_cover_an_id_by_one_state_after_the_other(monkeypatch: pytest.Monk
     """A core that forgets what it has added to the totals but for the last time is told apart."""
     monkeypatch.setattr(Ledger, "release", _credits_once)
     assert _first_difference("ordering", OURS.ordering, 150) is not None
+
+
+class _Hasty(WatermarkValve):
+    """Counts a channel that comes back from idle at once, however far it is behind."""
+
+    def take_status(self, channel: int, *, idle: bool) -> None:
+        super().take_status(channel, idle=idle)
+        self._channels[channel].aligned = not idle
+
+
+class _Patient(WatermarkValve):
+    """Leaves event time where it is when the last active channel goes idle."""
+
+    def take_status(self, channel: int, *, idle: bool) -> None:
+        before = self.watermark
+        super().take_status(channel, idle=idle)
+        self.watermark = before if self.idle else self.watermark
+
+
+@pytest.mark.parametrize("faulty", [_Hasty, _Patient])
+def test_walks_tell_who_counts_for_event_time(faulty: Factory) -> None:
+    """A valve that lets a channel hold event time back that is behind, or lets none move it."""
+    assert _first_difference("watermarks", faulty, 20) is not None
 
 
 @pytest.mark.parametrize("link", LINKS)

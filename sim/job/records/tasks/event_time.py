@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK, WatermarkValve
+from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
 from ckptsim.sim.job.records.keys import timestamp_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import SOURCE_SPAN, Mark, Record
@@ -47,7 +47,8 @@ class EventTime:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._is_on = task.attempt.job.event_time.watermark_interval_ns is not None
-        self._valve = WatermarkValve(sum(task.attempt.graph.gate_channels[task.number]))
+        attempt = task.attempt
+        self._valve = attempt.cores.watermarks(sum(attempt.graph.gate_channels[task.number]))
         self._told = _Told()
 
     def take(self, channel: int, mark: Mark) -> None:
