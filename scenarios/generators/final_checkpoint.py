@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators import buffer_jobs
+from ckptsim.scenarios.generators import buffer_jobs, in_flight
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
 from ckptsim.scenarios.job.graph.planes import Plane
@@ -41,13 +41,20 @@ HAZARDS = (
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; `violates` has the hazards that it may run into."""
     # Jobs on records are the cheaper ones, and have more happen to them.
-    if choices.integer(0, 4) == 4:
-        text = buffer_jobs.short(buffer_jobs.crashing_document(choices))
-        text["job"]["plane"] = "buffers"
-        text = add_environment(choices, text | {"link": "final_checkpoint"})
-    else:
+    kind = choices.integer(0, 5)
+    if kind < 4:
         text = add_environment(choices, document(choices))
+    elif kind == 4:
+        text = buffer_jobs.short(buffer_jobs.crashing_document(choices))
+        text = add_environment(choices, _on_buffers(text))
+    else:
+        text = _on_buffers(in_flight.on_buffers(choices))
     return scenario_of(text | {"violates": hazards_of(text)})
+
+
+def _on_buffers(text: dict[str, Any]) -> dict[str, Any]:
+    job = text["job"] | {"plane": "buffers"}
+    return text | {"link": "final_checkpoint", "job": job}
 
 
 def hazards_of(text: dict[str, Any]) -> list[str]:

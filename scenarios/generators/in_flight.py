@@ -58,6 +58,8 @@ def document(choose: Choices) -> dict[str, Any]:
         "restart": {"kind": "fixed_delay", "delay_ns": choose.of((0, 5)) * _MS},
         "recovery": {"heartbeat_interval_ns": 3 * _MS, "heartbeat_timeout_ns": 10 * _MS},
     }
+    if choose.integer(0, 3) == 3:
+        job["event_time"] = {"watermark_interval_ns": choose.of((1, 3)) * _MS}
     return {
         "name": "random_job",
         "link": "barrier_protocol",
@@ -71,10 +73,11 @@ def on_buffers(choose: Choices) -> dict[str, Any]:
     """Return such a job on buffers, of which few are lent and records fill several or share one."""
     text = document(choose)
     job = text["job"]
-    del job["channels"], job["channel_state"], job["costs"]
+    for table in ("channels", "channel_state", "costs", "event_time"):
+        job.pop(table, None)
     job["network"] = {
         "record_bytes": choose.of((300, 1_500, 6_000)),
-        "segment_bytes": 4096,
+        "segment_bytes": choose.of((4096, 4096, 1_000)),
         "exclusive_buffers": choose.of((2, 0, 1)),
         "floating_buffers": 8,
         "max_buffers_per_channel": 10,
@@ -90,6 +93,7 @@ def on_buffers(choose: Choices) -> dict[str, Any]:
     for vertex in job["vertices"]:
         if "rate_per_s" in vertex:
             vertex["hot_ratio"] = choose.of((0.0, 0.5))
+            vertex["records"] *= choose.of((1, 3))  # failovers are later here: some read on then
         vertex["record_variation"] = choose.of((0.0, 0.0, 0.5))
         for one in vertex.get("inputs", ()):
             one["partitioner"] = one["partitioner"].replace("custom", "hash")
@@ -109,6 +113,7 @@ def _source(choose: Choices, number: int) -> dict[str, Any]:
         "rate_per_s": 1000.0 * parallelism / choose.of((1, 2)),
         # Some have finished when the first checkpoint is taken.
         "records": choose.of((choose.integer(12, 30), choose.integer(12, 30), 2)) * parallelism,
+        "records_step": choose.of((0, 0, 15)),
     }
 
 

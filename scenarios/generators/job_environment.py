@@ -77,6 +77,8 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
         faults = [one for one in faults if _fits(one, job["vertices"])] + rescales
     if rescales and on_records and choices.flag():
         faults = _much_in_flight(choices, job, rescales)
+    if on_records and _ends(job) and choices.integer(0, 7) == 7:
+        faults += _written_at_the_end(choices, job)
     if "stop_at_ns" in job.get("ending", {}) and choices.integer(0, 2) == 2:
         faults += _unheard_stop(choices, job)
     if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
@@ -258,6 +260,21 @@ def _rescale(choices: Choices, job: dict[str, Any], names: Sequence[str]) -> dic
     if choices.integer(0, 3) == 3:
         fault |= {"kind": "resubmit", "mode": _mode(choices, job)}
     return fault
+
+
+def _written_at_the_end(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Have tasks write parts of several checkpoints and savepoints for long when their data ends.
+
+    Returns the savepoints.
+    """
+    job["costs"]["snapshot_async_ns"] = choices.of((5, 12)) * _MS
+    if job["checkpointing"]["mode"] in ("aligned", "at_least_once"):
+        job["checkpointing"] |= {"max_concurrent": 3, "min_pause_ns": 0}
+    last_ns = max(_ends(job))
+    return [
+        {"kind": "request_savepoint", "at_ns": max(1, last_ns + choices.integer(-10, 30) * _MS)}
+        for _ in range(choices.integer(1, 3))
+    ]
 
 
 def _unheard_stop(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:

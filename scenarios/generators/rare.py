@@ -55,6 +55,8 @@ _STORE: tuple[_Option, ...] = (
 )
 _PIPELINE: tuple[_Option, ...] = (
     ("machine", ({"cores": 2},)),
+    ("release.end_wait_ns", (_MS, 5 * _MS)),
+    ("store.report_ns", (100 * _MS,)),
     ("store.retry_ns", (_MS,)),
     ("store.spread", (0.5,)),
 )
