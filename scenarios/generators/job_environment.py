@@ -77,10 +77,7 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
         faults = [one for one in faults if _fits(one, job["vertices"])] + rescales
     if rescales and on_records and choices.flag():
         faults = _much_in_flight(choices, job, rescales)
-    if on_records and _ends(job) and choices.integer(0, 7) == 7:
-        faults += _written_at_the_end(choices, job)
-    if "stop_at_ns" in job.get("ending", {}) and choices.integer(0, 2) == 2:
-        faults += _unheard_stop(choices, job)
+    faults += _around_the_end(choices, job, on_records=on_records)
     if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
         job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
     if rescales and not on_records:
@@ -262,11 +259,19 @@ def _rescale(choices: Choices, job: dict[str, Any], names: Sequence[str]) -> dic
     return fault
 
 
-def _written_at_the_end(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
-    """Have tasks write parts of several checkpoints and savepoints for long when their data ends.
+def _around_the_end(
+    choices: Choices, job: dict[str, Any], *, on_records: bool
+) -> list[dict[str, Any]]:
+    """Return what happens around the end of a job's data, if anything does, and fit the job."""
+    late = on_records and _ends(job) and choices.integer(0, 7) == 7
+    found = _written_at_the_end(choices, job) if late else []
+    if "stop_at_ns" in job.get("ending", {}) and choices.integer(0, 2) == 2:
+        found += _unheard_stop(choices, job)
+    return found
 
-    Returns the savepoints.
-    """
+
+def _written_at_the_end(choices: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Have tasks still write parts of checkpoints, and of the savepoints returned, at their end."""
     job["costs"]["snapshot_async_ns"] = choices.of((5, 12)) * _MS
     if job["checkpointing"]["mode"] in ("aligned", "at_least_once"):
         job["checkpointing"] |= {"max_concurrent": 3, "min_pause_ns": 0}

@@ -42,7 +42,6 @@ _SYNC: tuple[_Option, ...] = (
     ("source.complete_on_every_socket", (False, True)),
     ("source.final_drain", ("skip", "wait")),
     ("source.keys_on_stdio", (True, False)),
-    ("source.missing_state", ("finished", "unread")),
     ("source.open_spread", (0.5,)),
     ("source.repeat_states", (True, False)),
     ("destination.upload_bandwidth_bytes_per_s", (100_000,)),
