@@ -92,8 +92,6 @@ class WriterRules(Naive):
 
     def _take_release(self, subtask: int) -> list[Any]:
         self._registered = [each for each in self._registered if each != subtask]
-        if subtask in self._heard and not self._is_whole(subtask):
-            return self._fail(_SHARED)
         return self._finish_if_whole()
 
     def _take_part(self, event: Any) -> list[Any]:

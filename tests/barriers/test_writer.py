@@ -65,17 +65,17 @@ def test_a_subtask_that_has_not_begun_is_waited_for_until_it_is_released() -> No
     assert writer.step(writer_events.SubtaskReleased(1)) == [writer_events.PartWritten(0, 1, 0)]
 
 
-def test_a_subtask_that_leaves_in_the_middle_fails_the_file() -> None:
-    """Nobody finishes the part of one that has left, so no other waits for it."""
-    writer = SharedStateWriter([0, 1])
-    for subtask in (0, 1):
-        writer.step(writer_events.WriteStarted(subtask, 1))
-        writer.step(writer_events.InputClosed(subtask, 1))
-    assert writer.step(writer_events.OutputClosed(0, 1)) == []
+def test_a_subtask_that_leaves_in_the_middle_holds_the_file_until_an_abort() -> None:
+    """Its part stays unfinished, so the others wait; the abort of the checkpoint fails them all."""
+    writer = begun(0, 1)
+    assert closed(writer, 0) == []
+    assert writer.step(writer_events.SubtaskReleased(1)) == []
+    assert writer.writing == (0, 1)
     shared = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
-    failed = [writer_events.PartFailed(0, 1, shared), writer_events.PartFailed(1, 1, shared)]
-    assert writer.step(writer_events.SubtaskReleased(1)) == failed
-    assert writer.writing == ()
+    assert writer.step(writer_events.WriteAborted(0, 1, ABORTED)) == [
+        writer_events.PartFailed(0, 1, ABORTED),
+        writer_events.PartFailed(1, 1, shared),
+    ]
 
 
 def test_an_abort_by_one_fails_all() -> None:

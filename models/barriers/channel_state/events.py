@@ -66,7 +66,7 @@ class StreamFailed:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskReleased:
-    """A subtask has ended and will begin no checkpoint any more."""
+    """A subtask has ended and will begin no checkpoint any more; what it has begun stays open."""
 
     subtask: int
 

@@ -129,17 +129,12 @@ class SharedStateWriter:
         self._parts[subtask] = _Part()
 
     def _release(self, subtask: int) -> None:
-        """Take a subtask off; one that leaves its part unfinished fails the file for all.
+        """Wait no more for a subtask to begin; one that has begun is owed an end or an abort.
 
-        Its snapshot has failed, so its checkpoint cannot complete; the others would wait for a part
-        that nobody finishes.
+        Source: Apache Flink 1.20.3, ChannelStateCheckpointWriter.releaseSubtask.
         """
         self._subtasks = [index for index in self._subtasks if index != subtask]
-        part = self._parts.get(subtask)
-        if part is None or part.whole:
-            self._store_if_whole()
-        else:
-            self._fail_all(FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION)
+        self._store_if_whole()
 
     def _why_aborted(self, event: writer_events.WriteStarted) -> FailureReason:
         if event.checkpoint != self._aborted or self._aborted_by is None:

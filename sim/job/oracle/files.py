@@ -42,12 +42,6 @@ class FileOracle(FileObserver):
         self._aborted = max(self._aborted, checkpoint)
         self._newest = max(self._newest, checkpoint)
 
-    def released(self, subtask: int, /) -> None:
-        """Note that a subtask leaves; a part that it has begun is a cause for all to fail."""
-        mine = [number for who, number in self._unanswered if who == subtask]
-        if mine:
-            self._aborted = max(self._aborted, *mine)
-
     def broken(self, checkpoint: int, /) -> None:
         """Note that a file could not be written."""
         self._broken = max(self._broken, checkpoint)

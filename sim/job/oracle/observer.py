@@ -219,9 +219,6 @@ class FileObserver:
     def aborted(self, checkpoint: int, /) -> None:
         """Note that a subtask gives its part up."""
 
-    def released(self, subtask: int, /) -> None:
-        """Note that a subtask leaves the group."""
-
     def broken(self, checkpoint: int, /) -> None:
         """Note that a file could not be written."""
 

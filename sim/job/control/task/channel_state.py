@@ -39,8 +39,6 @@ class ChannelStateHost:
             self._observer.started(begins.subtask, begins.checkpoint)
         elif isinstance(event, writer_events.WriteAborted):
             self._observer.aborted(event.checkpoint)
-        elif isinstance(event, writer_events.SubtaskReleased):
-            self._observer.released(event.subtask)
         for effect in self._core.step(event):
             match effect:
                 case writer_events.OpenStream() | writer_events.WriteBytes():
