@@ -23,7 +23,6 @@ _Option: TypeAlias = tuple[str, Sequence[Any]]
 _JOB: tuple[_Option, ...] = (
     ("event_time.watermark_interval_ns", (2 * _MS, 10 * _MS)),
     ("event_time", ({"watermark_interval_ns": 2 * _MS, "idle_timeout_ns": 5 * _MS},)),
-    ("channel_state", ({"spilling": "continuous", "replay_from": "buffer_sizes"},)),
     ("channel_state.read_piece_ns", (_MS,)),
     ("channel_state.order_required", (True,)),
     ("channel_state.ordered_edges", ("forced",)),

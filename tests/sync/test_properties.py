@@ -138,3 +138,17 @@ def test_stall_is_explained_by_who_waits_for_whom() -> None:
     says = result.violations[0].says
     assert "waits for memory for a state from the core, which waits for" in says
     assert says.endswith("they wait for each other in a circle.")
+
+
+def test_nobody_waits_for_memory_of_which_none_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is no flood: what waits could go, so the silence has no reason."""
+
+    def fits(memory: StateMemory, size_bytes: int) -> bool:
+        return memory.used_bytes + size_bytes <= 100
+
+    monkeypatch.setattr(StateMemory, "_fits", fits)
+    broken = {
+        row.property for row in run_world(library("t07_state_flood_blocks"), seed=0).violations
+    }
+    assert "run_ends_with_a_reason" in broken
+    assert "flood_does_not_block_data" not in broken

@@ -135,11 +135,13 @@ class LifecycleOracle(LifecycleObserver):
         """Check that a record is not behind the watermark, unless that went on without its split.
 
         Splits have their records in order of time.  A split that was idle may stay behind others.
-        Watermarks that were in flight when a source was rescaled speak for the splits that it had.
+        Watermarks that were in flight when a source was rescaled speak for the splits that it had;
+        those that a source tells in an attempt, for the splits that it has.
         """
         late = self._event_time is not None and timestamp <= self._event_time
         if late and split not in self.idle_splits:
-            name = _RESTORED if split in self.moved_splits else "no_record_is_late"
+            misled = self._task.inputs and split in self.moved_splits
+            name = _RESTORED if misled else "no_record_is_late"
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
             self._violate(name, f"{says} its watermark {self._event_time} ns")
 

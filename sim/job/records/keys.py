@@ -62,17 +62,26 @@ def follows_source(graph: Graph, vertex: str) -> bool:
 def unit_of(graph: Graph, vertex: str, record: Record) -> tuple[int, ...] | None:
     """Return what a record must keep its order in at a vertex, None where it need not.
 
-    It is its split, and behind a keyed edge its key group, too.
+    It is its split, and behind a keyed edge its key group, too: unless other edges in front of it
+    have spread the records of a key group over several subtasks.
     """
     split = record // SOURCE_SPAN
     if follows_source(graph, vertex):
         return (split,)
-    if keyed_above(graph, vertex) is None:
+    if not _in_order_by_key(graph, vertex):
         return None
     hot = graph.hot_sources.get(split) if graph.hot_sources else None
     if hot is not None and is_hot(record, hot):
         return (split, -1)
     return (split, key_group(record, KEY_GROUPS))
+
+
+def _in_order_by_key(graph: Graph, vertex: str) -> bool:
+    """Tell whether no edges but forwarded and keyed ones lead from a source to a vertex."""
+    keyed = keyed_above(graph, vertex)
+    if keyed is None:
+        return False
+    return follows_source(graph, keyed.upstream) or _in_order_by_key(graph, keyed.upstream)
 
 
 def by_key_group(record: Record, parallelism: int) -> int:

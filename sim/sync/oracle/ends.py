@@ -154,7 +154,11 @@ class EndChecks:
         Anything else that is silent for so long fails the attempt and says who waits for whom.
         """
         self._world.env.goals.reach("silence")
-        if attempt.destination.memory.waiting:
+        memory = attempt.destination.memory
+        if memory.waiting and not memory.used_bytes:
+            says = f"{memory.waiting[0]} waits for memory for a state though none is in use"
+            self._violate("run_ends_with_a_reason", says, None)
+        elif memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
 
     def on_run_ended(self) -> None:

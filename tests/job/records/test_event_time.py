@@ -9,9 +9,13 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
+from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.records.keys import unit_of
+from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.search.trial import Subject, trial
 from tests.job.records.plans import MS
 from tests.job.records.rescaled_jobs import random_job
+from tests.job.records.rescaling.test_sources import scenario as rescaled
 
 LATE, PASSED = "no_record_is_late", "watermark_passed_an_idle_input"
 
@@ -58,3 +62,25 @@ def test_a_restart_expects_no_more_than_the_run_before(seed: int) -> None:
 def test_watermarks_in_flight_do_not_speak_for_splits_that_move() -> None:
     """Behind a source that is rescaled its records may be late, as released Flink has it."""
     assert outcome(random_job(4880), 4880)[0] == {"restored_watermarks_stay_true"}
+
+
+def test_a_source_keeps_the_watermarks_that_it_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that speaks for splits that it has not read is told by itself, though they moved."""
+    tell = SourceMarks._tell
+
+    def early(marks: SourceMarks) -> None:
+        latest = max(marks._latest.values(), default=0)
+        marks._latest |= dict.fromkeys((one.number for one in marks._source.unread), latest)
+        tell(marks)
+
+    monkeypatch.setattr(SourceMarks, "_tell", early)
+    made = with_parameters(rescaled(1), {"job.event_time.watermark_interval_ns": MS})
+    assert LATE in outcome(made)[0]
+
+
+def test_order_ends_where_other_edges_spread_a_key_group() -> None:
+    """Behind a function of the user's, a keyed edge gets records of a key group in any order."""
+    for partitioner, ordered in (("forward", True), ("hash", True), ("custom", False)):
+        graph = Graph(rescaled(3, into=partitioner).model)
+        assert (unit_of(graph, "map", 0) is not None) == ordered
+        assert (unit_of(graph, "sink", 0) is not None) == ordered

@@ -121,7 +121,9 @@ class SourceMarks:
     def read(self, split: Split, record: Record) -> None:
         """Note a record that is emitted now."""
         if self._table.watermark_interval_ns is not None:
-            self._latest[split.number] = timestamp_of(self._source.attempt.graph, record)
+            timestamp = timestamp_of(self._source.attempt.graph, record)
+            self._latest[split.number] = timestamp
+            self._source.observer.lifecycle.timed_record_taken(split.number, timestamp)
             self._read_ns[split.number] = self._source.env.now
 
     def _tick(self) -> None:
@@ -147,6 +149,7 @@ class SourceMarks:
         watermark = min(known) - 1 if known and len(known) == len(active) else NO_WATERMARK
         mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
         if mark is not None:
+            source.observer.lifecycle.event_time_reached(self._told.watermark)
             source.emit(mark)
 
     def _is_idle(self, split: int | None) -> bool:

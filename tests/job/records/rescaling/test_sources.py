@@ -19,14 +19,16 @@ from tests.job.records.plans import MS
 from tests.job.records.small import small
 
 
-def scenario(*parallelisms: int, edges: str = "aligned", **changes: Any) -> Scenario:
+def scenario(
+    *parallelisms: int, edges: str = "aligned", into: str = "forward", **changes: Any
+) -> Scenario:
     """Return a job behind back-pressure whose source of three splits is rescaled, time by time.
 
-    A mapper goes with it by a forwarded edge.
+    A mapper goes with it by a forwarded edge; into: another one.
     """
     source = {"name": "source", "kind": "source", "parallelism": 3, "records": 150}
     source |= {"records_step": 20, "rate_per_s": 3_000} | changes
-    forward = {"upstream": "source", "partitioner": "forward"}
+    forward = {"upstream": "source", "partitioner": into}
     mapper = {"name": "map", "parallelism": 3, "inputs": [forward], "service_ns": MS}
     sink = {"name": "sink", "kind": "sink", "inputs": [{"upstream": "map", "partitioner": "hash"}]}
     job = {
