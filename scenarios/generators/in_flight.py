@@ -93,7 +93,7 @@ def on_buffers(choose: Choices) -> dict[str, Any]:
     for vertex in job["vertices"]:
         if "rate_per_s" in vertex:
             vertex["hot_ratio"] = choose.of((0.0, 0.5))
-            vertex["records"] *= choose.of((1, 3))  # failovers are later here: some read on then
+            vertex["records"] *= choose.of((1, 2))  # failovers are later here: some read on then
         vertex["record_variation"] = choose.of((0.0, 0.0, 0.5))
         for one in vertex.get("inputs", ()):
             one["partitioner"] = one["partitioner"].replace("custom", "hash")
