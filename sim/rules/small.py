@@ -112,11 +112,11 @@ class WatermarkRules(Naive):
         yield "has_passed_idle", core.core.has_passed_idle, passed
 
     def stray(self, pick: Pick) -> Any:
-        """Return a watermark, one of three times a status; they often repeat or fall behind."""
-        channel = pick.of(self._channels)
-        if pick.one_in(3):
+        """Return a status or a watermark; all are near each other, so many are the same."""
+        channel, latest = pick.of(self._channels), len(self._calls) // 4 + 2
+        if pick.one_in(2):
             return ("take_status", channel, {"idle": pick.one_in(2)})
-        return ("take_watermark", channel, pick.integer(0, len(self._calls) // 2 + 2))
+        return ("take_watermark", channel, pick.integer(max(0, latest - 4), latest))
 
 
 class AfterFailureRules(Naive):

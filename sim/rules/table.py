@@ -148,7 +148,7 @@ _JOB: Mapping[str, Walk] = {
     "input_channel": Walk(_channel, InputChannelRules, adapt=called),
     "output_subpartition": Walk(_channel, SubpartitionRules, adapt=called),
     "end_of_data": Walk(_tasks, EndOfDataRules, adapt=methods),
-    "watermarks": Walk(_gate, WatermarkRules, adapt=methods),
+    "watermarks": Walk(_gate, WatermarkRules, adapt=methods, events=60),
     "failover": Walk(_nothing, AfterFailureRules, adapt=function),
     "edge": Walk(_nothing, EdgeRules, adapt=function),
     "assignment": Walk(_nothing, AssignmentRules, adapt=methods),
