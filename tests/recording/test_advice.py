@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files.toml import to_toml
 from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
-from ckptsim.sim.cli.jobs.advice_text import Advice, lines_of
+from ckptsim.sim.cli.jobs.advice_text import Advice, lines_of, page_of
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded
@@ -198,6 +199,20 @@ def test_the_picture_has_the_optima_of_paper_in_it() -> None:
         assert said in text
     free = replace(curve, young_s=0.0, daly_s=0.0, optimum_s=None)
     assert "Young" not in picture(free)
+
+
+def test_the_page_draws_intervals_that_are_as_good() -> None:
+    """A band from the least to the longest of them lies behind the advised mode's curve alone."""
+    points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
+    curve = _curve_of(points)
+    other = replace(curve, mode=jobs.Mode.UNALIGNED)
+    found = Advice(curves=[curve, other], best=points[2], flat_s=(4.0, 6.4))
+    page = page_of("job", found)
+    assert page.count("<rect") == 1
+    assert page.index("as good: 4 s to 6.4 s") < page.index("<h3>unaligned")
+    at = [f'cx="{left}"' for left in re.findall('<rect x="([0-9.]+)"', page)]
+    assert at[0] in page
+    assert "<rect" not in page_of("job", replace(found, flat_s=(4.0, 4.0)))
 
 
 def test_an_optimum_on_paper_that_cannot_be_kept_is_no_interval() -> None:

@@ -27,10 +27,11 @@ _COST, _PAPER, _BEST = "#4c78a8", "#f58518", "#54a24b"
 _TICKS = 4
 
 
-def picture(curve: Curve) -> str:
+def picture(curve: Curve, flat_s: tuple[float, float] = (0.0, 0.0)) -> str:
     """Return a drawing: cost over the interval, both of them simulated, and the optima as lines.
 
-    The interval is the one that is reached, on a logarithmic axis; the cost begins at 0.
+    The interval is the one that is reached, on a logarithmic axis; the cost begins at 0.  Behind
+    the curve lies a band over intervals that are as good as the best one, where these are several.
     """
     marks = [("Young", curve.young_s, _PAPER), ("Daly", curve.daly_s, _PAPER)]
     if curve.optimum_s is not None:
@@ -47,6 +48,7 @@ def picture(curve: Curve) -> str:
         return 10 + (1 - cost / most) * _HIGH
 
     lines = [
+        *_band(x, flat_s),
         *_axes((x, y), math.exp(low), math.exp(high), most),
         *_marks(x, marks),
         *_curve((x, y), points),
@@ -72,6 +74,18 @@ def _axes(scales: tuple[Scale, Scale], low: float, high: float, most: float) -> 
     middle = _LEFT + _WIDE / 2
     says = "from one checkpoint to the next; upwards the share of the time that is lost"
     yield f'<text x="{middle:.0f}" y="{bottom + 36}" text-anchor="middle">{says}</text>'
+
+
+def _band(x: Scale, flat_s: tuple[float, float]) -> Iterator[str]:
+    least_s, longest_s = flat_s
+    if least_s == longest_s:
+        return
+    left, wide = x(least_s), x(longest_s) - x(least_s)
+    place = f'x="{left + wide / 2:.1f}" y="{_HIGH + 2}" text-anchor="middle"'
+    yield (
+        f'<rect x="{left:.1f}" y="10" width="{wide:.1f}" height="{_HIGH}" fill="{_BEST}"'
+        f' opacity="0.2"/><text {place}>as good: {least_s:,.3g} s to {longest_s:,.3g} s</text>'
+    )
 
 
 def _marks(x: Scale, marks: list[tuple[str, float, str]]) -> Iterator[str]:

@@ -163,13 +163,19 @@ def page_of(name: str, advice: Advice) -> str:
     inside = [
         f"<h1>{escape(title)}</h1>",
         f"<p>{escape(_sentence(advice))}.</p>",
-        *(f"<h3>{escape(c.mode.value)}</h3>{picture(c)}<p>{escape(_why(c))}</p>" for c in curves),
+        *(_drawn(curve, advice) for curve in curves),
         *table_lines(("", _HEAD, rows)),
         "<h3>Shortest checkpoints, least in flight, soonest recovered</h3>",
         f"<p>Nothing is better in all three at</p><ul>{items}</ul>",
         f"<h3>To be read with it</h3><ul>{said}</ul>" if notes else "",
     ]
     return whole_page(title, "\n".join(inside))
+
+
+def _drawn(curve: Curve, advice: Advice) -> str:
+    advised = advice.best is not None and advice.best.mode is curve.mode
+    drawing = picture(curve, advice.flat_s) if advised else picture(curve)
+    return f"<h3>{escape(curve.mode.value)}</h3>{drawing}<p>{escape(_why(curve))}</p>"
 
 
 def document_of(advice: Advice) -> dict[str, Any]:
