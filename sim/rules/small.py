@@ -81,7 +81,11 @@ class WatermarkRules(Naive):
         """Note a call, unless it says nothing, and work out what event time is told behind it."""
         name, channel, said = event
         before, was_idle = self._event_time, self._idle(channel, len(self._calls))
-        if was_idle if name == "take_watermark" else was_idle == said["idle"]:
+        if name == "take_watermark":
+            says_nothing = was_idle or said <= self._watermark(channel, len(self._calls))
+        else:
+            says_nothing = was_idle == said["idle"]
+        if says_nothing:
             return [None]
         self._calls.append(event)
         marks = [self._watermark(one, len(self._calls)) for one in self._channels]

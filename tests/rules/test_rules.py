@@ -88,6 +88,11 @@ def test_walks_tell_who_counts_for_event_time(faulty: Factory) -> None:
     assert _first_difference("watermarks", faulty, 20) is not None
 
 
+def test_a_watermark_that_says_nothing_changes_nothing() -> None:
+    """Event time stays where it is at a watermark behind an earlier one of its channel."""
+    assert _first_difference("watermarks", OURS.watermarks, 1_500) is None
+
+
 @pytest.mark.parametrize("link", LINKS)
 def test_right_cores_follow_their_rules_in_drawn_runs(link: str) -> None:
     """Beside every core of a run that has rules, nothing differs."""

@@ -12,7 +12,7 @@ from ckptsim.models.store.client import Parts
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
-from ckptsim.scenarios.store import FailWrite, Reopen, StopAt
+from ckptsim.scenarios.store import FailWrite, RecordDurability, Reopen, StopAt
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import CheckpointRow
@@ -120,6 +120,17 @@ def test_a_partition_that_was_opened_anew_is_left_alone() -> None:
     opened = _opened(replace(scenario, faults=(failing, reopen)))
     assert opened == [0, frozen_ns + 100 * MS]
     assert len(early) == 3  # what is opened anew before it fails is opened once more
+
+
+def test_a_partition_need_not_move_while_another_is_errored_for_a_moment() -> None:
+    """Whoever is in the middle of a record when a partition fails has done nothing wrong."""
+    scenario = by_name("errored_partition")
+    process = replace(scenario.model.process, reopen_ns=MS)
+    costs = replace(scenario.model.costs, autocommit_ns=2 * MS)
+    late = replace(scenario.model.input, rate_per_s=30_000.0)  # so that records always wait
+    sync = replace(scenario.model.sync, durability=RecordDurability.PER_RECORD)
+    model = replace(scenario.model, process=process, costs=costs, input=late, sync=sync)
+    assert run_world(replace(scenario, model=model), seed=1).violations == []
 
 
 def test_a_stop_in_the_middle_of_a_sync_waits_for_it() -> None:

@@ -97,11 +97,8 @@ def _sentence(advice: Advice) -> str:
     if best is None:
         return "advised: nothing, since no simulated interval keeps the objectives"
     curve = next(one for one in curves if one.mode is best.mode)
-    interval_s = best.effective_s
-    if curve.optimum_s is not None and best is min(curve.points, key=lambda one: one.cost):
-        interval_s = curve.optimum_s
     return (
-        f"advised: {best.mode.value} checkpoints every {interval_s:,.1f} s. One takes"
+        f"advised: {best.mode.value} checkpoints every {best.effective_s:,.1f} s. One takes"
         f" {best.duration_s * 1e3:,.0f} ms and costs {best.loss_s * 1e3:,.1f} ms of work, a failure"
         f" undoes {best.undone_s:,.1f} s in the mean; together {best.cost:.2%} of the time."
         f" {_flat(advice)}{_late(best)}{_on_paper(curve)}"

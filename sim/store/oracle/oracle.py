@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 
+# A partition is errored for at least so many of what another one is longest at before that one has
+# to have moved; an assumption.
+_STEPS = 4
+
 
 class StoreProperties:
     """All properties of one run; `violations` has the first of each that did not hold."""
@@ -145,8 +149,15 @@ class StoreProperties:
         if drainer.replica is None or drainer.replica.state is not IngestionState.ERRORED:
             says = f"{drainer.key} is opened anew, though nothing has failed there"
             self.violate("errored_partition_blocks_nobody", says, drainer.key)
-        since = world.env.now - world.model.process.reopen_ns // 2
-        for key, before in self._positions_at_freeze.pop(drainer.key, {}).items():
+        positions = self._positions_at_freeze.pop(drainer.key, {})
+        reopen_ns, costs = world.model.process.reopen_ns, world.model.costs
+        # Reopened sooner, the others may still be at what they did then: a record, a sync.
+        step_ns = world.model.process.apply_ns + costs.autocommit_ns + costs.transaction_ns
+        step_ns += costs.wal_ns + costs.fsync_ns + costs.flush_ns + costs.remote_ns_p99
+        if reopen_ns < _STEPS * step_ns:
+            return
+        since = world.env.now - reopen_ns // 2
+        for key, before in positions.items():
             replica, feed = world.client.replicas.get(key), world.book[key]
             following = feed.next_after(before)
             waits = following <= feed.last and feed.available_ns(following) < since
