@@ -80,6 +80,7 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     faults += _around_the_end(choices, job, on_records=on_records)
     if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
         job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
+        spare_files(job)  # or hardly any checkpoint completes: a run takes minutes for its last one
     if rescales and not on_records:
         _allow_time(job)
     # Drawn last, so that the same choices continue giving the same jobs but for this.
