@@ -60,6 +60,8 @@ def document(choose: Choices) -> dict[str, Any]:
     }
     if choose.integer(0, 3) == 3:
         job["event_time"] = {"watermark_interval_ns": choose.of((1, 3)) * _MS}
+        idle_ns = choose.of((0, _MS, 2 * _MS))  # about the time between two records of a subtask
+        job["event_time"] |= {"idle_timeout_ns": idle_ns} if idle_ns else {}
     return {
         "name": "random_job",
         "link": "barrier_protocol",
@@ -151,13 +153,27 @@ def _failures(
         at_ns += choose.integer(1, 2) * interval_ns + choose.integer(1, 6) * _MS
         fault = _failure(choose, choose.of(tuple(vertices))) | {"at_ns": at_ns}
         soon_ns = at_ns + choose.integer(1, 8) * _MS
-        found += [fault, {"kind": "request_checkpoint", "at_ns": soon_ns}]
+        # Behind a savepoint that has completed a restart begins from the checkpoint before it.
+        asked = choose.of(("request_checkpoint", "request_checkpoint", "request_savepoint"))
+        found += [fault, {"kind": asked, "at_ns": soon_ns}]
+        if choose.integer(0, 2) > (0 if fault.get("symptom") == "silent" else 1):
+            found.append(_crash_meanwhile(choose, vertices, at_ns))
     if choose.integer(0, 2) == 2:  # a file of data in flight breaks, those behind it do not
         vertex: dict[str, Any] = choose.of(tuple(vertices))
         subtask = choose.integer(0, vertex["parallelism"] - 1)
         at = {"vertex": vertex["name"], "subtask": subtask, "checkpoint": choose.integer(1, 2)}
         found.append({"kind": "fail_channel_state"} | at)
     return found
+
+
+def _crash_meanwhile(
+    choose: Choices, vertices: list[dict[str, Any]], before_ns: int
+) -> dict[str, Any]:
+    """Return a failure of a task while another one is not known yet, or is being recovered from."""
+    vertex: dict[str, Any] = choose.of(tuple(vertices))
+    subtask = choose.integer(0, vertex["parallelism"] - 1)
+    at_ns = before_ns + choose.of((1, 2, 4, 20, 60)) * _MS
+    return {"kind": "crash_task", "vertex": vertex["name"], "subtask": subtask, "at_ns": at_ns}
 
 
 def _failure(choose: Choices, vertex: dict[str, Any]) -> dict[str, Any]:

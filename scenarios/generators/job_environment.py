@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.restores import restoring
+from ckptsim.scenarios.generators.event_time import add_event_time
+from ckptsim.scenarios.generators.restarts.restores import restoring
+from ckptsim.scenarios.generators.restarts.savepoints import around_a_savepoint, keep_in_a_log
 
 _MS = 1_000_000
 _MOST = 5
@@ -66,10 +68,13 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     while present and len(found) < _MOST and choices.integer(0, 2) > 0:
         before = [one["at_ns"] for one in (*text["faults"], *found) if "at_ns" in one]
         found.append(job_fault(choices, job, present, before))
+    if choices.integer(0, 5) == 5 and job["checkpointing"].get("enabled", True):
+        found += around_a_savepoint(choices, job, lambda: _mode(choices, job))
     silent = [one["at_ns"] for one in found if one.get("symptom") in _SILENT]
     if silent and choices.flag():  # something else fails before the loss is known
         found.append(job_fault(choices, job, _CRASHES, silent))
     _options(choices, job, on_records=on_records)
+    keep_in_a_log(choices, job, found)
     rescaled = choices.integer(0, 2) == 2
     rescales = _rescales(choices, job, on_records=on_records) if rescaled else []
     faults = [*text["faults"], *found]
@@ -87,12 +92,18 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     _recovery(choices, job, on_records=on_records)
     if choices.integer(0, 19) == 19:
         faults.append({"kind": "cancel", "at_ns": _instant(choices, job)})
-    if on_records and choices.integer(0, 3) == 3:
-        tells = {"watermark_interval_ns": choices.of((5, 1, 20)) * _MS}
-        idle_ns = choices.of((0, 2 * _MS, 10 * _MS))
-        job["event_time"] = tells | ({"idle_timeout_ns": idle_ns} if idle_ns else {})
+    faults = [_fitting_mode(one, job) for one in faults]
+    if on_records:
+        add_event_time(choices, job, rescaled=bool(rescales))
     text = text | {"faults": faults}
     return restoring(choices, text, on_records=on_records) if choices.flag() else text
+
+
+def _fitting_mode(fault: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    """Return the fault; it leaves a job with concurrent checkpoints in an aligned mode."""
+    concurrent = job["checkpointing"].get("max_concurrent", 1) > 1
+    overtakes = fault.get("mode") in ("unaligned", "aligned_timeout")
+    return fault | {"mode": "as_before"} if concurrent and overtakes else fault
 
 
 def job_fault(

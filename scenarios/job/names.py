@@ -149,6 +149,7 @@ _PROPERTIES = (
     "finished_flags_stay",
     "failed_tasks_do_nothing",
     "losses_are_known_in_time",
+    "restarts_begin_from_the_newest",
 )
 
 _RECORDS_PROPERTIES = (
@@ -158,6 +159,8 @@ _RECORDS_PROPERTIES = (
     "needed_order_is_kept",
     "restored_watermarks_stay_true",
     "no_record_is_late",
+    "event_time_follows_inputs",
+    "ready_tasks_run",
     "restored_checkpoint_gives_the_same_output",
     "common_index_is_a_line",
 )

@@ -70,6 +70,8 @@ class Environment(simpy.Environment):
         self.steps = 0  # calendar entries that were carried out
         self.steps_max = FOREVER  # more of them end the run with an exception
         self._counts_entries = False
+        # Called when all of an instant is done, before time goes on; they change nothing.
+        self.between_instants: list[Callable[[], object]] = []
         # Who looks on at cores that hosts make themselves: (name, core, what it was made of) ->
         # what the host is to drive in its place, which behaves as the core does.
         self.witness: Callable[..., Any] = _nobody_looks_on
@@ -269,6 +271,7 @@ class Environment(simpy.Environment):
         # end of this run: that happens once, where looking before popping would cost every time.
         queue = self._queue
         root = self._root
+        looks = self.between_instants
         self.last_ns = last
         steps = 0
         limit = min(limit, self.steps_max - self.steps)
@@ -283,6 +286,9 @@ class Environment(simpy.Environment):
                     if self.steps + steps == self.steps_max and time <= last:
                         raise TooManyStepsError(self.steps_max, self._now)
                     break
+                if looks and time > self._now:
+                    for look in looks:
+                        look()
                 if item.__class__ is Timer:
                     # Else the entry is stale: the timer was cancelled or armed anew.  It counts as
                     # no step and does not move the clock, so that a run does not show it.

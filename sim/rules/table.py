@@ -69,6 +69,7 @@ def _ordering(pick: Pick) -> tuple[tuple[Any, ...], dict[str, Any]]:
         medium=pick.of(tuple(Medium)),
         streams=tuple(StreamDescriptor(name) for name in "abc"[: pick.integer(1, 3)]),
         channels=pick.integer(1, 2),
+        released_ids_kept=pick.of((0, 1, 2, 1024)),
     )
     return (parameters,), {}
 
@@ -140,7 +141,7 @@ _SYNC: Mapping[str, Walk] = {
     ),
 }
 _JOB: Mapping[str, Walk] = {
-    "coordinator": Walk(_coordinator, CoordinatorRules),
+    "coordinator": Walk(_coordinator, CoordinatorRules, events=60),
     "handler": Walk(_handler, partial(handler_rules, counts_bytes=True)),
     "channel_state": Walk(_writer, WriterRules),
     "subtask": Walk(_nothing, SubtaskRules),

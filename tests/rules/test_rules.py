@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ckptsim.models.lifecycle import WatermarkValve
+from ckptsim.models.ordering import Level
 from ckptsim.models.ordering.release.ledger import Ledger
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
@@ -62,6 +63,21 @@ def _credits_once(ledger: Ledger, identity: Any, credited: Any) -> None:
 def test_walks_cover_an_id_by_one_state_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A core that forgets what it has added to the totals but for the last time is told apart."""
     monkeypatch.setattr(Ledger, "release", _credits_once)
+    assert _first_difference("ordering", OURS.ordering, 150) is not None
+
+
+def _by_the_best_level(ledger: Ledger, identity: Any) -> None:
+    counts = ledger._ids.pop(identity)
+    best = max(counts.at(level).accounted for level in Level)
+    for level in Level:
+        ledger._allowance[level] += counts.read - best
+
+
+def test_walks_report_late_for_ids_whose_counters_are_folded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A core that leaves no room for the second level of a folded id is told apart."""
+    monkeypatch.setattr(Ledger, "_fold", _by_the_best_level)
     assert _first_difference("ordering", OURS.ordering, 150) is not None
 
 

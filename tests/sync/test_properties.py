@@ -6,14 +6,15 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
-from ckptsim.scenarios.sync import PROPERTIES
+from ckptsim.scenarios.sync import PROPERTIES, FailUpload
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.destination.destination import Destination
 from ckptsim.sim.sync.destination.memory import StateMemory
+from ckptsim.sim.sync.destination.uploads import Batch, Uploader
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.world import run_world
 from tests.sync import breakers
-from tests.sync.support import library
+from tests.sync.support import library, with_faults
 
 Breaker = Callable[[pytest.MonkeyPatch], RunResult]
 
@@ -112,6 +113,22 @@ def test_what_is_complete_is_reported_before_the_end(monkeypatch: pytest.MonkeyP
     (row,) = run_world(scenario, seed=0).violations
     assert row.property == "closing_is_orderly"
     assert "reported as complete" in row.says
+
+
+def test_a_failed_upload_that_nobody_begins_again_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A batch that waits although one more upload may be under way has no reason to wait."""
+    scenario = with_faults(by_name("quickstart"), FailUpload(occurrence=8))  # the last one
+    assert run_world(scenario, seed=0).violations == []
+
+    def put_back(uploader: Uploader, batch: Batch) -> None:
+        uploader._queue.append(batch)
+
+    monkeypatch.setattr(Uploader, "_failed", put_back)
+    (row,) = run_world(scenario, seed=0).violations
+    assert row.property == "run_ends_with_a_reason"
+    assert row.says == "1 batches wait though one more upload may be under way"
 
 
 def test_an_attempt_after_which_the_platform_waits_for_too_long_is_told(

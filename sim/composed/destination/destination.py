@@ -78,6 +78,11 @@ class PipelineDestination:
         """Whether the job has ended and everything that it stored is reported."""
         return self.job.ended and not self._reports_under_way
 
+    @property
+    def standing(self) -> int:
+        """Return 0: what the store holds back, its own world answers for."""
+        return 0
+
     # What the restored checkpoint says ----------------------------------------------------------
 
     def _taken_in(self) -> dict[int, None] | None:

@@ -9,10 +9,11 @@ from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
 from ckptsim.sim.job.oracle.contents import check_contents, check_restored
 from ckptsim.sim.job.oracle.files import FileOracle
-from ckptsim.sim.job.oracle.losses import LossOracle
 from ckptsim.sim.job.oracle.notifications import NotificationOracle
 from ckptsim.sim.job.oracle.observer import JobObserver
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
+from ckptsim.sim.job.oracle.recovery.losses import LossOracle
+from ckptsim.sim.job.oracle.recovery.origins import Origins
 from ckptsim.sim.job.oracle.tasks import TaskOracle
 from ckptsim.sim.job.settings import final_at_once
 
@@ -35,6 +36,8 @@ class JobOracle(JobObserver):
     tasks: oracles of the tasks of the attempt, by number.  exactly: no record may be repeated.
     """
 
+    looks_on = True
+
     def __init__(self, env: Environment, job: Job, plane: PlaneView, violate: Violate) -> None:
         self.tasks: dict[int, TaskOracle] = {}
         self.checkpoints = CheckpointOracle(env, job, plane, self.tasks, violate)
@@ -53,6 +56,8 @@ class JobOracle(JobObserver):
         self._moved_splits: dict[int, None] = {}
         self._finished: dict[int, None] = {}  # tasks of the attempt that are known to have
         self._was_rescaled = self._halted = False
+        self._slept: dict[int, None] = {}  # tasks of the attempt, told once
+        self._origins = Origins(violate)
 
     def restarted(self, before: JobObserver) -> None:
         """Expect no more than of the run before: what it has in flight may speak of idle splits."""
@@ -73,6 +78,7 @@ class JobOracle(JobObserver):
             self._violate(_OVER, "tasks are deployed while those of an attempt before still act")
         self._losses.deploying()
         self._finished.clear()
+        self._slept.clear()
         self.tasks.clear()
         self._files.clear()
         self._order.clear()
@@ -118,6 +124,8 @@ class JobOracle(JobObserver):
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Check that the attempt begins from a cut."""
         self._halted = False
+        if self._job.checkpointing.coordinated:
+            self._origins.begun(restored)
         self.checkpoints.begun(restored)
         if restored is not None:
             check_restored(self._plane, restored, self._violate, exactly=self.exactly)
@@ -140,6 +148,12 @@ class JobOracle(JobObserver):
         self._halted = True
         for task in self.tasks.values():
             task.is_over = True
+
+    def slept(self, task: ObservedTask) -> None:
+        """Tell of a thread that nobody wakes, once."""
+        if task.number not in self._slept:
+            self._slept[task.number] = None
+            self._violate("ready_tasks_run", f"{self._plane.name(task)} sleeps, and has work")
 
     def manager_lost(self, manager: int, *, unreachable: bool) -> None:
         """Expect that the loss of a task manager is known in time."""
@@ -235,6 +249,7 @@ class JobOracle(JobObserver):
     def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
         """Check a checkpoint that is complete."""
         self._completed[record.checkpoint] = None
+        self._origins.completed(kept)
         self.checkpoints.completed(record, kept)
         self.notifications.ended(record, completed=True)
 

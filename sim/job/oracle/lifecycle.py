@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.lifecycle import TaskState
+from ckptsim.models.lifecycle import NO_WATERMARK, TaskState
 from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.oracle.channels import AT_ONCE
+from ckptsim.sim.job.oracle.event_time import InputMarks
 from ckptsim.sim.job.oracle.observer import LifecycleObserver
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class LifecycleOracle(LifecycleObserver):
         self.idle_splits: dict[int, None] = {}
         self.moved_splits: dict[int, None] = {}
         self._event_time: int | None = None
+        self._input_marks: InputMarks | None = None
         self._marks: list[str] = []
         self._final_inputs: dict[int, None] = {}  # see `watermark_taken`
         self._calls: list[tuple[str, int]] = []
@@ -130,6 +132,26 @@ class LifecycleOracle(LifecycleObserver):
     def event_time_reached(self, timestamp: int, /) -> None:
         """Note that no record up to an instant is to come of a split that was never idle."""
         self._event_time = timestamp
+
+    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
+        """Note what an input tells, in the world's own account of event time."""
+        if self._input_marks is None:
+            self._input_marks = InputMarks(len(self._task.inputs))
+        self._input_marks.take(channel, watermark, idle=idle)
+
+    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
+        """Check that the task has told what follows from its inputs.
+
+        Of gates that take in-flight data over, each channel stands for several, in a core's hands.
+        """
+        marks = self._input_marks
+        if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
+            return
+        if (watermark, idle) != (marks.event_time, marks.idle):
+            says = f"{self._task.name} tells {_event_time(watermark, idle=idle)}, but its inputs "
+            says += _event_time(marks.event_time, idle=marks.idle)
+            self._violate("event_time_follows_inputs", says)
+            self._input_marks = None
 
     def timed_record_taken(self, split: int, timestamp: int, /) -> None:
         """Check that a record is not behind the watermark, unless that went on without its split.
@@ -293,3 +315,8 @@ class LifecycleOracle(LifecycleObserver):
 
     def _violate(self, name: str, says: str) -> None:
         self._task.violate(name, says)
+
+
+def _event_time(watermark: int, *, idle: bool) -> str:
+    told = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
+    return f"{told}, {'idle' if idle else 'active'}"

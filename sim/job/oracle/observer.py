@@ -46,6 +46,12 @@ class LifecycleObserver:
     def timed_record_taken(self, split: int, timestamp: int, /) -> None:
         """Note that a record of a split is processed next, and its event time in ns."""
 
+    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
+        """Note what the sender of an input tells of event time; None: nothing new."""
+
+    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
+        """Note what the task has told of event time, once it has dealt with what it took."""
+
     def split_moved(self, split: int, /) -> None:
         """Note that a split's source has had another parallelism."""
 
@@ -236,9 +242,11 @@ class JobObserver:
     """Is told what a job does over all its attempts.
 
     exactly: no record may be repeated.  idle_splits: watermarks have gone on without them.
+    looks_on: wants to be told between instants, too.
     """
 
     exactly = True
+    looks_on = False
     idle_splits: Mapping[int, None] = MappingProxyType({})
 
     def restarted(self, before: JobObserver) -> None:
@@ -288,6 +296,9 @@ class JobObserver:
 
     def halted(self) -> None:
         """Note that the attempt is over: nothing of it acts any more."""
+
+    def slept(self, task: ObservedTask) -> None:
+        """Note that a task's thread sleeps as time goes on, though it has something to do."""
 
     def manager_lost(self, manager: int, *, unreachable: bool) -> None:
         """Note that a task manager gives no heartbeat from now on, without a broken connection."""

@@ -116,6 +116,8 @@ class RecordWorld:
         self.attempt: Attempt = Attempt(self, 1, restored)
         self.watchdog = Watchdog(self)
         self._watch = env.timer(Kind.COORDINATOR, env.entity("watch"), self._look)
+        if self.observer.looks_on:
+            env.between_instants.append(self._look_at_threads)
 
     def new_log(self) -> MessageLog | None:
         """Return the log of a channel that is being made, where messages are logged or indexed."""
@@ -299,6 +301,12 @@ class RecordWorld:
         return self.attempt.tasks[number].state
 
     # --- what is checked on the way ---
+
+    def _look_at_threads(self) -> None:
+        """Check that no thread sleeps while there is something for it to do."""
+        for task in self.attempt.tasks:
+            if task.sleeps and task.has_work:
+                self.observer.slept(task)
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
         """Report a property that does not hold; checkpoint: the one concerned, if any."""

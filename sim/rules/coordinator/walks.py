@@ -51,8 +51,11 @@ class CoordinatorRules(CoordinatorAnswers):
         if storing and not pick.one_in(3):
             number = pick.of(storing)
             return coordinator_events.Stored(now, number, failed=pick.one_in(4))
+        if len(self._running) < self._crowd and pick.one_in(2):
+            return self._asks(pick, now)
         if self._running and not pick.one_in(3):
-            number = pick.of(list(self._running))
+            # Newer ones as often come first, which subsumes those before them.
+            number = pick.of((*self._running, *[max(self._running)] * len(self._running)))
             awaited = self._running[number].awaited or (0,)
             return pick.of(
                 (coordinator_events.Acknowledged(now, number, pick.of(awaited)),) * 3
@@ -63,14 +66,23 @@ class CoordinatorRules(CoordinatorAnswers):
             )
         return self._stray_of_anybody(pick, now, checkpoint)
 
-    def _stray_of_anybody(self, pick: Pick, now: int, checkpoint: int) -> Any:
-        reason = pick.of(tuple(FailureReason))
-        asks = coordinator_events.CheckpointRequested(
+    @property
+    def _crowd(self) -> int:
+        """Return how many checkpoints had better be under way together."""
+        most = 3 if self._parameters.max_concurrent > 1 else 1
+        return 0 if len(self._in_order()) > most else most
+
+    def _asks(self, pick: Pick, now: int) -> coordinator_events.CheckpointRequested:
+        return coordinator_events.CheckpointRequested(
             now,
             savepoint=not pick.one_in(2),
             synchronous=pick.one_in(3),
             forced=pick.of((None, None, True, False)),
         )
+
+    def _stray_of_anybody(self, pick: Pick, now: int, checkpoint: int) -> Any:
+        reason = pick.of(tuple(FailureReason))
+        asks = self._asks(pick, now)
         tick = coordinator_events.TimerFired(now, _TICK, self._ticks[1])
         return pick.of(
             [

@@ -1,136 +1,17 @@
-"""The rules of the ordering protocol, stated naively: from lists of what was read and reported.
-
-Source: the protocol's own description (docs/ordering.md) and airbytehq/airbyte, PR #60886 with the
-checks of the 2026 checkpoint manager; not the core.
-"""
+"""The rules of the ordering protocol, stated naively: what follows from which event."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ckptsim.models import ordering
-from ckptsim.models.ordering import Count, Level, Medium, Obstacle, Refusal, StateKind
-from ckptsim.sim.rules.naive import Naive
-
-_ZERO = Count()
-_Stream = ordering.StreamDescriptor
-_Portion = tuple[_Stream, str]
+from ckptsim.models.ordering import Count, Obstacle, Refusal, StateKind
+from ckptsim.sim.rules.ordering.facts import ZERO, AcceptedState, OrderingFacts, Portion, Stream
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """An accepted state."""
-
-    scope: ordering.Scope
-    index: int
-    id: str
-    read: ordering.StateRead
-    inner: tuple[_Portion, ...]
-    listed: tuple[_Stream, ...]
-
-
-class OrderingAnswers(Naive):
+class OrderingAnswers(OrderingFacts):
     """What an ordering core is to answer, from the facts of its attempt."""
-
-    def __init__(self, parameters: ordering.OrderingParameters) -> None:
-        self._sockets = parameters.medium is Medium.SOCKET
-        self._channels = range(parameters.channels)
-        # Facts, in the order in which they happened.
-        self._catalog = list(parameters.streams)
-        self._reads: dict[_Portion, tuple[int, ...]] = {}
-        self._durable: dict[tuple[_Stream, Level, str], tuple[Count, ...]] = {}
-        self._states: list[_State] = []
-        self._sent: list[_State] = []
-        self._credits: list[tuple[_Portion, Count]] = []  # of sent states
-        self._completes: list[_Stream] = []
-        self._closed: list[int] = []
-        self._verdicts: list[tuple[_Stream, ordering.Verdict]] = []
-        # The pass: the state whose send is outstanding, and whether a flush was wanted meanwhile.
-        self._outstanding: _State | None = None
-        self._credit: list[tuple[_Portion, Count]] = []  # what its return adds
-        self._wanted = False
-        self._ending = "open"
-
-    # What follows from the facts -----------------------------------------------------------
-
-    def _read(self, stream: _Stream, identity: str | None = None) -> int:
-        if identity is not None:
-            return sum(self._reads.get((stream, identity), ()))
-        return sum(sum(counts) for (s, _), counts in self._reads.items() if s == stream)
-
-    def _at(self, level: Level, stream: _Stream, identity: str) -> Count:
-        return sum(self._durable.get((stream, level, identity), ()), _ZERO)
-
-    def _committed(self, portion: _Portion) -> Count:
-        """Return the word of the level that accounts for more; COMPLETE is the later one."""
-        persisted, complete = (self._at(level, *portion) for level in Level)
-        return complete if complete.accounted >= persisted.accounted else persisted
-
-    def _accounted(self, portion: _Portion) -> int:
-        return max(self._at(level, *portion).accounted for level in Level)
-
-    def _interval(self, stream: _Stream) -> int:
-        """Return the number of the interval that the stream's records count for, on one pipe."""
-        return 1 + sum(state.scope in (None, stream) for state in self._states)
-
-    def _unsent(self, scope: ordering.Scope) -> list[_State]:
-        return [s for s in self._states if s.scope == scope and s not in self._sent]
-
-    def _last(self, scope: ordering.Scope) -> int:
-        return max((state.index for state in self._sent if state.scope == scope), default=0)
-
-    def _scopes(self) -> list[ordering.Scope]:
-        if not self._states:
-            return []
-        return [None] if self._states[0].scope is None else list(self._catalog)
-
-    def _closed_all(self) -> bool:
-        return len(self._closed) == len(self._channels)
-
-    def _ended(self, stream: _Stream) -> bool:
-        return stream in self._completes and (not self._sockets or self._closed_all())
-
-    def _incomplete(self) -> tuple[_Stream, ...]:
-        return tuple(stream for stream in self._catalog if stream not in self._completes)
-
-    def _covered(self, state: _State) -> list[_Portion]:
-        if state.scope is not None:
-            return [(state.scope, state.id)]
-        outer = [(stream, state.id) for stream in self._catalog]
-        return list(dict.fromkeys((*state.inner, *outer)))
-
-    def _short(self, state: _State) -> ordering.Shortfall | None:
-        """Return what the state waits for, or None when it may be released."""
-        covered = self._covered(state)
-        if state.read.kind is StateKind.SNAPSHOT:
-            inner = list(dict.fromkeys(state.inner))
-            short = self._not_durable(inner)
-            if short is not None or self._not_counted(state, inner) is None:
-                return short
-        return self._not_durable(covered) or self._not_counted(state, covered)
-
-    def _not_durable(self, covered: list[_Portion]) -> ordering.Shortfall | None:
-        for portion in covered:
-            read, found = self._read(*portion), self._accounted(portion)
-            if read != found:
-                stream, identity = portion
-                return ordering.Shortfall(
-                    obstacle=Obstacle.DURABILITY,
-                    expected=read,
-                    found=found,
-                    stream=stream,
-                    id=identity,
-                )
-        return None
-
-    def _not_counted(self, state: _State, covered: list[_Portion]) -> ordering.Shortfall | None:
-        found = sum(self._committed(portion).accounted for portion in covered)
-        expected = state.read.source_count or 0
-        if not self._sockets or found == expected:
-            return None
-        return ordering.Shortfall(obstacle=Obstacle.SOURCE_COUNT, expected=expected, found=found)
 
     # The pass ------------------------------------------------------------------------------
 
@@ -189,12 +70,14 @@ class OrderingAnswers(Naive):
             shortfall=short,
         )
 
-    def _send(self, state: _State) -> ordering.SendState:
+    def _send(self, state: AcceptedState) -> ordering.SendState:
         covered = self._covered(state)
         self._outstanding = state
         self._credit = [(portion, self._uncredited(portion)) for portion in covered]
+        taken = [(s, count) for (s, _), count in self._credits + self._credit]
+        taken += self._folded_credits
         totals = {
-            stream: sum((c for (s, _), c in self._credits + self._credit if s == stream), _ZERO)
+            stream: sum((count for s, count in taken if s == stream), ZERO)
             for stream in self._catalog
         }
         listed = () if state.scope else state.listed
@@ -205,14 +88,14 @@ class OrderingAnswers(Naive):
             payload=state.read.payload,
             source_count=state.read.source_count,
             statistics=ordering.ReleaseStatistics(
-                destination=sum((self._committed(portion) for portion in covered), _ZERO),
-                total=totals[state.scope] if state.scope else sum(totals.values(), _ZERO),
+                destination=sum((self._committed(portion) for portion in covered), ZERO),
+                total=totals[state.scope] if state.scope else sum(totals.values(), ZERO),
                 per_stream=tuple((stream, totals[stream]) for stream in listed),
             ),
         )
 
-    def _uncredited(self, portion: _Portion) -> Count:
-        before = sum((count for p, count in self._credits if p == portion), _ZERO)
+    def _uncredited(self, portion: Portion) -> Count:
+        before = sum((count for p, count in self._credits if p == portion), ZERO)
         return self._committed(portion) - before
 
     # Refusals ------------------------------------------------------------------------------
@@ -266,8 +149,11 @@ class OrderingAnswers(Naive):
         found = []
         if min(event.count, event.size_bytes, event.rejected) < 0:
             found.append(Refusal.INVALID_COUNT)
-        before = self._at(event.level, event.stream, event.id).accounted
-        if before + event.count + event.rejected > self._read(event.stream, event.id):
+        left = self._folded_left(event.stream, event.level)
+        if (event.stream, event.id) in self._reads:
+            before = self._at(event.level, event.stream, event.id).accounted
+            left = self._read(event.stream, event.id) - before
+        if event.count + event.rejected > left:
             found.append(Refusal.OVER_COUNT)
         return found
 
@@ -296,7 +182,7 @@ class OrderingAnswers(Naive):
             return [Refusal.STALE_INDEX]
         return [Refusal.DUPLICATE_ID] if state.id in [each.id for each in here] else []
 
-    def _state(self, event: ordering.StateRead) -> _State:
+    def _state(self, event: ordering.StateRead) -> AcceptedState:
         scope = event.stream if event.kind is StateKind.STREAM else None
         index, identity = event.index, event.id
         if not self._sockets:
@@ -306,7 +192,7 @@ class OrderingAnswers(Naive):
         inner = tuple((s, i) for s, i in event.inner if i is not None) if snapshot else ()
         whole = tuple(dict.fromkeys(s for s, _ in inner)) if snapshot else tuple(self._catalog)
         listed = whole if event.listed is None else event.listed
-        return _State(scope, index or 0, identity or "", event, inner, listed)
+        return AcceptedState(scope, index or 0, identity or "", event, inner, listed)
 
     # Facts ---------------------------------------------------------------------------------
 
@@ -316,9 +202,7 @@ class OrderingAnswers(Naive):
             case ordering.RecordsRead():
                 return self._take_records(event)
             case ordering.RecordsDurable():
-                count = Count(event.count, event.size_bytes, event.rejected)
-                report = (event.stream, event.level, event.id)
-                self._durable[report] = (*self._durable.get(report, ()), count)
+                self._take_report(event)
                 return self._flush_if_waiting()
             case ordering.StateRead():
                 self._states.append(self._state(event))
@@ -356,7 +240,8 @@ class OrderingAnswers(Naive):
         identity = event.id if self._sockets else str(self._interval(event.stream))
         fresh = not self._read(event.stream)
         portion = (event.stream, identity or "")
-        self._reads[portion] = (*self._reads.get(portion, ()), event.count)
+        if event.count or event.size_bytes:
+            self._reads[portion] = (*self._reads.get(portion, ()), event.count)
         if event.count == 0:
             return []
         passed = ordering.PassRecords(
@@ -372,6 +257,10 @@ class OrderingAnswers(Naive):
         if sent is not None:
             self._sent.append(sent)
         self._credits += self._credit
+        for portion, _ in self._credit:
+            if portion in self._reads and portion not in self._released:
+                self._released.append(portion)
+                self._fold_oldest(portion[0])
         return self._look(self._scopes()[self._scopes().index(event.scope) :])
 
     def _take_failed(self) -> list[Any]:
@@ -396,5 +285,5 @@ class OrderingAnswers(Naive):
             effects.append(ordering.ReportIncomplete(streams=self._incomplete()))
         return effects
 
-    def _end(self, stream: _Stream) -> ordering.EndStream:
+    def _end(self, stream: Stream) -> ordering.EndStream:
         return ordering.EndStream(stream=stream, records_read=self._read(stream))

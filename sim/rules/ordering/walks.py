@@ -10,8 +10,7 @@ from ckptsim.models import ordering
 from ckptsim.models.ordering import Level, StateKind
 from ckptsim.sim.rules.answers import Pick
 from ckptsim.sim.rules.ordering.answers import OrderingAnswers
-
-_Stream = ordering.StreamDescriptor
+from ckptsim.sim.rules.ordering.facts import ZERO, Stream
 
 
 class OrderingRules(OrderingAnswers):
@@ -27,12 +26,10 @@ class OrderingRules(OrderingAnswers):
             verdicts = [verdict for s, verdict in self._verdicts if s == stream]
             verdict = verdicts[0] if verdicts else ordering.Verdict.PENDING
             yield f"verdict of {stream}", core.verdict(stream), verdict
-            complete = sum(
-                count.accounted
-                for (s, level, _), counts in self._durable.items()
-                for count in counts
-                if s == stream and level is Level.COMPLETE
-            )
+            reports = [(s, at, sum(c, ZERO).accounted) for (s, at, _), c in self._durable.items()]
+            reports += self._folded_durable
+            known = (stream, Level.COMPLETE)
+            complete = sum(count for *of, count in reports if tuple(of) == known)
             done = self._ended(stream) and complete == self._read(stream)
             yield f"stream_done of {stream}", core.stream_done(stream), done
             if not self._sockets:
@@ -52,15 +49,9 @@ class OrderingRules(OrderingAnswers):
             return answer(scope=sent[0], index=sent[1])
         stream, identity = pick.of(self._catalog), pick.of(("p", "q", "r"))
         kind = pick.integer(0, 9)
-        missing = [
-            (*portion, level)
-            for portion in self._reads
-            for level in Level
-            if self._at(level, *portion).accounted < self._read(*portion)
-        ]
+        missing = self._missing()
         if kind < 3 and missing:
-            stream, identity, level = pick.of(missing)
-            count = self._read(stream, identity) - self._at(level, stream, identity).accounted
+            stream, identity, level, count = pick.of(missing)
             rejected = pick.integer(0, count) if pick.one_in(4) else 0
             return ordering.RecordsDurable(
                 stream=stream,
@@ -89,7 +80,26 @@ class OrderingRules(OrderingAnswers):
             return ordering.FinishRequested(wait_ns=5)
         return ordering.FlushRequested()
 
-    def _next_state(self, pick: Pick, stream: _Stream, identity: str) -> Any:
+    def _missing(self) -> list[tuple[Stream, str, Level, int]]:
+        """Return which reports are still to come, and how many records each accounts for.
+
+        Of the ids whose counters are folded the records of all are left together.
+        """
+        found = [
+            (*portion, level, self._read(*portion) - self._at(level, *portion).accounted)
+            for portion in self._reads
+            for level in Level
+        ]
+        folded = [state.id for state in self._sent if (state.scope, state.id) not in self._reads]
+        found += [
+            (stream, folded[-1], level, self._folded_left(stream, level))
+            for stream in self._catalog
+            for level in Level
+            if folded and (stream, folded[-1]) not in self._reads
+        ]
+        return [one for one in found if one[-1] > 0]
+
+    def _next_state(self, pick: Pick, stream: Stream, identity: str) -> Any:
         """Return a state of the attempt's kind with the index behind the last one, or so."""
         of_streams = not self._states or self._states[0].scope is not None
         scope = stream if of_streams else None
@@ -120,7 +130,7 @@ class OrderingRules(OrderingAnswers):
 
     def _careless(self, pick: Pick) -> Any:
         """Return an event with a wrong, old or repeated number, or one that comes too late."""
-        stream = pick.of([*self._catalog, _Stream("a stream that nobody knows")])
+        stream = pick.of([*self._catalog, Stream("a stream that nobody knows")])
         channel = pick.of([*self._channels, -1, len(self._channels)])
         known = [identity for _, identity in self._reads] or ["none"]
         identity = pick.of([known[0], known[-1], pick.of(known), "none"])
@@ -155,7 +165,7 @@ class OrderingRules(OrderingAnswers):
             ]
         )
 
-    def _stray_report(self, pick: Pick, stream: _Stream, identity: str) -> Any:
+    def _stray_report(self, pick: Pick, stream: Stream, identity: str) -> Any:
         count, rejected = pick.of([-1, 0, 1, 5]), pick.of([0, 0, -1, 1])
         # Bytes of no record mean nothing: a core may count them or not.
         sizes = [-1, 0, 9] if max(count, rejected) > 0 else [-1, 0]
@@ -168,7 +178,7 @@ class OrderingRules(OrderingAnswers):
             level=pick.of(tuple(Level)),
         )
 
-    def _stray_state(self, pick: Pick, stream: _Stream, identity: str) -> Any:
+    def _stray_state(self, pick: Pick, stream: Stream, identity: str) -> Any:
         used = [state.index for state in self._states] or [1]
         ids = [state.id for state in self._states] or ["none"]
         inner_id = pick.of([identity, identity, None])

@@ -44,6 +44,11 @@ class Storage(Protocol):
         """Whether everything that was taken in has become durable."""
         ...
 
+    @property
+    def standing(self) -> int:
+        """How many batches wait although fewer uploads than may be are under way."""
+        ...
+
     def packet_read(self) -> None:
         """Note that a packet was read and all of it was added to what takes it in."""
         ...
@@ -144,6 +149,11 @@ class Uploader:
         self._attempt.point(Point.BEFORE_UPLOAD)
         self._queue.append(batch)
         self._start()
+
+    @property
+    def standing(self) -> int:
+        """Return how many batches wait although fewer uploads than may be are under way."""
+        return len(self._queue) if self.busy < self._table.uploads_at_once else 0
 
     def _start(self) -> None:
         attempt, table = self._attempt, self._table

@@ -154,8 +154,11 @@ class EndChecks:
         Anything else that is silent for so long fails the attempt and says who waits for whom.
         """
         self._world.env.goals.reach("silence")
-        memory = attempt.destination.memory
-        if memory.waiting and not memory.used_bytes:
+        memory, uploader = attempt.destination.memory, attempt.destination.uploader
+        if uploader.standing:
+            says = f"{uploader.standing} batches wait though one more upload may be under way"
+            self._violate("run_ends_with_a_reason", says, None)
+        elif memory.waiting and not memory.used_bytes:
             says = f"{memory.waiting[0]} waits for memory for a state though none is in use"
             self._violate("run_ends_with_a_reason", says, None)
         elif memory.waiting:

@@ -24,6 +24,15 @@ _ONE_SIDE: dict[str, Any] = {
     "channel_state": {"handled_by": "downstream"},
 }
 
+
+def _comes_back_from_idle() -> dict[str, Any]:
+    """Return a job of whose sources one is idle between its records."""
+    tells = {"watermark_interval_ns": 1 * MS, "idle_timeout_ns": 3 * MS}
+    job = join(event_time=tells)
+    job["vertices"][0] |= {"rate_per_s": 100.0, "records": 5}
+    return job
+
+
 ENDS: dict[str, tuple[Breaker, ...]] = {
     "consistent_cut": (
         by_mutant("late_barrier_counts", "flink_20645_late_barrier", ties="random"),
@@ -159,6 +168,47 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         ),
     ),
     "no_record_is_late": (by_mutant("forwards_any_status", "flink_40517_idleness"),),
+    "event_time_follows_inputs": (
+        by_cores(
+            small(_comes_back_from_idle()),
+            world=worlds.becomes_active_behind_its_watermark,
+        ),
+    ),
+    "ready_tasks_run": (
+        by_cores(
+            small(chain(60, service_ns=3 * MS, **_ONE_SIDE), _CRASH),
+            world=worlds.wakes_nobody_for_credit,
+        ),
+    ),
+    "restarts_begin_from_the_newest": (
+        by_cores(
+            small(
+                chain(
+                    400,
+                    checkpointing={
+                        "interval_ns": 60 * MS,
+                        "mode": "at_least_once",
+                        "retained": 3,
+                    },
+                ),
+                at("sink", "crash_task", at_ns=330 * MS),
+            ),
+            "transaction_ends_once",
+            world=worlds.goes_back_too_far,
+        ),
+        by_cores(
+            small(
+                chain(60, checkpointing={"interval_ns": 20 * MS}),
+                {"kind": "request_savepoint", "at_ns": 25 * MS},
+                at("sink", "crash_task", at_ns=32 * MS),
+                {"kind": "resubmit", "mode": "as_before", "at_ns": 50 * MS},
+            ),
+            "transaction_ends_once",
+            "exactly_once_output",
+            _PROBE,
+            world=worlds.starts_from_any_savepoint,
+        ),
+    ),
     "keyed_records_reach_their_subtask": (by_mutant("keeps_every_copy", "rescale_keyed"),),
     "reported_bytes_are_true": (
         by_cores(

@@ -103,6 +103,7 @@ BARRIERS: dict[str, Invariant] = {
         "a watermark waits for all old channels of its channel",
         "end_marks_in_order",
         "no_record_is_late",
+        "event_time_follows_inputs",
     ),
     "S22": _row(
         "a shared file of channel state fails for all its subtasks, or for none",
@@ -218,6 +219,7 @@ OURS: dict[str, str] = {
     "losses_are_known_in_time": (
         "A silent task manager is missed in its time, before a restart, and once."
     ),
+    "ready_tasks_run": "A thread that sleeps as time goes on has nothing that it could do.",
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
     "closed_tasks_leave_nothing_queued": (
@@ -237,6 +239,9 @@ OURS: dict[str, str] = {
     "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
     "needed_order_is_kept": "Behind forwarded edges what belongs together comes as it was sent, "
     "where that matters.",
+    "restarts_begin_from_the_newest": (
+        "A failure goes back to the newest checkpoint, a user to a savepoint of the attempt."
+    ),
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }
 

@@ -65,11 +65,12 @@ def test_property_can_fail_on_records(name: str, number: int) -> None:
 
 @pytest.mark.parametrize("name", list(ON_BUFFERS))
 def test_property_can_fail_on_buffers(name: str) -> None:
-    """The same broken promise is caught in the same job on buffers, by the same property."""
+    """The same broken promise is caught in the same job on buffers, by no others than there."""
     breaker = BREAKERS[name][ON_BUFFERS[name]]
     assert placed(breaker.scenario, Plane.BUFFERS).model.problems() == []
     result = breaker.run(Plane.BUFFERS)
-    assert {row.property for row in result.violations} == {name}
+    found = {row.property for row in result.violations}
+    assert {name} <= found <= {name, *breaker.also}
 
 
 def violated(broken: Broken, *, right: bool = False) -> set[str]:

@@ -24,10 +24,12 @@ from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.gateway import Gateway
+from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
-from ckptsim.sim.job.records.state import Parts, Snapshots, TaskSnapshot
+from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
+from ckptsim.sim.job.records.state.snapshot import MarkReceiver
 from ckptsim.sim.job.records.tasks import Operator
 from ckptsim.sim.job.records.tasks.outputs import InputGate
 from ckptsim.sim.job.world import JobWorld
@@ -38,6 +40,47 @@ _PLANNING = "ckptsim.sim.job.control.planning"
 def lends_nothing(patch: pytest.MonkeyPatch) -> None:
     """Let senders have all their credit and room while receivers hold what they had in flight."""
     patch.setattr(LentCredit, "recover", lambda _credit, _held: None)
+
+
+def becomes_active_behind_its_watermark(patch: pytest.MonkeyPatch) -> None:
+    """Take a watermark before the status that makes its channel active again."""
+
+    def tell(self: Mark, receiver: MarkReceiver, channel: int) -> None:
+        if self.watermark is not None:
+            receiver.take_watermark(channel, self.watermark)
+        if self.idle is not None:
+            receiver.take_status(channel, idle=self.idle)
+
+    patch.setattr(Mark, "tell", tell)
+
+
+def wakes_nobody_for_credit(patch: pytest.MonkeyPatch) -> None:
+    """Give credit back, and tell no sender that it has room again."""
+
+    def credit(self: Channel) -> None:
+        self.credit.give_back()
+        self.pump()
+
+    patch.setattr(Channel, "_credit", credit)
+
+
+def goes_back_too_far(patch: pytest.MonkeyPatch) -> None:
+    """Restart from the oldest checkpoint that is kept."""
+
+    def oldest(self: JobWorld) -> JobCheckpoint | None:
+        return next(iter(self.coordinator.completed.values()), None)
+
+    patch.setattr(JobWorld, "newest", oldest)
+
+
+def starts_from_any_savepoint(patch: pytest.MonkeyPatch) -> None:
+    """Submit a job again from its newest savepoint, also from one that a failure has undone."""
+
+    def newest(self: Operations) -> JobCheckpoint | None:
+        found = [self._job.newest(), *self._job.coordinator.completed.values()]
+        return max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
+
+    patch.setattr(Operations, "_newest", newest)
 
 
 def closes_at_once(patch: pytest.MonkeyPatch) -> None:

@@ -53,13 +53,23 @@ class EventTime:
 
     def take(self, channel: int, mark: Mark) -> None:
         """Take what a sender tells, and pass on what changes by it."""
+        self._task.observer.lifecycle.mark_taken(channel, mark.watermark, idle=mark.idle)
         mark.tell(self, channel)
         self.pass_on()
+        self._settled()
 
     def end(self, channel: int) -> None:
         """Take the final watermark of a channel, by which an idle one is active again."""
+        observer = self._task.observer.lifecycle
+        observer.mark_taken(channel, FINAL_WATERMARK, idle=False)
         self.take_status(channel, idle=False)
         self.take_watermark(channel, FINAL_WATERMARK)
+        self._settled()
+
+    def _settled(self) -> None:
+        if self._is_on:
+            told = self._told
+            self._task.observer.lifecycle.mark_passed_on(told.watermark, idle=told.idle)
 
     def take_watermark(self, channel: int, timestamp: int) -> None:
         """Take a watermark; the final one moves event time before it counts for the task's end."""

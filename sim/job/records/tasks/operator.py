@@ -81,6 +81,13 @@ class Operator(Task):
                     self.finish_record(record)
                     self._woken = yield self.last_in_instant()
 
+    @property
+    def has_work(self) -> bool:
+        """Say whether there is a mail, something that overtakes, or an element and room for it."""
+        if self.mails or self._with_priority() is not None:
+            return True
+        return self.has_room and self._ready() is not None
+
     def _note_order(self, record: Record, *, restored: bool = False) -> None:
         """Note a record whose order matters."""
         unit = unit_of(self.attempt.graph, self.spec.vertex.name, record)

@@ -62,6 +62,18 @@ class Source(Task):
                 self._emit_next()
 
     @property
+    def has_work(self) -> bool:
+        """Say whether there is a mail, or a record is due, or nothing tells it when one will be."""
+        if self.mails:
+            return True
+        if self.has_ended() or not self.has_room:
+            return False
+        due_ns = self._due_ns()
+        if self._is_exhausted or due_ns is None:
+            return self._is_exhausted
+        return due_ns <= self.env.now or not self._emission.armed
+
+    @property
     def splits(self) -> dict[int, int]:
         """Return how many records it has emitted of each of its splits, by number."""
         return {one.number: one.position for one in self._splits}

@@ -205,6 +205,16 @@ class Task:
         if not self.busy and not self._step.armed:
             self._step.arm_in(0)
 
+    @property
+    def sleeps(self) -> bool:
+        """Say whether the thread of a task that runs waits to be woken."""
+        return self.process is not None and self.is_running and not self.busy
+
+    @property
+    def has_work(self) -> bool:
+        """Say whether there is something that the thread could do now."""
+        return bool(self.mails)
+
     def room_freed(self) -> None:
         """Note that an output has room again."""
         self.wake()

@@ -1,0 +1,1 @@
+"""What is drawn around restarts: savepoints, and checkpoints that are restored from."""
