@@ -50,7 +50,7 @@ class Folded:
     name: str
     title: str
     pictures: Sequence[Picture] = ()
-    tables: Sequence[tables.Part] = ()
+    tables: Sequence[tables.TitledTable] = ()
     violations: Sequence[dict[str, Any]] = field(default_factory=list)
 
     @property

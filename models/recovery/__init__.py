@@ -37,7 +37,7 @@ from ckptsim.models.recovery.mapping import (
     old_subtasks,
 )
 from ckptsim.models.recovery.operator_state import broadcast, split
-from ckptsim.models.recovery.records import Part, RecordDeserializer, parts_of
+from ckptsim.models.recovery.records import RecordDeserializer, RecordPart, parts_of
 from ckptsim.models.recovery.recovered_input import RecoveredInput
 
 __all__ = [
@@ -49,9 +49,9 @@ __all__ = [
     "GateAssignment",
     "InFlightAssignment",
     "Mapper",
-    "Part",
     "Partitioner",
     "RecordDeserializer",
+    "RecordPart",
     "RecoveredInput",
     "ambiguous_subtasks",
     "assign_gate",

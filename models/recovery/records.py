@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RecordPart:
     """One buffer's share of a record; index: from 0, of `count`."""
 
     record: int
@@ -27,9 +27,9 @@ class Part:
         return self.index == self.count - 1
 
 
-def parts_of(record: int, count: int) -> tuple[Part, ...]:
+def parts_of(record: int, count: int) -> tuple[RecordPart, ...]:
     """Return a record as so many parts."""
-    return tuple(Part(record, index, count) for index in range(count))
+    return tuple(RecordPart(record, index, count) for index in range(count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Broken:
     had: the part before, if a record had been begun; got: the one that does not go on from it.
     """
 
-    had: Part | None
-    got: Part
+    had: RecordPart | None
+    got: RecordPart
 
 
 class RecordDeserializer:
@@ -52,9 +52,9 @@ class RecordDeserializer:
     __slots__ = ("partial",)
 
     def __init__(self) -> None:
-        self.partial: list[Part] = []
+        self.partial: list[RecordPart] = []
 
-    def add(self, part: Part) -> int | Broken | None:
+    def add(self, part: RecordPart) -> int | Broken | None:
         """Take the next part; return the record that is whole with it, if one is.
 
         Returns Broken for a part that does not go on from the one before; both are lost then.
@@ -71,5 +71,5 @@ class RecordDeserializer:
         return part.record
 
 
-def _follows(had: Part, part: Part) -> bool:
+def _follows(had: RecordPart, part: RecordPart) -> bool:
     return part.record == had.record and part.index == had.index + 1

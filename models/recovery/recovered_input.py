@@ -37,7 +37,7 @@ from typing import TypeAlias, assert_never
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.recovery.in_flight import ConnectionDescriptor
 from ckptsim.models.recovery.mapping import GateAssignment
-from ckptsim.models.recovery.records import Broken, Part, RecordDeserializer
+from ckptsim.models.recovery.records import Broken, RecordDeserializer, RecordPart
 
 
 class GatePhase(IntEnum):
@@ -61,7 +61,7 @@ class PartTaken:
     """A part of a record was taken from a channel."""
 
     channel: int
-    part: Part
+    part: RecordPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class RecoveredInput:
         return self._unmapped or self.phase is GatePhase.RECOVERED
 
     @property
-    def partial(self) -> tuple[Part, ...]:
+    def partial(self) -> tuple[RecordPart, ...]:
         """Return the parts in virtual channels of records that are not whole."""
         found = [one for virtual in self._virtual for one in virtual.values()]
         return tuple(part for one in found for part in one.deserializer.partial)
@@ -283,7 +283,7 @@ class RecoveredInput:
             raise ProtocolError("no_descriptor", state=f"channel {channel}: data of nobody")
         return selected
 
-    def _take(self, channel: int, part: Part) -> list[RecoveredInputEffect]:
+    def _take(self, channel: int, part: RecordPart) -> list[RecoveredInputEffect]:
         virtual = self._current(channel)
         found = virtual.deserializer.add(part)
         if found is None:

@@ -20,10 +20,10 @@ from ckptsim.models.store.medium import (
 from ckptsim.models.store.settings import (
     Durability,
     Order,
-    Part,
     Placement,
     Reset,
     Settings,
+    StepContent,
     SyncRules,
 )
 from ckptsim.models.store.state import PartitionState, VersionState, decode_state, encode_state
@@ -44,7 +44,6 @@ __all__ = [
     "Medium",
     "ModelMedium",
     "Order",
-    "Part",
     "PartitionLog",
     "PartitionState",
     "Parts",
@@ -58,6 +57,7 @@ __all__ = [
     "Slot",
     "SlotWrite",
     "Step",
+    "StepContent",
     "StoreClient",
     "StoreError",
     "StoreVersions",

@@ -15,7 +15,7 @@ from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.log import ControlRecord, DataRecord, Entry
 from ckptsim.models.store.medium import Area, Changes, Medium, Rows, RowsWrite, SlotWrite, Step
-from ckptsim.models.store.settings import Durability, Part, Placement
+from ckptsim.models.store.settings import Durability, Placement, StepContent
 from ckptsim.models.store.topics import TopicPartition
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Replica:
         A step that holds both halves is abandoned between them: no checkpoint was written, and none
         is counted.
         """
-        if wanted.part is Part.BOTH and wanted.checkpoint is not None:
+        if wanted.part is StepContent.BOTH and wanted.checkpoint is not None:
             sealed = self._client.store.seal(self._key, wanted.checkpoint)
             self._client.medium.abandon(Step(rows=self._flush(), slots=(sealed,)))
         else:
@@ -122,12 +122,12 @@ class Replica:
             self._client.medium.commit(self._step_of(wanted))
         except StoreError as error:
             return ingestion_events.StepRefused(error.refusal), error
-        if wanted.part is not Part.CHECKPOINT and self._hooked:
+        if wanted.part is not StepContent.CHECKPOINT and self._hooked:
             self.content.flushed()
         return ingestion_events.StepDurable(), None
 
     def _step_of(self, wanted: ingestion_events.MakeDurable) -> Step:
-        rows = () if wanted.part is Part.CHECKPOINT else self._flush()
+        rows = () if wanted.part is StepContent.CHECKPOINT else self._flush()
         slots: tuple[SlotWrite, ...] = ()
         if wanted.checkpoint is not None:
             slots = (self._client.store.stage(self._key, wanted.checkpoint),)

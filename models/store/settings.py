@@ -27,7 +27,7 @@ class Order(IntEnum):
     CHECKPOINT_FIRST = 1
 
 
-class Part(IntEnum):
+class StepContent(IntEnum):
     """What one durable step of a sync holds."""
 
     DATA = 0
@@ -65,13 +65,13 @@ class SyncRules:
         missing = self.sync_bytes - bytes_since_sync
         return max(1, -(-missing // record_bytes))
 
-    def steps(self) -> tuple[Part, ...]:
+    def steps(self) -> tuple[StepContent, ...]:
         """List the durable steps of a sync in their order."""
         if self.atomic:
-            return (Part.BOTH,)
+            return (StepContent.BOTH,)
         if self.order is Order.DATA_FIRST:
-            return (Part.DATA, Part.CHECKPOINT)
-        return (Part.CHECKPOINT, Part.DATA)
+            return (StepContent.DATA, StepContent.CHECKPOINT)
+        return (StepContent.CHECKPOINT, StepContent.DATA)
 
 
 class Placement(IntEnum):

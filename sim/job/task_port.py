@@ -41,7 +41,7 @@ class Timer(Protocol):
         ...
 
 
-class Part(Protocol):
+class CheckpointMetrics(Protocol):
     """One task's part in one checkpoint, as far as control has figures of it.
 
     start_delay_ns: from the trigger to the first barrier.  unaligned: whether the barrier could
@@ -126,7 +126,7 @@ class StatePort(Protocol):
     Sizes of in-flight data are in bytes where the plane has bytes, else in records.
     """
 
-    def part_of(self, barrier: Barrier) -> Part:
+    def part_of(self, barrier: Barrier) -> CheckpointMetrics:
         """Return the task's part in a checkpoint; it is new at the first call."""
         ...
 

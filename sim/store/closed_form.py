@@ -28,7 +28,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ckptsim.models.store import Part
+from ckptsim.models.store import StepContent
 from ckptsim.scenarios.store import (
     CrashRate,
     StepOrder,
@@ -40,9 +40,9 @@ from ckptsim.scenarios.store import (
 from ckptsim.sim.store.costs import commit_ns, each_durable, local_ns, remote_mean_ns
 
 _PARTS = {
-    StorePlacement.COLOCATED: (Part.BOTH,),
-    StorePlacement.EXTERNAL: (Part.DATA, Part.CHECKPOINT),
-    StorePlacement.CONSUMER_GROUP_BLOB: (Part.DATA, Part.CHECKPOINT),
+    StorePlacement.COLOCATED: (StepContent.BOTH,),
+    StorePlacement.EXTERNAL: (StepContent.DATA, StepContent.CHECKPOINT),
+    StorePlacement.CONSUMER_GROUP_BLOB: (StepContent.DATA, StepContent.CHECKPOINT),
 }
 
 # exp of more overflows: an interval so much longer than the mean time between crashes never ends.
@@ -124,16 +124,16 @@ def sync_cost_ns(model: StoreModel, records: int) -> float:
     return sum(_step_costs_ns(model, records).values())
 
 
-def _step_costs_ns(model: StoreModel, records: int) -> dict[Part, float]:
+def _step_costs_ns(model: StoreModel, records: int) -> dict[StepContent, float]:
     """Return the mean cost of each step of a sync after so many records."""
     rows = min(records, model.input.keys)
     size = records * model.input.record_bytes
     remote = model.placement is StorePlacement.CONSUMER_GROUP_BLOB
-    costs: dict[Part, float] = {}
+    costs: dict[StepContent, float] = {}
     for part in _PARTS[model.placement]:
-        if part is Part.CHECKPOINT and remote:
+        if part is StepContent.CHECKPOINT and remote:
             costs[part] = remote_mean_ns(model.costs)
-        elif part is Part.DATA and each_durable(model):
+        elif part is StepContent.DATA and each_durable(model):
             costs[part] = 0.0
         else:
             costs[part] = local_ns(model.costs, part, rows=rows, size_bytes=size)
@@ -143,8 +143,8 @@ def _step_costs_ns(model: StoreModel, records: int) -> dict[Part, float]:
 def _kept_ns(model: StoreModel, records: int) -> float:
     """Return how long a sync lasts until its checkpoint is durable."""
     costs = _step_costs_ns(model, records)
-    if Part.CHECKPOINT in costs and model.sync.order is StepOrder.CHECKPOINT_FIRST:
-        return costs[Part.CHECKPOINT]
+    if StepContent.CHECKPOINT in costs and model.sync.order is StepOrder.CHECKPOINT_FIRST:
+        return costs[StepContent.CHECKPOINT]
     return sum(costs.values())
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import Part
+from ckptsim.models.store import StepContent
 from ckptsim.scenarios.store import RecordDurability, StorePlacement
 
 if TYPE_CHECKING:
@@ -52,18 +52,18 @@ class Costs:
         """Forget who waits for the writer: the process is a new one."""
         self._writer_free_ns = 0
 
-    def end_of_step(self, part: Part, *, rows: int, size_bytes: int) -> int:
+    def end_of_step(self, part: StepContent, *, rows: int, size_bytes: int) -> int:
         """Return the instant at which a step that begins now is durable."""
         duration_ns = self._drawn_ns(part, rows, size_bytes)
         if self._stretched is not None:
             duration_ns = self._stretched(duration_ns)
-        if part is not Part.BOTH:
+        if part is not StepContent.BOTH:
             return self._env.now + duration_ns
         self._writer_free_ns = max(self._env.now, self._writer_free_ns) + duration_ns
         return self._writer_free_ns
 
-    def _drawn_ns(self, part: Part, rows: int, size_bytes: int) -> int:
-        if part is Part.CHECKPOINT and self._remote:
+    def _drawn_ns(self, part: StepContent, rows: int, size_bytes: int) -> int:
+        if part is StepContent.CHECKPOINT and self._remote:
             return self._stream.lognormal_ns(self._costs.remote_ns, remote_sigma(self._costs))
         median_ns = local_ns(self._costs, part, rows=rows, size_bytes=size_bytes)
         if self._spread and median_ns:
@@ -82,15 +82,15 @@ def commit_ns(model: StoreModel) -> int:
     return model.costs.autocommit_ns if each_durable(model) else 0
 
 
-def local_ns(costs: StepCosts, part: Part, *, rows: int, size_bytes: int) -> int:
+def local_ns(costs: StepCosts, part: StepContent, *, rows: int, size_bytes: int) -> int:
     """Return what a step costs that is carried out on the machine of the process."""
     match part:
-        case Part.BOTH:
+        case StepContent.BOTH:
             return costs.transaction_ns + rows * costs.transaction_row_ns
-        case Part.DATA:
+        case StepContent.DATA:
             moved_ns = size_bytes * _SECOND_NS // costs.flush_bytes_per_s
             return costs.flush_ns + moved_ns + rows * costs.flush_row_ns
-        case Part.CHECKPOINT:
+        case StepContent.CHECKPOINT:
             return costs.wal_ns + costs.fsync_ns
 
 

@@ -174,9 +174,9 @@ class StoreWorld:
         """Say whether the plan lets the process die in this sync."""
         return self.faults.dies_in_sync(number)
 
-    def prepare_commit(self, key: store.TopicPartition, part: store.Part) -> None:
+    def prepare_commit(self, key: store.TopicPartition, part: store.StepContent) -> None:
         """Let the commit that follows fail if the remote side is out."""
-        if part is not store.Part.DATA and self.faults.commits_fail:
+        if part is not store.StepContent.DATA and self.faults.commits_fail:
             fail_next_commit(self.client, key)
 
     def frozen(self, drainer: Drainer, refusal: store.Refusal, reason: str) -> None:

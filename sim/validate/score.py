@@ -74,7 +74,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class JobEnding:
     """How one bounded job ended: times from the source's end to the last record and to the end.
 
     source_ms: from the end of a source subtask to its being finished, the longest of all.
@@ -106,7 +106,7 @@ class Score:
 
     runs: tuple[Line, ...]
     cells: tuple[Line, ...]
-    endings: tuple[Ending, ...]
+    endings: tuple[JobEnding, ...]
     skipped: tuple[Prediction, ...]
     empty: tuple[str, ...]
 
@@ -230,14 +230,14 @@ def _mean(pairs: Sequence[Pair]) -> Pair:
     )
 
 
-def _endings(prediction: Prediction) -> Iterable[Ending]:
+def _endings(prediction: Prediction) -> Iterable[JobEnding]:
     for number, predicted in enumerate(prediction.jobs):
         measured = prediction.run.jobs[number].finish
         if measured is None or any(
             found.get(key) is None for found in (predicted, measured) for key in _ENDS
         ):
             continue
-        yield Ending(
+        yield JobEnding(
             name=f"{prediction.run.run_id} job {number}",
             drain_ms=_field(predicted, measured, "last_record_minus_source_end_ms"),
             finish_ms=_field(predicted, measured, "job_finished_minus_source_end_ms"),

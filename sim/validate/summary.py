@@ -14,7 +14,7 @@ from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.validate.statistics import stats
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.state import Part
+    from ckptsim.sim.job.buffers.state import SubtaskSnapshot
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 
@@ -25,14 +25,14 @@ _MS = 1_000_000
 _REST_STATUS = {"completed": "COMPLETED", "pending": "IN_PROGRESS"}
 
 # Per task: the largest of its subtasks (times) or their sum (bytes).
-_TIMES: dict[str, Callable[[CheckpointRecord, Part, int], float]] = {
+_TIMES: dict[str, Callable[[CheckpointRecord, SubtaskSnapshot, int], float]] = {
     "max_end_to_end_ms": lambda record, _, arrival: (arrival - record.triggered_ns) / _MS,
     "max_start_delay_ms": lambda _, part, __: part.start_delay_ns / _MS,
     "max_alignment_ms": lambda _, part, __: part.alignment_ns / _MS,
     "max_sync_ms": lambda _, part, __: part.sync_ns / _MS,
     "max_async_ms": lambda _, part, __: part.async_ns / _MS,
 }
-_BYTES: dict[str, Callable[[Part], int]] = {
+_BYTES: dict[str, Callable[[SubtaskSnapshot], int]] = {
     "sum_persisted_bytes": lambda part: part.persisted_bytes,
     "sum_processed_bytes": lambda part: part.processed_bytes,
     "sum_checkpointed_bytes": lambda part: part.state_bytes + part.persisted_bytes,
@@ -63,7 +63,7 @@ def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
     return found
 
 
-def _sum(record: CheckpointRecord, of_part: Callable[[Part], int]) -> float:
+def _sum(record: CheckpointRecord, of_part: Callable[[SubtaskSnapshot], int]) -> float:
     return float(sum(of_part(part) for part, _ in record.parts.values()))
 
 

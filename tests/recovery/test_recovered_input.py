@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.recovery import DISTRIBUTIONS, Partitioner, recovered_input
 from ckptsim.models.recovery.in_flight import ConnectionDescriptor, Exchange, InFlightAssignment
-from ckptsim.models.recovery.records import Broken, Part, RecordDeserializer, parts_of
+from ckptsim.models.recovery.records import Broken, RecordDeserializer, RecordPart, parts_of
 
 
 def gate(
@@ -29,7 +29,7 @@ def select(core: recovered_input.RecoveredInput, subtask: int, channel: int) -> 
 
 
 def take(
-    core: recovered_input.RecoveredInput, part: Part
+    core: recovered_input.RecoveredInput, part: RecordPart
 ) -> list[recovered_input.RecoveredInputEffect]:
     """Take a part from channel 0."""
     return core.step(recovered_input.PartTaken(0, part))
@@ -61,7 +61,7 @@ def test_channels_are_converted_when_all_have_ended_and_senders_go_on_together()
             recovered_input.OutputStateEnded(0),
             recovered_input.OutputStateEnded(0),
         ],
-        [recovered_input.PartTaken(0, Part(1, 0, 1))],
+        [recovered_input.PartTaken(0, RecordPart(1, 0, 1))],
         [recovered_input.DescriptorTaken(0, ConnectionDescriptor(7, 0))],
     ],
 )
@@ -82,12 +82,12 @@ def test_parts_of_two_old_senders_meet_only_their_own() -> None:
     core = gate((2, 1), (1, 1))
     for upstream, record in ((0, 10), (1, 20)):
         select(core, 0, upstream)
-        assert take(core, Part(record, 0, 2)) == []
-    assert core.partial == (Part(10, 0, 2), Part(20, 0, 2))
+        assert take(core, RecordPart(record, 0, 2)) == []
+    assert core.partial == (RecordPart(10, 0, 2), RecordPart(20, 0, 2))
     core.step(recovered_input.InputStateEnded(0))
     for upstream, record in ((0, 10), (1, 20)):
         select(core, 0, upstream)
-        assert take(core, Part(record, 1, 2)) == [recovered_input.ProcessRecord(record)]
+        assert take(core, RecordPart(record, 1, 2)) == [recovered_input.ProcessRecord(record)]
     assert core.partial == ()
 
 
@@ -99,7 +99,7 @@ def test_ambiguous_records_are_kept_by_one() -> None:
         (other, recovered_input.FilterRecord(5)),
     ):
         select(core, 0, 0)
-        assert take(core, Part(5, 0, 1)) == [expected]
+        assert take(core, RecordPart(5, 0, 1)) == [expected]
 
 
 def test_watermark_waits_for_all_virtual_channels() -> None:
@@ -139,8 +139,8 @@ def test_without_a_change_there_are_no_virtual_channels() -> None:
     assert core.step(recovered_input.WatermarkTaken(0, 3)) == [
         recovered_input.ForwardWatermark(0, 3)
     ]
-    assert take(core, Part(1, 0, 2)) == []
-    assert core.deserializer(0).partial == [Part(1, 0, 2)]
+    assert take(core, RecordPart(1, 0, 2)) == []
+    assert core.deserializer(0).partial == [RecordPart(1, 0, 2)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4)), max_size=20), st.randoms())
@@ -149,7 +149,7 @@ def test_any_interleaving_of_old_channels_gives_every_record_whole(
 ) -> None:
     """However parts of three old channels are interleaved, each record comes out once, in order."""
     core = gate((3, 1), (1, 1))
-    waiting: dict[int, list[Part]] = {0: [], 1: [], 2: []}
+    waiting: dict[int, list[RecordPart]] = {0: [], 1: [], 2: []}
     for number, (upstream, count) in enumerate(records):
         waiting[upstream] += parts_of(number, count)
     found: list[int] = []
@@ -168,8 +168,8 @@ def test_any_interleaving_of_old_channels_gives_every_record_whole(
 def test_bytes_of_two_records_do_not_make_one() -> None:
     """A part that does not go on from the one before is reported, and both are gone."""
     one = RecordDeserializer()
-    assert one.add(Part(1, 0, 2)) is None
-    assert one.add(Part(2, 1, 2)) == Broken(Part(1, 0, 2), Part(2, 1, 2))
+    assert one.add(RecordPart(1, 0, 2)) is None
+    assert one.add(RecordPart(2, 1, 2)) == Broken(RecordPart(1, 0, 2), RecordPart(2, 1, 2))
     assert one.partial == []
-    assert one.add(Part(3, 1, 3)) == Broken(None, Part(3, 1, 3))
-    assert one.add(Part(4, 0, 1)) == 4
+    assert one.add(RecordPart(3, 1, 3)) == Broken(None, RecordPart(3, 1, 3))
+    assert one.add(RecordPart(4, 0, 1)) == 4

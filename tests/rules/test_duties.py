@@ -22,7 +22,7 @@ from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.recovery import detection, failover
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.settings import Part
+from ckptsim.models.store.settings import StepContent
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.kernel import Streams
@@ -93,7 +93,7 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("ingestion", [ingestion_events.SetSyncTimer(5)], [(6, _WRITTEN)], "has not fired in time"),
     (
         "ingestion",
-        [ingestion_events.MakeDurable(Part.DATA, None)],
+        [ingestion_events.MakeDurable(StepContent.DATA, None)],
         [(6, _DURABLE), (6, _DURABLE)],
         "a durable step is answered",
     ),

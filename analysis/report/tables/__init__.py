@@ -1,6 +1,6 @@
 """The tables of a report, each a part with rows that can be sorted and filtered."""
 
-from ckptsim.analysis.report.tables.cells import Part
+from ckptsim.analysis.report.tables.cells import TitledTable
 from ckptsim.analysis.report.tables.points import means_part, points_part, tasks_part
 from ckptsim.analysis.report.tables.runs import (
     errors_part,
@@ -11,7 +11,7 @@ from ckptsim.analysis.report.tables.runs import (
 )
 
 __all__ = [
-    "Part",
+    "TitledTable",
     "errors_part",
     "goals_part",
     "means_part",

@@ -41,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TitledTable:
     """A table with a title and a sentence."""
 
     title: str

@@ -13,7 +13,7 @@ SHOWN_QUANTILES = (0.5, 0.95, 0.99)
 ROWS_MAX = 500
 
 
-def points_part(findings: Findings) -> cells.Part:
+def points_part(findings: Findings) -> cells.TitledTable:
     """Return one row per point: how its runs ended and how long its checkpoints took."""
     outcomes = {cells.key_of(row): row for row in cells.records(findings.outcomes)}
     rows = []
@@ -36,7 +36,7 @@ def points_part(findings: Findings) -> cells.Part:
         if len(known) and not known.any()
         else ""
     )
-    return cells.Part(
+    return cells.TitledTable(
         title="Checkpoint durations by point",
         says="Exact percentiles over all checkpoints of a point, from trigger to completion, the "
         f"unfinished ones as censored; a dash where too few completed to know.{instant}",
@@ -45,7 +45,7 @@ def points_part(findings: Findings) -> cells.Part:
     )
 
 
-def tasks_part(findings: Findings) -> cells.Part:
+def tasks_part(findings: Findings) -> cells.TitledTable:
     """Return how the tasks of each point spent their time, and what waited around them."""
     rows = []
     for row in cells.records(findings.tasks):
@@ -64,7 +64,7 @@ def tasks_part(findings: Findings) -> cells.Part:
             )
         )
     heads = ("subtasks", "records/s of one", "busy", "back-pressured", "idle")
-    return cells.Part(
+    return cells.TitledTable(
         title="Tasks",
         says="How the subtasks of each task spent their time, and how many buffers waited before "
         "and behind each, in the mean over subtasks and runs.",
@@ -77,7 +77,7 @@ def tasks_part(findings: Findings) -> cells.Part:
     )
 
 
-def means_part(findings: Findings) -> cells.Part:
+def means_part(findings: Findings) -> cells.TitledTable:
     """Return the means over replications with their intervals, and the paired differences.
 
     A metric that is the same at all points is left out: it says nothing of the sweep.
@@ -105,7 +105,7 @@ def means_part(findings: Findings) -> cells.Part:
             )
         )
     first = cells.label(findings, findings.points[0])
-    return cells.Part(
+    return cells.TitledTable(
         title="Means over replications",
         says="Means with 95 % Student intervals; differences to the first point of the sweep, "
         f"{first}, are paired by seed, so that common random numbers cancel.",

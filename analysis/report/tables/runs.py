@@ -14,7 +14,7 @@ from ckptsim.analysis.words import time_in_words, value_in_words
 ROWS_MAX = 60
 
 
-def outliers_part(findings: Findings) -> cells.Part:
+def outliers_part(findings: Findings) -> cells.TitledTable:
     """Return the slowest checkpoints with the command that replays each one's run."""
     rows = [
         cells.Row(
@@ -28,7 +28,7 @@ def outliers_part(findings: Findings) -> cells.Part:
         )
         for row in cells.records(findings.outliers)
     ]
-    return cells.Part(
+    return cells.TitledTable(
         title="Slowest checkpoints",
         says="One per run; the command tells the story of the run.",
         columns=(
@@ -42,7 +42,7 @@ def outliers_part(findings: Findings) -> cells.Part:
     )
 
 
-def errors_part(findings: Findings) -> cells.Part:
+def errors_part(findings: Findings) -> cells.TitledTable:
     """Return the errors that runs ended in."""
     rows = [
         cells.Row(
@@ -55,7 +55,7 @@ def errors_part(findings: Findings) -> cells.Part:
         )
         for row in cells.records(findings.errors)
     ]
-    return cells.Part(
+    return cells.TitledTable(
         title="Errors",
         says="Runs that raised instead of ending; each is a fault of the program or its input.",
         columns=(
@@ -68,7 +68,7 @@ def errors_part(findings: Findings) -> cells.Part:
     )
 
 
-def goals_part(findings: Findings) -> cells.Part:
+def goals_part(findings: Findings) -> cells.TitledTable:
     """Return how often each situation that is wanted was reached."""
     rows = [
         cells.Row(
@@ -80,7 +80,7 @@ def goals_part(findings: Findings) -> cells.Part:
         )
         for row in cells.records(findings.goals)
     ]
-    return cells.Part(
+    return cells.TitledTable(
         title="Situations reached",
         says="How many runs reached each rare situation: a sweep without them shows little.",
         columns=(cells.Column("situation", "text"), cells.Column("runs"), cells.Column("times")),
@@ -88,7 +88,7 @@ def goals_part(findings: Findings) -> cells.Part:
     )
 
 
-def parameters_part(findings: Findings) -> cells.Part:
+def parameters_part(findings: Findings) -> cells.TitledTable:
     """Return every parameter of the first point; those that the sweep changes are marked."""
     document = json.loads(findings.points[0]["document"])
     paths = [path for path, _ in findings.about["axes"]]
@@ -101,7 +101,7 @@ def parameters_part(findings: Findings) -> cells.Part:
         for path, value in flat(document)
         if path != "says"
     ]
-    return cells.Part(
+    return cells.TitledTable(
         title="Parameters",
         says="All parameters at the first point; what the sweep changes is marked.",
         columns=(cells.Column("parameter", "text"), cells.Column("value", "text")),

@@ -49,7 +49,7 @@ from ckptsim.models.ordering.release.shelves import PendingState, Shelf, Shelves
 from ckptsim.models.ordering.terms import ZERO, Count, Refusal, StreamDescriptor
 
 
-class Ending(IntEnum):
+class EndOfSync(IntEnum):
     """How far the end of the sync is."""
 
     OPEN = 0
@@ -87,7 +87,7 @@ class Releaser:
         self._position = 0  # the scope that the pass looks at
         self._again = False  # a flush was requested while a send was outstanding
         self._outgoing: Outgoing | None = None
-        self._ending = Ending.OPEN
+        self._ending = EndOfSync.OPEN
 
     def announce(self, stream: StreamDescriptor) -> None:
         """Add a stream to the totals."""
@@ -104,7 +104,7 @@ class Releaser:
         return self._again
 
     @property
-    def ending(self) -> Ending:
+    def ending(self) -> EndOfSync:
         """How far the end of the sync is."""
         return self._ending
 
@@ -123,26 +123,26 @@ class Releaser:
 
     def flush_if_waiting(self) -> list[Effect]:
         """Start a pass when the sync waits for its end: something has changed."""
-        return self.request_flush() if self._ending is Ending.WAITING else []
+        return self.request_flush() if self._ending is EndOfSync.WAITING else []
 
     def request_finish(self, event: FinishRequested) -> list[Effect]:
         """Begin the end of the sync."""
-        if self._ending is not Ending.OPEN:
+        if self._ending is not EndOfSync.OPEN:
             raise ProtocolError(
                 Refusal.ALREADY_FINISHING, state=f"ending {self._ending.name}", event=event
             )
         if event.wait_ns > 0:
-            self._ending = Ending.WAITING
+            self._ending = EndOfSync.WAITING
             return [SetFinishTimer(wait_ns=event.wait_ns), *self.request_flush()]
-        self._ending = Ending.LAST
+        self._ending = EndOfSync.LAST
         return self.request_flush()
 
     def end_wait(self, event: FinishTimerFired) -> list[Effect]:
         """Make the next pass the last; a timer that fires after the verdict means nothing."""
         del event
-        if self._ending is not Ending.WAITING:
+        if self._ending is not EndOfSync.WAITING:
             return []
-        self._ending = Ending.LAST
+        self._ending = EndOfSync.LAST
         return self.request_flush()
 
     def confirm(self, event: StateSent) -> list[Effect]:
@@ -158,8 +158,8 @@ class Releaser:
         self._outgoing = None
         if self._again:
             return self._restart_pass()
-        if self._ending is Ending.LAST:
-            self._ending = Ending.OPEN
+        if self._ending is EndOfSync.LAST:
+            self._ending = EndOfSync.OPEN
             return [self._failure(Refusal.SEND_FAILED)]
         return []
 
@@ -184,14 +184,14 @@ class Releaser:
 
     def _end_pass(self) -> list[Effect]:
         """Give the verdict if this pass was the last, or if there is nothing to wait for."""
-        if self._ending is Ending.OPEN:
+        if self._ending is EndOfSync.OPEN:
             return []
         incomplete = self._lifecycle.incomplete
         well = not incomplete and not len(self._shelves)
-        waiting = self._ending is Ending.WAITING
+        waiting = self._ending is EndOfSync.WAITING
         if waiting and not well:
             return []
-        self._ending = Ending.OPEN
+        self._ending = EndOfSync.OPEN
         if well:
             return [CancelFinishTimer(), CompleteSync()] if waiting else [CompleteSync()]
         kind = Refusal.INCOMPLETE_STREAMS if incomplete else Refusal.UNFLUSHED_STATES

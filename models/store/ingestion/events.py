@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.log import ControlRecord
-from ckptsim.models.store.settings import Part, SyncRules
+from ckptsim.models.store.settings import StepContent, SyncRules
 from ckptsim.models.store.state import ProducerState, VersionCopy
 
 
@@ -101,7 +101,7 @@ class MakeDurable:
     checkpoint: the bytes to store, None in a step that holds data only.
     """
 
-    part: Part
+    part: StepContent
     checkpoint: bytes | None
 
 

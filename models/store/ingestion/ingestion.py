@@ -24,7 +24,7 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.log import Control, ControlRecord
-from ckptsim.models.store.settings import Part, SyncRules
+from ckptsim.models.store.settings import StepContent, SyncRules
 from ckptsim.models.store.state import (
     PartitionState,
     ProducerState,
@@ -45,7 +45,7 @@ class PartitionIngestion:
         self.timer_set = False
         self._rules = rules
         self.cause = ingestion_events.Cause.REQUEST
-        self._steps: tuple[Part, ...] = ()
+        self._steps: tuple[StepContent, ...] = ()
         self._blob = b""
         self._synced_position = restored.position
 
@@ -168,7 +168,7 @@ class PartitionIngestion:
 
     def _next_step(self) -> ingestion_events.MakeDurable:
         part = self._steps[0]
-        return ingestion_events.MakeDurable(part, None if part is Part.DATA else self._blob)
+        return ingestion_events.MakeDurable(part, None if part is StepContent.DATA else self._blob)
 
 
 def _applied(state: PartitionState, record: ControlRecord) -> PartitionState:

@@ -22,11 +22,11 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.models.store import (
     Area,
     DataRecord,
-    Part,
     Refusal,
     RowsWrite,
     SlotWrite,
     Step,
+    StepContent,
     TopicPartition,
 )
 from ckptsim.models.store.ingestion import events as ingestion_events
@@ -141,7 +141,7 @@ class Committer:
                     raise ProtocolError("not_asked_for", state=str(self._key), event=effect)
 
     def _start_step(self, effect: ingestion_events.MakeDurable) -> None:
-        rows = 0 if effect.part is Part.CHECKPOINT else len(self._content.changes())
+        rows = 0 if effect.part is StepContent.CHECKPOINT else len(self._content.changes())
         delay_ns = self._store.step_ns(effect.part, rows)
         self._attempt.call_in(delay_ns, KIND_UPLOADED, self._entity, self._step_over, effect)
 
@@ -153,7 +153,7 @@ class Committer:
             return
         step = self._step(effect)
         if first and store.faults.crashes_in(self._number):
-            if effect.part is Part.BOTH:
+            if effect.part is StepContent.BOTH:
                 store.medium.abandon(step)
             else:
                 store.medium.commit(step)
@@ -172,7 +172,7 @@ class Committer:
 
     def _step(self, effect: ingestion_events.MakeDurable) -> Step:
         rows: tuple[RowsWrite, ...] = ()
-        if effect.part is not Part.CHECKPOINT and self._store.hooked:
+        if effect.part is not StepContent.CHECKPOINT and self._store.hooked:
             changes = dict(self._content.changes())
             rows = (RowsWrite(area=Area.DATA, key=self._key, changes=changes),)
         slots: tuple[SlotWrite, ...] = ()

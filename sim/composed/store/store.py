@@ -110,7 +110,7 @@ class Store:
         self._opened[key] = None
         return state
 
-    def step_ns(self, part: store.Part, rows: int) -> int:
+    def step_ns(self, part: store.StepContent, rows: int) -> int:
         """Return after how long a step that begins now is durable."""
         end = self._costs.end_of_step(part, rows=rows, size_bytes=rows * self._row_bytes)
         return end - self._env.now

@@ -25,7 +25,7 @@ from ckptsim.scenarios.job import Checkpointing, FixedDelay, Job, Mode, Recovery
 from ckptsim.scenarios.job.faults import CrashTask
 from ckptsim.sim.infer.advice.budget import records_per_s
 from ckptsim.sim.infer.advice.curve import Failures, Point, young_s
-from ckptsim.sim.infer.advice.day import WHOLE_DAY, Part, loaded, mean_of
+from ckptsim.sim.infer.advice.day import WHOLE_DAY, LoadPeriod, loaded, mean_of
 from ckptsim.sim.infer.advice.failing import afterwards_ns, can_make_up, caught_up_s, replayable
 from ckptsim.sim.infer.measures import WARM_UP, predicted
 from ckptsim.sim.rows import RecoveryRow, RunResult
@@ -61,7 +61,7 @@ class Advisor:
         failures: Failures,
         *,
         seed: int = 1,
-        parts: Sequence[Part] = WHOLE_DAY,
+        parts: Sequence[LoadPeriod] = WHOLE_DAY,
     ) -> None:
         self._scenarios = [(part.share, loaded(scenario, part.factor)) for part in parts]
         self.failures = failures

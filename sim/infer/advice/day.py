@@ -19,17 +19,17 @@ _MOST_PARTS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class LoadPeriod:
     """A part of the day, and times how much of their rates its sources emit."""
 
     share: float
     factor: float
 
 
-WHOLE_DAY = (Part(share=1.0, factor=1.0),)
+WHOLE_DAY = (LoadPeriod(share=1.0, factor=1.0),)
 
 
-def read_load(text: str) -> tuple[Part, ...]:
+def read_load(text: str) -> tuple[LoadPeriod, ...]:
     """Return the parts of a day such as `00:00=0.3,08:00=1,20:00=60%`, by their load.
 
     Before the first instant the load is that of the last one, as the day before.  Parts of equal
@@ -45,7 +45,7 @@ def read_load(text: str) -> tuple[Part, ...]:
     shares: dict[float, float] = {}
     for (at, factor), end in zip(steps, ends, strict=True):
         shares[factor] = shares.get(factor, 0.0) + (end - at) / _DAY_MIN
-    return tuple(Part(share=share, factor=factor) for factor, share in shares.items())
+    return tuple(LoadPeriod(share=share, factor=factor) for factor, share in shares.items())
 
 
 def _step(word: str) -> tuple[int, float]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models import barriers
-from ckptsim.models.recovery import ConnectionDescriptor, Part, RecordDeserializer, parts_of
+from ckptsim.models.recovery import ConnectionDescriptor, RecordDeserializer, RecordPart, parts_of
 from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.models.recovery.records import Broken
 from ckptsim.scenarios.job import Partitioner, ReplayFrom
@@ -207,9 +207,9 @@ class Channel:
         if self.log is not None and checkpoints is not None:
             self.log.append(item, checkpoints.core.index)
 
-    def joined(self, item: Record | Part) -> Record | None:
+    def joined(self, item: Record | RecordPart) -> Record | None:
         """Return the record that is whole with what was taken, if one is."""
-        if not isinstance(item, Part):
+        if not isinstance(item, RecordPart):
             return item
         found = self.deserializer.add(item)
         if isinstance(found, Broken):

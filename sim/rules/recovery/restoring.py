@@ -12,7 +12,7 @@ from typing import Any
 from ckptsim.models.recovery import GateAssignment, recovered_input, restore
 from ckptsim.models.recovery.in_flight import ConnectionDescriptor
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS
-from ckptsim.models.recovery.records import Broken, Part
+from ckptsim.models.recovery.records import Broken, RecordPart
 from ckptsim.sim.rules.answers import Pick
 from ckptsim.sim.rules.functions.recovery import assigned
 from ckptsim.sim.rules.naive import Naive
@@ -31,7 +31,7 @@ class RecoveredInputRules(Naive):
         self._channels = range(channels)
         self._accepts = accepts
         self._named: dict[int, tuple[int, int]] = {}  # the latest descriptor of each channel
-        self._parts: dict[_Old, tuple[Part, ...]] = {}
+        self._parts: dict[_Old, tuple[RecordPart, ...]] = {}
         self._marks: dict[_Old, int] = {}
         self._idle: dict[_Old, bool] = {}
         self._ends: list[tuple[str, int]] = []
@@ -95,7 +95,7 @@ class RecoveredInputRules(Naive):
                 return [resumed] if self._done("output") else []
         return []
 
-    def _take_part(self, channel: int, part: Part) -> list[Any]:
+    def _take_part(self, channel: int, part: RecordPart) -> list[Any]:
         old = self._old(channel)
         before = self._parts.get(old, ())
         due = (before[0].record, len(before)) if before else (part.record, 0)
@@ -155,12 +155,12 @@ class RecoveredInputRules(Naive):
             )
         )
 
-    def _part(self, pick: Pick, old: _Old) -> Part:
+    def _part(self, pick: Pick, old: _Old) -> RecordPart:
         before = self._parts.get(old, ())
         if before and not pick.one_in(6):
-            return Part(before[0].record, len(before), before[0].count)
+            return RecordPart(before[0].record, len(before), before[0].count)
         record = pick.integer(0, 5)
-        return Part(record, pick.of((0, 0, 0, 1)), 2 + record // 3)
+        return RecordPart(record, pick.of((0, 0, 0, 1)), 2 + record // 3)
 
 
 class RestoreRules(Naive):

@@ -17,7 +17,7 @@ from ckptsim.models.store import Control
 from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.log import ControlRecord
-from ckptsim.models.store.settings import Part
+from ckptsim.models.store.settings import StepContent
 from ckptsim.models.store.state import PartitionState, VersionCopy
 from ckptsim.sim.rules.answers import Answer, Refused
 from ckptsim.sim.rules.store import holdings
@@ -142,7 +142,7 @@ class ClientAnswers(holdings.ClientFacts):
         if step.checkpoint is not None:
             self._count_write(self._slot, tp)
             self.slots[self._slot, tp] = ("state", json.loads(step.checkpoint))
-        if step.part is Part.CHECKPOINT:
+        if step.part is StepContent.CHECKPOINT:
             return
         before = dict(self.data.get(tp, {}))
         if self._hooked:
@@ -175,7 +175,7 @@ class ClientAnswers(holdings.ClientFacts):
         self.opened = {}
         for effect in answer or ():  # type: ignore[union-attr]
             half = isinstance(effect, ingestion_events.MakeDurable)
-            if half and effect.part is not Part.BOTH:
+            if half and effect.part is not StepContent.BOTH:
                 self._make_durable(step["tp"], one, effect)
 
     def _rebootstrap(self, step: holdings.Step) -> None:

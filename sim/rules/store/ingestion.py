@@ -14,7 +14,7 @@ from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.ingestion.events import Cause, IngestionState
 from ckptsim.models.store.log import Control, ControlRecord
-from ckptsim.models.store.settings import Order, Part, SyncRules
+from ckptsim.models.store.settings import Order, StepContent, SyncRules
 from ckptsim.models.store.state import PartitionState, ProducerState, VersionCopy
 from ckptsim.sim.rules.answers import Answer, Pick, Refused
 from ckptsim.sim.rules.naive import Naive
@@ -42,7 +42,7 @@ class IngestionRules(Naive):
         self._taken: list[Any] = []
         self._since: list[int] = []
         self._timer = False
-        self._steps: tuple[Part, ...] = ()  # of the sync that runs
+        self._steps: tuple[StepContent, ...] = ()  # of the sync that runs
         self._synced: tuple[int, Cause, bytes] = (0, Cause.REQUEST, b"")
         self.frozen = False
 
@@ -132,17 +132,17 @@ class IngestionRules(Naive):
         return self._begin(Cause.BYTES) if self._due() else []
 
     def _begin(self, cause: Cause) -> list[Any]:
-        first, second = Part.DATA, Part.CHECKPOINT
+        first, second = StepContent.DATA, StepContent.CHECKPOINT
         if self._rules.order is Order.CHECKPOINT_FIRST:
             first, second = second, first
-        self._steps = (Part.BOTH,) if self._rules.atomic else (first, second)
+        self._steps = (StepContent.BOTH,) if self._rules.atomic else (first, second)
         state = self.state()
         self._synced = (state["position"], cause, json.dumps(state).encode())
         return [*self._cancel(), self._ask()]
 
     def _ask(self) -> Any:
         part = self._steps[0]
-        blob = None if part is Part.DATA else self._synced[2]
+        blob = None if part is StepContent.DATA else self._synced[2]
         return ingestion_events.MakeDurable(part, blob)
 
     def _step_done(self) -> list[Any]:

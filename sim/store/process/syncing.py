@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ckptsim.models.store import Area, Part, Placement, Refusal
+from ckptsim.models.store import Area, Placement, Refusal, StepContent
 from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
 from ckptsim.models.store.mishaps import tear
 from ckptsim.sim.store.costs import each_durable
@@ -51,10 +51,10 @@ class SyncSteps:
         account.steps_ns.append(world.env.now - begun_ns)
         doomed = world.dies_in_sync(account.number) and len(account.steps_ns) == 1
         world.act(self._drainer.key)
-        if doomed and wanted.part is Part.BOTH:
+        if doomed and wanted.part is StepContent.BOTH:
             replica.begin_step(wanted)
             raise ProcessDied("within a sync")
-        in_place = wanted.part is Part.CHECKPOINT and world.placement is Placement.EXTERNAL
+        in_place = wanted.part is StepContent.CHECKPOINT and world.placement is Placement.EXTERNAL
         kept_bytes = world.faults.torn_bytes(account.number)
         if in_place and kept_bytes is not None:
             self._tear(wanted, kept_bytes)
@@ -108,23 +108,23 @@ class SyncSteps:
     def _end_of_step(self, replica: Replica, wanted: MakeDurable, account: SyncAccount) -> int:
         """Return the instant at which a step that begins now is durable."""
         world, part = self._world, wanted.part
-        rows = len(replica.content.changes()) if part is not Part.CHECKPOINT else 0
+        rows = len(replica.content.changes()) if part is not StepContent.CHECKPOINT else 0
         account.rows = max(account.rows, rows)
-        if part is Part.DATA and each_durable(world.model) and not world.client.mirrored:
+        if part is StepContent.DATA and each_durable(world.model) and not world.client.mirrored:
             return world.env.now
         size_bytes = replica.ingestion.bytes_since_sync
         return world.costs.end_of_step(part, rows=rows, size_bytes=size_bytes)
 
     def _durable(self, wanted: MakeDurable, position: int) -> None:
         truth, world = self._truth, self._world
-        if wanted.part is not Part.CHECKPOINT:
+        if wanted.part is not StepContent.CHECKPOINT:
             if world.client.mirrored:
                 truth.covered[Area.MIRROR] = list(truth.covered[Area.DATA])
                 truth.cover(Area.MIRROR, self._unflushed_from, position)
             if world.hooked:
                 self.covered(position)
             truth.generation += 1
-        if wanted.part is not Part.DATA:
+        if wanted.part is not StepContent.DATA:
             truth.claimed_generation = truth.generation
             truth.claimed_identity = truth.data_identity
             world.properties.after_checkpoint(self._drainer, wanted)

@@ -78,12 +78,15 @@ def test_every_pair_of_state_and_event(state: IngestionState, index: int) -> Non
 def test_steps_of_a_sync_follow_the_order() -> None:
     """Data first, checkpoint first, or both at once; the checkpoint is that of the beginning."""
     for rules, parts in (
-        (store.SyncRules(), [store.Part.DATA, store.Part.CHECKPOINT]),
+        (store.SyncRules(), [store.StepContent.DATA, store.StepContent.CHECKPOINT]),
         (
             store.SyncRules(order=store.Order.CHECKPOINT_FIRST),
-            [store.Part.CHECKPOINT, store.Part.DATA],
+            [store.StepContent.CHECKPOINT, store.StepContent.DATA],
         ),
-        (store.SyncRules(order=store.Order.CHECKPOINT_FIRST, atomic=True), [store.Part.BOTH]),
+        (
+            store.SyncRules(order=store.Order.CHECKPOINT_FIRST, atomic=True),
+            [store.StepContent.BOTH],
+        ),
     ):
         core = PartitionIngestion(rules, store.PartitionState(position=3))
         effects = core.step(SyncRequested())
@@ -92,7 +95,7 @@ def test_steps_of_a_sync_follow_the_order() -> None:
             (wanted,) = effects
             assert isinstance(wanted, MakeDurable)
             seen.append(wanted.part)
-            assert (wanted.checkpoint is None) is (wanted.part is store.Part.DATA)
+            assert (wanted.checkpoint is None) is (wanted.part is store.StepContent.DATA)
             if wanted.checkpoint is not None:
                 assert store.decode_state(wanted.checkpoint) == store.PartitionState(position=3)
             effects = core.step(StepDurable())

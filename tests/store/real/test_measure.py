@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.models.store import Part
+from ckptsim.models.store import StepContent
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.errors import ScenarioError
@@ -47,10 +47,10 @@ def _measurements(costs: StepCosts) -> list[Measurement]:
     """Return what a machine with exactly these costs would show."""
     sizes = [(1, 100), (100, 100), (1000, 100), (10_000, 100)]
     named: dict[str, tuple[int, int, int]] = {
-        "checkpoint": (1, 0, local_ns(costs, Part.CHECKPOINT, rows=1, size_bytes=0)),
+        "checkpoint": (1, 0, local_ns(costs, StepContent.CHECKPOINT, rows=1, size_bytes=0)),
         "fsync": (0, 0, costs.fsync_ns),
     }
-    for kind, part in (("transaction", Part.BOTH), ("flush", Part.DATA)):
+    for kind, part in (("transaction", StepContent.BOTH), ("flush", StepContent.DATA)):
         for rows, size in [*sizes, *([(1000, 4096)] if kind == "flush" else [])]:
             name = "flush_wide" if size > 100 else f"{kind}_{rows}"
             lasts = local_ns(costs, part, rows=rows, size_bytes=rows * size)

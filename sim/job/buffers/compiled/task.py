@@ -14,7 +14,7 @@ from ckptsim.sim.job.buffers.compiled.columns import gate, request, task
 from ckptsim.sim.job.buffers.compiled.columns.clock import NONE
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.tasks import Source, Task
-from ckptsim.sim.job.buffers.tasks.ending import Ending
+from ckptsim.sim.job.buffers.tasks.ending import TaskEnding
 from ckptsim.sim.job.buffers.tasks.source import is_idle
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class CompiledTask(Task):
         self.subpartitions = []
         self.outbox: list[NetworkEffect] = []
         self.outputs = CompiledOutputs(self)  # type: ignore[assignment]
-        self.ending = Ending(self)
+        self.ending = TaskEnding(self)
         self.sink = None
         self.records = None
         self.lateness = None if world.timed is None else world.timed.lateness

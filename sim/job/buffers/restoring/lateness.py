@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ckptsim.sim.job.buffers.input import Channel
-    from ckptsim.sim.job.buffers.restoring.rescale import Part
+    from ckptsim.sim.job.buffers.restoring.rescale import VirtualChannelData
     from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -72,7 +72,7 @@ class _Sequence:
         return self._due[taken:pushed].copy()
 
 
-def _taken(parts: Sequence[Part], held: Mapping[Key, Instants]) -> list[Instants]:
+def _taken(parts: Sequence[VirtualChannelData], held: Mapping[Key, Instants]) -> list[Instants]:
     """Return the due instants that a channel takes: what was at receivers, then at senders."""
     received: list[Instants] = []
     sent: list[Instants] = []
@@ -223,7 +223,9 @@ class Lateness:
             marks.setdefault(key, [0, 0])[1] = self._of(*key).pushed
 
     def restored(
-        self, checkpoint: int | None, parts: Mapping[Key, Sequence[Part]] | None = None
+        self,
+        checkpoint: int | None,
+        parts: Mapping[Key, Sequence[VirtualChannelData]] | None = None,
     ) -> None:
         """Begin an attempt with what was in flight in a checkpoint, None for nothing.
 

@@ -36,7 +36,7 @@ ChannelKey = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class VirtualChannelData:
     """Records of an old channel that go into a new one; taken: which of them.
 
     received: how many of the old channel's records in flight were at its receiver.
@@ -58,7 +58,7 @@ class Rescaled:
     """
 
     checkpoint: JobCheckpoint
-    parts: Mapping[ChannelKey, list[Part]]
+    parts: Mapping[ChannelKey, list[VirtualChannelData]]
     told_apart: Sequence[tuple[int, int]]
     processed: Mapping[Place, int]
 
@@ -88,7 +88,7 @@ def rescaled(
     """
     inputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
     outputs: dict[int, dict[int, list[Span]]] = {task.index: {} for task in new.tasks}
-    parts: dict[ChannelKey, list[Part]] = {}
+    parts: dict[ChannelKey, list[VirtualChannelData]] = {}
     told_apart: dict[tuple[int, int], None] = {}
     for number, edge in enumerate(old.edges):
         flights, keys = _in_flight(checkpoint, old, number)
@@ -100,7 +100,9 @@ def rescaled(
                 told_apart[channel.downstream, channel.gate] = None
             key = channel.downstream, channel.input
             parts[key] = [
-                Part(old=keys[one.pair], taken=one, received=flights[one.pair].counts[0])
+                VirtualChannelData(
+                    old=keys[one.pair], taken=one, received=flights[one.pair].counts[0]
+                )
                 for one in found
             ]
             received, sent = _spans(found, flights)

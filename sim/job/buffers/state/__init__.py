@@ -10,7 +10,7 @@ from ckptsim.sim.job.buffers.state.recovery import (
     restore_channels,
     restore_counts,
 )
-from ckptsim.sim.job.buffers.state.snapshots import BUFFER_HEADER_BYTES, Part, Snapshots
+from ckptsim.sim.job.buffers.state.snapshots import BUFFER_HEADER_BYTES, Snapshots, SubtaskSnapshot
 from ckptsim.sim.job.buffers.state.state_sizes import state_sizes
 from ckptsim.sim.job.buffers.state.storage import Limiter, Storage
 
@@ -20,10 +20,10 @@ __all__ = [
     "ChannelStateFile",
     "Identities",
     "Limiter",
-    "Part",
     "Snapshots",
     "Span",
     "Storage",
+    "SubtaskSnapshot",
     "TaskRecords",
     "make_files",
     "preload",

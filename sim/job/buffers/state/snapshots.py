@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, kw_only=True)
-class Part(PartFigures):
+class SubtaskSnapshot(PartFigures):
     """One task's part in one checkpoint.
 
     overtaken: buffers in flight that have become state.  input_spans, output_spans: buffers in
@@ -72,7 +72,7 @@ class Snapshots:
     """
 
     def __init__(self, task: Task, *, state_bytes: int, sync_ns: int) -> None:
-        self.parts: dict[int, Part] = {}
+        self.parts: dict[int, SubtaskSnapshot] = {}
         self._task = task
         self._world = task.world
         self._env = task.env
@@ -80,11 +80,11 @@ class Snapshots:
         self._sync_ns = sync_ns
         self._uploads: dict[int, Upload] = {}
 
-    def part_of(self, barrier: Barrier) -> Part:
+    def part_of(self, barrier: Barrier) -> SubtaskSnapshot:
         """Return the task's part in a checkpoint; it is new at the first call."""
         part = self.parts.get(barrier.checkpoint)
         if part is None:
-            part = self.parts[barrier.checkpoint] = Part(barrier=barrier)
+            part = self.parts[barrier.checkpoint] = SubtaskSnapshot(barrier=barrier)
         return part
 
     def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
@@ -189,7 +189,7 @@ class Snapshots:
         else:
             self._copied(part, captured)
 
-    def _copied(self, part: Part, captured: Callable[[int], None]) -> None:
+    def _copied(self, part: SubtaskSnapshot, captured: Callable[[int], None]) -> None:
         if part.snapshot_ns is not None:
             part.sync_ns = self._env.now - part.snapshot_ns
         captured(part.barrier.checkpoint)

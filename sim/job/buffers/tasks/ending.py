@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CLOSING = FailureReason.CHECKPOINT_DECLINED_TASK_CLOSING
 
 
-class Ending:
+class TaskEnding:
     """The end of one task.
 
     data_ended_ns: when the task had processed its last record and sent its own end of data.

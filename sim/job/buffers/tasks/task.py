@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.sim.job.buffers.input import Channel, InputChoice, InputTurns
 from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.output import Outputs, Slice
-from ckptsim.sim.job.buffers.tasks.ending import Ending
+from ckptsim.sim.job.buffers.tasks.ending import TaskEnding
 from ckptsim.sim.job.buffers.tasks.pausing import Pausing
 from ckptsim.sim.kernel import Signal
 
@@ -79,7 +79,7 @@ class Task(Pausing):
         self.events: InputEvents
         self.outputs = Outputs(self)
         self.snapshots: Snapshots
-        self.ending = Ending(self)
+        self.ending = TaskEnding(self)
         self.control: TaskControl
         self.file: ChannelStateFile
         self.sink: SinkWriter | None = None

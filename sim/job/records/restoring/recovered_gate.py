@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK
-from ckptsim.models.recovery import ConnectionDescriptor, Part, RecoveredInput, recovered_input
+from ckptsim.models.recovery import (
+    ConnectionDescriptor,
+    RecordPart,
+    RecoveredInput,
+    recovered_input,
+)
 from ckptsim.models.recovery.recovered_input import GatePhase
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import WATERMARK, Item, Mark, Record
@@ -88,7 +93,7 @@ class RecoveredGate:
             item.tell(self, place)
             self._task.event_time.pass_on()
             return None
-        part = item if isinstance(item, Part) else Part(item, 0, 1)
+        part = item if isinstance(item, RecordPart) else RecordPart(item, 0, 1)
         return self._step(recovered_input.PartTaken(place, part))
 
     def take_watermark(self, place: int, timestamp: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeGuard
 
 from ckptsim.models.lifecycle import SinkState
-from ckptsim.models.recovery import Part
+from ckptsim.models.recovery import RecordPart
 from ckptsim.models.recovery.persistence import LogPosition, LogSlice
 from ckptsim.sim.job.control.checkpoint import PartFigures
 
@@ -43,7 +43,9 @@ class MarkReceiver(Protocol):
         ...
 
 
-Item = Record | Part | Mark  # what a buffer holds: a record, or a part of one that takes several
+Item = (
+    Record | RecordPart | Mark
+)  # what a buffer holds: a record, or a part of one that takes several
 Element = tuple[int, Item]  # (number in its channel, what it holds)
 WATERMARK: Record = -1
 SOURCE_SPAN = 1_000_000  # identities per source subtask; also the most records that it may emit
@@ -132,7 +134,7 @@ def whole_records(elements: Sequence[Element]) -> list[Record]:
     """Return the records of which the last buffer is among elements; watermarks are none."""
     found = []
     for _, item in elements:
-        if isinstance(item, Part):
+        if isinstance(item, RecordPart):
             found += [item.record] if item.is_last else []
         elif is_record(item):
             found.append(item)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.records.tasks.task import Task
 
 
-class Ending:
+class TaskEnding:
     """The end of one task."""
 
     def __init__(self, task: Task, *, finished_on_restore: bool) -> None:

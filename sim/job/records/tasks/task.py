@@ -30,7 +30,7 @@ from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import Mark, Record, Snapshots, TaskSnapshot, is_record
-from ckptsim.sim.job.records.tasks.ending import Ending, handle_aborted, handle_complete
+from ckptsim.sim.job.records.tasks.ending import TaskEnding, handle_aborted, handle_complete
 from ckptsim.sim.job.records.tasks.event_time import EventTime
 from ckptsim.sim.job.records.tasks.outputs import InputGate, Outputs
 from ckptsim.sim.kernel import Entity, Environment, Process, Signal, Timer, Wait
@@ -83,7 +83,7 @@ class Task:
         self.leaves_ns = 0  # when it is not known here any more, once it has closed
         self.sink: SinkWriter | None = None
         self.snapshots: Snapshots = Snapshots(self)
-        self.ending: Ending = Ending(self, finished_on_restore=finished_on_restore)
+        self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
         self.observer: TaskObserver = attempt.world.observer.task(self)
         self.end_modes: set[bool] = set()  # how inputs have ended: drained, or cut
         self._held_ns = 0  # for how long the thread was held in all
