@@ -28,6 +28,8 @@ FEW = 20
 # Service times of subtasks that differ by less are noise of the counters.  Source: recordings of
 # equal subtasks, 2 to 8 %.
 _SKEW = 0.15
+# Busy time below this is a few lumps of some 20 ms.
+_LUMPS_MS = 200.0
 # Shares and rates that differ by less are taken as even.
 EVEN = 0.05
 # What receivers count has the rest of a buffer in it that is being read: some percent of few.
@@ -65,6 +67,9 @@ def times_of(subtask: SubtaskAnswer) -> Times | None:
     busy, pressed, idle, records_in, records_out = found
     if pressed is None or idle is None:
         return None
+    if busy is None and _knows_when_busy(subtask):
+        # It is what is left of idle and back-pressured time, which grow in lumps: it can go back.
+        busy = 0.0
     if busy is None:
         # Sources of the old interface do not know when they are busy: their busy time is NaN.
         wall_ms = subtask.samples[-1].at_ms - subtask.samples[0].at_ms
@@ -79,6 +84,10 @@ def times_of(subtask: SubtaskAnswer) -> Times | None:
     return times if times.clock_ms > 0 else None
 
 
+def _knows_when_busy(subtask: SubtaskAnswer) -> bool:
+    return sum("accumulateBusyTimeMs" in sample.values for sample in subtask.samples) > 1
+
+
 def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...]]:
     """Return how long each subtask is busy with one record, in ns; skew is kept, noise is not.
 
@@ -86,9 +95,13 @@ def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...
     """
     single: list[float | None] = []
     records = 0.0
+    barely_busy = _barely_busy(vertex)
     for subtask in vertex.subtasks:
         times = times_of(subtask)
-        if times is not None and times.records_in >= FEW and times.busy_ms > 0:
+        if times is not None and times.records_in >= FEW and barely_busy is not None:
+            single.append(barely_busy)
+            records += times.records_in
+        elif times is not None and times.records_in >= FEW and times.busy_ms > 0:
             single.append(times.busy_ms / times.records_in)
             records += times.records_in
         else:
@@ -122,6 +135,18 @@ def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...
         answers=SAMPLES if records else _LIFE,
         sure=Sureness.COUNTED if records >= ENOUGH else Sureness.ESTIMATED,
     )
+
+
+def _barely_busy(vertex: VertexAnswer) -> float | None:
+    """Return busy time per record of all subtasks together where none of them was busy for long.
+
+    What single ones were busy for says little then: it grows in lumps, and goes back as well.
+    """
+    known = [times for times in map(times_of, vertex.subtasks) if times is not None]
+    records = sum(times.records_in for times in known)
+    if not records or max(times.busy_ms for times in known) >= _LUMPS_MS:
+        return None
+    return sum(times.busy_ms for times in known) / records or None
 
 
 def _over_life(subtask: SubtaskAnswer) -> float | None:
