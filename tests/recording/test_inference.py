@@ -18,6 +18,7 @@ from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
 from ckptsim.sim.infer.tasks.keys import keeps_key, key_group_shares, shares_of
+from ckptsim.sim.infer.tasks.load import services_of
 from ckptsim.sim.recording import Sample, SubtaskAnswer, read_recording
 from ckptsim.sim.world import run_world
 from tests.recording.folders import NAMES, SHIPPED, copied, without
@@ -165,6 +166,42 @@ def test_queues_that_were_shorter_before_are_no_skew(hot: int, *, is_skewed: boo
     keyed = next(v for v in read_recording(SHIPPED / "job03").vertices if v.inputs)
     found = shares_of(replace(keyed, subtasks=subtasks))
     assert (found is not None) is is_skewed
+
+
+def test_subtasks_that_are_hardly_busy_have_one_service() -> None:
+    """Their busy time grows in lumps and goes back, so what one of them shows is no skew."""
+    keyed = next(v for v in read_recording(SHIPPED / "job03").vertices if v.inputs)
+
+    def found(*busy: tuple[float, float], records: int) -> tuple[int, ...]:
+        subtasks = tuple(
+            _subtask(
+                index,
+                *(
+                    {
+                        "accumulateBusyTimeMs": ms,
+                        "accumulateBackPressuredTimeMs": 0.0,
+                        "accumulateIdleTimeMs": 4000.0 * place,
+                        "numRecordsIn": float(records * place),
+                        "numRecordsOut": 0.0,
+                    }
+                    for place, ms in enumerate(own)
+                ),
+            )
+            for index, own in enumerate(busy)
+        )
+        return services_of(replace(keyed, parallelism=len(busy), subtasks=subtasks)).value
+
+    # 36 ms for 4,000 records, of which two subtasks show nothing.
+    assert found((166, 194), (184, 176), (149, 143), (100, 108), records=1000) == (9_000,) * 4
+    # Nothing at all between the samples: 600 ms for the 4,000 records since they began.
+    assert found((180, 160), (150, 140), (150, 140), (180, 160), records=1000) == (150_000,) * 4
+    # Long enough to tell: one of them takes twice as long.
+    assert found((0, 500), (0, 1000), (0, 500), (0, 500), records=1000) == (
+        500_000,
+        1_000_000,
+        500_000,
+        500_000,
+    )
 
 
 def _subtask(index: int, *samples: dict[str, float]) -> SubtaskAnswer:

@@ -25,9 +25,10 @@ _MOST_CORES = 100_000
 # Down to this part of the usual time a machine is as quick as that of the costs.  Source: the
 # quickest of five recordings that were made on it.
 _AS_QUICK = 0.65
-# The same of what tasks do from their last barrier on.  A quicker machine writes files quicker by
-# more than that, as its square.  Source: the quickest of those five recordings, and jobs on a second
-# machine, where tasks took 0.6 of the usual time for their parts and 0.3 of it for files.
+# The same of what tasks do from their last barrier on.  Source: the quickest of those recordings.
+# What a quicker machine writes gets quicker by more than that, so its costs go with the square.
+# Source: twelve jobs on a second machine, which took 0.6 of the usual time for the parts of its
+# tasks and 0.3 of it for files of data in flight.
 _PARTS_AS_QUICK = 0.78
 # Fewer parts of sources, or checkpoints with files, say nothing.
 _FEWEST = 3
@@ -88,10 +89,11 @@ def machine_of(
     cores: of all hosts, None for as many as the costs were measured on.  storage: what limits
     files, None where that is not known.
     The recorded one is as many times slower than that of the costs as files of data in flight were
-    from when their data were there, or else tasks with their own part in a checkpoint, or its
-    sources with all of theirs: they wait for nothing but messages and processors.  It may be
-    quicker, too: an engine that has run for a while has its code compiled.  So may a quiet one be,
-    which is no slower than the recorded one; what messages waited for says nothing of it.
+    from when their data were there, or else its sources with their part in a checkpoint: both wait
+    for nothing but messages and processors.  It may be quicker, too: an engine that has run for a
+    while has its code compiled.  So may a quiet one be, which is no slower than the recorded one.
+    In what triggers wait for the recorded machine's other work shows, so of a quiet one it is what
+    tasks do from their last barrier on that tells.
     """
     found = None
     if storage is not None and storage.write_bytes_per_s is None and not storage.create_latency_ns:
@@ -118,16 +120,14 @@ def machine_of(
 
 
 def _of_parts(recording: Recording, choice: MachineChoice, cores: int) -> tuple[float, str] | None:
-    """Return the factor that parts in aligned checkpoints tell, and in words how they do.
-
-    Where barriers overtake, parts wait for time-outs, or for files that others write, too.
-    """
-    if mode_of(recording).value[0] not in (Mode.ALIGNED, Mode.AT_LEAST_ONCE):
-        return None
-    own = _of_own_parts(recording, cores)
-    # What a message waited for, before a source heard of it, was the recorded machine.
-    sources = None if choice is MachineChoice.QUIET else _of_sources(recording, cores)
-    return max((one for one in (own, sources) if one is not None), default=None)
+    """Return the factor that parts in checkpoints tell, and in words how they do."""
+    mode = mode_of(recording).value[0]
+    if mode is Mode.ALIGNED_TIMEOUT:
+        return None  # parts of sources last until their barriers have left, or time out
+    # Where barriers overtake, parts wait for files that others write, too.
+    if choice is MachineChoice.QUIET and mode is not Mode.UNALIGNED:
+        return _of_own_parts(recording, cores)
+    return _of_sources(recording, cores)
 
 
 def _of_own_parts(recording: Recording, cores: int) -> tuple[float, str] | None:
@@ -141,19 +141,24 @@ def _of_own_parts(recording: Recording, cores: int) -> tuple[float, str] | None:
     found = []
     for one in recording.completed[1:]:
         parts = [
-            (part.end_to_end_ms - part.start_delay_ms - part.alignment_ms, usual_ms[vertex])
+            (_own_ms(part), usual_ms[vertex])
             for vertex, parts in one.parts.items()
             for part in parts
             if vertex in usual_ms and _waits_for_nothing(part)
         ]
         if parts:
-            own, usual = map(sum, zip(*parts, strict=True))
-            found.append((own / usual, own / len(parts)))
+            found.append(tuple(sum(column) / len(parts) for column in zip(*parts, strict=True)))
     if len(found) < _FEWEST:
         return None
-    ratio, own_ms = (median(column) for column in zip(*found, strict=True))
-    how = f"tasks took {own_ms:.1f} ms from their last barrier on, {own_ms / ratio:.1f} usual"
+    ratio = median(own / usual for own, usual in found)
+    own, usual = (median(column) for column in zip(*found, strict=True))
+    how = f"tasks took {own:.1f} ms from their last barrier on, {usual:.1f} usual"
     return ratio if ratio >= 1 else min(1.0, (ratio / _PARTS_AS_QUICK) ** 2), how
+
+
+def _own_ms(part: SubtaskPart) -> float:
+    """Return what a part took from its last barrier on; a source has none."""
+    return max(0.0, part.end_to_end_ms - part.start_delay_ms - part.alignment_ms)
 
 
 def _of_sources(recording: Recording, cores: int) -> tuple[float, str] | None:
