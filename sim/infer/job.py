@@ -331,7 +331,7 @@ def _factored(services: tuple[int, ...]) -> tuple[int, tuple[float, ...]]:
     usual = max(1, min(nominal))
     if max(nominal) == min(nominal):
         return usual, ()
-    return usual, tuple(round(min(1000.0, service / usual), 3) for service in nominal)
+    return usual, tuple(round(min(1000.0, max(1, service) / usual), 3) for service in nominal)
 
 
 def _rounded(service_ns: int) -> int:

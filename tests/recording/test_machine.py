@@ -39,7 +39,7 @@ def test_costs_of_the_recorded_machine_follow_its_sources(slower: float, factor:
 
 @pytest.mark.parametrize("waits_ms", [0.0, 40.0])
 @pytest.mark.parametrize(
-    ("slower", "factor"), [(0.0, 0.1), (0.39, 0.25), (0.585, 0.56), (0.8, 1.0), (4.0, 1.0)]
+    ("slower", "factor"), [(0.0, 0.1), (0.385, 0.25), (0.577, 0.56), (0.8, 1.0), (4.0, 1.0)]
 )
 def test_costs_of_a_quiet_machine_follow_what_tasks_do_from_their_last_barrier_on(
     slower: float, factor: float, waits_ms: float

@@ -29,7 +29,7 @@ _AS_QUICK = 0.65
 # What a quicker machine writes gets quicker by more than that, so its costs go with the square.
 # Source: twelve jobs on a second machine, which took 0.6 of the usual time for the parts of its
 # tasks and 0.3 of it for files of data in flight.
-_PARTS_AS_QUICK = 0.78
+_PARTS_AS_QUICK = 0.77
 # Fewer parts of sources, or checkpoints with files, say nothing.
 _FEWEST = 3
 # Clocks count ms, so that work which takes cores less time says little of them.
