@@ -15,6 +15,7 @@ from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
+from ckptsim.sim.job.oracle.buffers.journal import JournaledOracle
 from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
 from ckptsim.sim.job.vocabulary import BUFFERS as VOCABULARY
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -39,7 +40,7 @@ def run(spec: RunSpec) -> RunResult:
     world = _run(spec, env, job, restored)
     result = tables(spec, world)
     if spec.watch is not None and world.compiled is not None:
-        result.violations += _partings(spec, job, restored, env)
+        result.violations += _partings(spec, job, restored, world)
     return result
 
 
@@ -47,27 +48,35 @@ def _run(
     spec: RunSpec, env: Environment, job: Job, restored: JobCheckpoint | None
 ) -> DataflowWorld:
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
+    observer = BufferOracle if spec.watch is None else JournaledOracle
     world = DataflowWorld(
-        env, job, protocol=spec.cores, faults=faults, observer=BufferOracle, restored=restored
+        env, job, protocol=spec.cores, faults=faults, observer=observer, restored=restored
     )
     world.run()
     return world
 
 
 def _partings(
-    spec: RunSpec, job: Job, restored: JobCheckpoint | None, env: Environment
+    spec: RunSpec, job: Job, restored: JobCheckpoint | None, world: DataflowWorld
 ) -> Iterator[ViolationRow]:
-    """Run a job of the kernel by the reference, too; yield where their traces part, if they do."""
+    """Run a job of the kernel by the reference, too; yield where they part, if they do.
+
+    By their traces, which tell what control did, else by their journals, which tell what data did.
+    """
+    env = world.env
     other = Environment(spec.seed, parse_ties(spec.ties, spec.seed), keep_trace=spec.keep_trace)
     if spec.watch is not None:
         spec.watch.follow(other)
-    _run(spec, other, replace(job, engine=Engine.PROCESSES), restored)
-    if env.trace.digest() == other.trace.digest():
-        return
-    both = zip_longest(env.trace.entries, other.trace.entries, fillvalue=(env.now, "the end"))
-    one, two = next((pair for pair in both if pair[0] != pair[1]), ("other entries",) * 2)
-    says = f"the kernel has {one}, where the reference has {two}"
-    yield spec.violation("both_drivers_give_one_run", env.now, says)
+    reference = _run(spec, other, replace(job, engine=Engine.PROCESSES), restored)
+    says = None
+    if env.trace.digest() != other.trace.digest():
+        both = zip_longest(env.trace.entries, other.trace.entries, fillvalue=(env.now, "the end"))
+        one, two = next((pair for pair in both if pair[0] != pair[1]), ("other entries",) * 2)
+        says = f"the kernel has {one}, where the reference has {two}"
+    elif isinstance(world.observer, JournaledOracle):
+        says = world.observer.journal.parting(reference.observer.journal)  # type: ignore[attr-defined]
+    if says is not None:
+        yield spec.violation("both_drivers_give_one_run", env.now, says)
 
 
 CORES = ProtocolCores

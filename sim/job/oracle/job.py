@@ -37,6 +37,7 @@ class JobOracle(JobObserver):
     """
 
     looks_on = True
+    channel_type: type[ChannelOracle] = ChannelOracle
 
     def __init__(self, env: Environment, job: Job, plane: PlaneView, violate: Violate) -> None:
         self.tasks: dict[int, TaskOracle] = {}
@@ -114,7 +115,7 @@ class JobOracle(JobObserver):
     ) -> ChannelOracle:
         """Return the oracle of a channel."""
         ends = self.task(sender), self.task(receiver)
-        channel = ChannelOracle(*ends, keeps_order=keeps_order, pulled=pulled)
+        channel = self.channel_type(*ends, keeps_order=keeps_order, pulled=pulled)
         ends[0].outputs.append(channel)
         ends[1].inputs.append(channel)
         return channel

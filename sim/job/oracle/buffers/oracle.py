@@ -42,6 +42,8 @@ class BufferOracle(JobOracle, BufferObserver):
     """Checks what must hold of jobs, and of their buffers."""
 
     follows = True
+    pool_type: type[PoolCount] = PoolCount
+    credit_type: type[CreditCount] = CreditCount
 
     def __init__(self, world: DataflowWorld) -> None:
         self._view = BufferView(world)
@@ -96,7 +98,7 @@ class BufferOracle(JobOracle, BufferObserver):
     ) -> PoolCount:
         segments = -(-record_bytes // least_segment_bytes) + 1
         # A record is begun only while no channel holds its maximum; it may then take some more.
-        count = PoolCount(
+        count = self.pool_type(
             name,
             self._violate,
             channels=settings["channels"],
@@ -116,7 +118,7 @@ class BufferOracle(JobOracle, BufferObserver):
         """Make a channel that is observed."""
         oracle = self._channel(subpartition, gate, pulled=False)
         floating = self._gate(gate, gate.floating_free)
-        count = CreditCount(oracle.name, self._violate, exclusive=exclusive, floating=floating)
+        count = self._credit(oracle, exclusive=exclusive, floating=floating)
         channel = ObservedRemoteChannel(
             subpartition, gate, wire, exclusive=exclusive, oracle=oracle, count=count
         )
@@ -137,7 +139,7 @@ class BufferOracle(JobOracle, BufferObserver):
         floating = self._gate(gate, gate.floating)
         oracle = self._channel(channel.subpartition, gate, pulled=is_local)
         if not is_local:
-            count = CreditCount(oracle.name, self._violate, exclusive=exclusive, floating=floating)
+            count = self._credit(oracle, exclusive=exclusive, floating=floating)
         self._logged.append(LoggedChannel(channel, oracle, count))
 
     def follower(self, driver: CompiledDriver) -> LogFollower:
@@ -154,6 +156,13 @@ class BufferOracle(JobOracle, BufferObserver):
         ends = subpartition.owner, gate.task
         return self.channel(
             *ends, keeps_order=not subpartition.writer.supports_unaligned, pulled=pulled
+        )
+
+    def _credit(
+        self, oracle: ChannelOracle, *, exclusive: int, floating: GateCount
+    ) -> CreditCount:
+        return self.credit_type(
+            oracle.name, self._violate, exclusive=exclusive, floating=floating
         )
 
     def _gate(self, gate: InputGate | CompiledGate, total: int) -> GateCount:

@@ -1,0 +1,165 @@
+"""A journal of what each channel and pool of a job did, and when; for the comparison of two runs.
+
+What control does shows in the trace of a run, and what data does shows there late or never: a slice
+that leaves a flush interval too late comes to its receiver before the end all the same.  So two
+drivers of one job are compared by their journals as well.
+
+Channels and pools have a journal each, since at one instant their order among each other is free.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.models.barriers.barrier import Announcement, NetworkEvent
+from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
+from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
+from ckptsim.sim.job.oracle.channels import ChannelOracle
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.port import ObservedTask
+    from ckptsim.sim.kernel import Environment
+
+Entry = tuple[Any, ...]
+"""The instant in ns, what happened, and to how much."""
+
+
+class Journal:
+    """What happened, by the name of the channel or pool that it happened to."""
+
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self.entries: dict[str, list[Entry]] = {}
+
+    def of(self, name: str) -> list[Entry]:
+        """Return the entries of a name."""
+        return self.entries.setdefault(name, [])
+
+    def now(self) -> int:
+        """Return the instant of what is told."""
+        return self._env.now
+
+    def parting(self, other: Journal) -> str | None:
+        """Return where another journal parts from this one first, None where it does not."""
+        found = [
+            (one or two, name, one, two)
+            for name in dict.fromkeys((*self.entries, *other.entries))
+            for one, two in [_first(self.of(name), other.of(name))]
+            if one != two
+        ]
+        if not found:
+            return None
+        _, name, one, two = min(found, key=lambda each: (each[0][0], each[1]))
+        return f"{name}: the kernel has {one or 'the end'}, the reference {two or 'the end'}"
+
+
+def _first(one: list[Entry], other: list[Entry]) -> tuple[Entry | None, Entry | None]:
+    """Return the first entries that are not the same."""
+    if one == other:
+        return None, None
+    return next(pair for pair in zip_longest(one, other) if pair[0] != pair[1])
+
+
+class JournaledChannel(ChannelOracle):
+    """A channel whose elements are noted as they leave and as they are taken."""
+
+    journal: Journal
+    entries: list[Entry]
+
+    def sent(self, element: object, /) -> None:
+        """Note an element that leaves its sender."""
+        self._note("sends", element)
+        super().sent(element)
+
+    def taken(self, element: object, /, *, priority: bool = False) -> None:
+        """Note an element that comes to the task."""
+        self._note("delivers", element)
+        super().taken(element, priority=priority)
+
+    def _note(self, what: str, element: Any) -> None:
+        if isinstance(element, Announcement):
+            return  # a kernel tells of the barrier alone
+        event = isinstance(element, NetworkEvent)
+        told = str(element) if event else (element.bytes, element.records)
+        self.entries.append((self.journal.now(), what, told))
+
+
+class JournaledPool(PoolCount):
+    """A pool whose segments are noted as they go out and come back."""
+
+    journal: Journal
+    entries: list[Entry]
+
+    def given(self, channel: int) -> None:
+        """Note a segment that is handed out."""
+        self.entries.append((self.journal.now(), "hands out", channel))
+        super().given(channel)
+
+    def returned(self, channel: int) -> None:
+        """Note a segment that comes back."""
+        self.entries.append((self.journal.now(), "gets back", channel))
+        super().returned(channel)
+
+
+class JournaledCredit(CreditCount):
+    """The credit of a channel, noted as it comes and as buffers are filled and freed."""
+
+    __slots__ = ("entries", "journal")
+
+    journal: Journal
+    entries: list[Entry]
+
+    def credited(self, count: int) -> None:
+        """Note credit that reaches the sender."""
+        self.entries.append((self.journal.now(), "is credited", count))
+        super().credited(count)
+
+    def sent_empty(self) -> None:
+        """Note an empty buffer that leaves."""
+        self.entries.append((self.journal.now(), "sends", "empty"))
+        super().sent_empty()
+
+    def arrived(self, *, floating: bool) -> None:
+        """Note data that fills a buffer."""
+        self.entries.append((self.journal.now(), "fills", floating))
+        super().arrived(floating=floating)
+
+    def freed(self, *, floating: bool) -> None:
+        """Note a buffer that is free again."""
+        self.entries.append((self.journal.now(), "frees", floating))
+        super().freed(floating=floating)
+
+
+class JournaledOracle(BufferOracle):
+    """The oracle of jobs on buffers, with a journal of all attempts."""
+
+    channel_type = JournaledChannel
+    pool_type = JournaledPool
+    credit_type = JournaledCredit
+
+    def __init__(self, world: DataflowWorld) -> None:
+        super().__init__(world)
+        self.journal = Journal(world.env)
+
+    def channel(
+        self, sender: ObservedTask, receiver: ObservedTask, **settings: Any
+    ) -> ChannelOracle:
+        """Return the oracle of a channel, with a journal."""
+        found = super().channel(sender, receiver, **settings)
+        return self._noted(found, f"channel {found.name}, input {found.index}")
+
+    def _pool_count(self, task: Task, name: str, **settings: Any) -> PoolCount:
+        place = len(self._pools.get(task.number, ()))
+        return self._noted(super()._pool_count(task, name, **settings), f"pool {name}, {place}")
+
+    def _credit(self, oracle: ChannelOracle, **settings: Any) -> CreditCount:
+        name = f"credit of {oracle.name}, input {oracle.index}"
+        return self._noted(super()._credit(oracle, **settings), name)
+
+    def _noted(self, found: Any, name: str) -> Any:
+        found.journal = self.journal
+        found.entries = self.journal.of(name)
+        return found
