@@ -7,7 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint, in_flight, uncoordinated
+from ckptsim.scenarios.generators import (
+    buffer_jobs,
+    final_checkpoint,
+    in_flight,
+    tight_buffers,
+    uncoordinated,
+)
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.spec import Scenario
@@ -18,7 +24,10 @@ def barriers(choices: Choices) -> Scenario:
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
     small = (in_flight.document, in_flight.on_buffers)
-    return _drawn(choices, (*draws, uncoordinated.document, *small, in_flight.on_buffers, *small))
+    tight = (tight_buffers.document,) * 4
+    return _drawn(
+        choices, (*draws, uncoordinated.document, *small, in_flight.on_buffers, *small, *tight)
+    )
 
 
 def barrier_protocol(choices: Choices) -> Scenario:

@@ -59,7 +59,7 @@ def document(choose: Choices) -> dict[str, Any]:
     give_broadcast_state(job["vertices"])
     _end(choose, job)
     _recorded(choose, job["vertices"])
-    job["engine"] = choose.of(("processes", "auto"))
+    job["engine"] = choose.of(("processes", "auto", "auto", "auto"))
     network = choose.of(("drawn", "drawn", "wide records", "borrowed buffers"))
     if network == "borrowed buffers":
         _borrow(choose, job)

@@ -89,7 +89,7 @@ def on_buffers(choose: Choices) -> dict[str, Any]:
     }
     job["placement"] = choose.of(("remote", "remote", "mixed"))
     job["recovery"]["timed"] = choose.flag()
-    job["engine"] = choose.of(("processes", "auto"))
+    job["engine"] = choose.of(("processes", "auto", "auto", "auto"))
     job["duration_ns"] = 600 * _MS
     job["checkpointing"]["interval_ns"] *= 2
     for vertex in job["vertices"]:

@@ -18,8 +18,10 @@ from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
 from ckptsim.sim.job.oracle.channels import ChannelOracle
 
 if TYPE_CHECKING:
+    from ckptsim.models.coordinator.plan import Plan
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.port import ObservedTask
     from ckptsim.sim.kernel import Environment
 
@@ -150,6 +152,16 @@ class JournaledOracle(BufferOracle):
         """Return the oracle of a channel, with a journal."""
         found = super().channel(sender, receiver, **settings)
         return self._noted(found, f"channel {found.name}, input {found.index}")
+
+    def planned(self, plan: Plan) -> None:
+        """Look around before each checkpoint, as small jobs are over before samples are taken."""
+        super().planned(plan)
+        self.look()
+
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
+        """Look around behind each checkpoint."""
+        super().completed(record, kept)
+        self.look()
 
     def _pool_count(self, task: Task, name: str, **settings: Any) -> PoolCount:
         place = len(self._pools.get(task.number, ()))

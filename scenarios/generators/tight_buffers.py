@@ -1,0 +1,148 @@
+"""Tiny random jobs on buffers that lack nothing but buffers, credit and time on the wire.
+
+A few records of about one, two or three buffers each go through two or three vertices, and every
+one of them meets what larger jobs meet seldom: a thread that stands inside a record, a flush that
+is asked for behind one that was not met yet, a barrier that times out as the last of its queue, a
+credit that comes as the channel ends.  So little happens in a run that both drivers take a tenth of
+a second for it, and so close together that faults of either show.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.job_environment import give_broadcast_state
+
+_MS = 1_000_000
+_US = 1_000
+_PARTITIONERS = ("hash", "rebalance", "broadcast", "forward", "rescale")
+_MODES = ("aligned_timeout", "unaligned", "aligned", "aligned_timeout", "at_least_once")
+# Records, against a buffer: exactly so many, or a little less or more, or a part of one.
+_OF_A_BUFFER = (1.0, 2.0, 0.5, 3.0, 1.5, 0.3, 0.34, 2.7)
+_SELECTIVITY = (1.0, 2.0, 3.0, 1.5, 0.5, 1.0)
+_SERVICE_NS = (_MS, 300 * _US, 2 * _MS, 0)
+
+
+def document(choose: Choices) -> dict[str, Any]:
+    """Return such a job as the document of a scenario file, in base units."""
+    is_slow = choose.integer(0, 5) == 5  # long enough for debloaters to look more than once
+    vertices = _vertices(choose, is_slow=is_slow)
+    job: dict[str, Any] = {
+        "vertices": vertices,
+        "placement": choose.of(("remote", "local", "mixed")),
+        "network": _network(choose, vertices, is_slow=is_slow),
+        "checkpointing": _checkpointing(choose, is_slow=is_slow),
+        "storage": {"read_bytes_per_s": choose.of((20_000_000, 1_000_000))},
+        "engine": "auto",
+        "duration_ns": (900 if is_slow else 400) * _MS,
+    }
+    faults = _faults(choose, job)
+    if faults:
+        job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 2)) * _MS}
+        job["recovery"] = {"timed": choose.flag()}
+    elif choose.integer(0, 7) == 7:
+        stop = {"stop_at_ns": choose.integer(5, 60) * _MS}
+        job["ending"] = stop | {"stop_kind": choose.of(("drain", "no_drain"))}
+    return {
+        "name": "random_job",
+        "link": "barriers",
+        "says": "a tiny random job that lacks buffers",
+        "job": job,
+        "faults": faults,
+    }
+
+
+def _vertices(choose: Choices, *, is_slow: bool) -> list[dict[str, Any]]:
+    """Return one or two sources, and one or two operators, the first of which reads them all."""
+    rates = (100.0, 50.0) if is_slow else (None, 1000.0, 400.0)
+    vertices: list[dict[str, Any]] = []
+    for number in range(choose.of((1, 1, 2))):
+        source: dict[str, Any] = {"name": f"source{number}", "kind": "source"}
+        source |= {"parallelism": choose.of((1, 2)), "hot_ratio": choose.of((0.0, 0.0, 0.5))}
+        source["records"] = choose.integer(6, 30) * source["parallelism"]
+        rate = choose.of(rates)
+        if rate is not None:
+            source["rate_per_s"] = rate * source["parallelism"]
+        vertices.append(source)
+    upstream = list(vertices)
+    for number in range(choose.of((2, 1))):
+        operator: dict[str, Any] = {"name": f"operator{number}", "kind": "operator"}
+        operator |= {"parallelism": choose.of((1, 2)), "service_ns": choose.of(_SERVICE_NS)}
+        operator["inputs"] = [_input(choose, one, operator) for one in upstream]
+        operator["two_input"] = len(upstream) == 2 and choose.flag()
+        vertices.append(operator)
+        upstream = [operator]
+    for vertex in vertices[:-1]:
+        if vertex["kind"] == "operator":
+            vertex["selectivity"] = choose.of(_SELECTIVITY)
+        vertex["record_variation"] = choose.of((0.0, 0.0, 0.0, 0.5))
+    if choose.flag():
+        vertices[-1]["kind"] = "sink"
+    give_broadcast_state(vertices)
+    return vertices
+
+
+def _input(choose: Choices, up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
+    partitioner = choose.of(_PARTITIONERS)
+    if partitioner == "forward" and up["parallelism"] != down["parallelism"]:
+        partitioner = "rebalance"
+    return {"upstream": up["name"], "partitioner": partitioner}
+
+
+def _network(choose: Choices, vertices: list[dict[str, Any]], *, is_slow: bool) -> dict[str, Any]:
+    segment_bytes = choose.of((1_000, 4_096))
+    record_bytes = max(1, round(segment_bytes * choose.of(_OF_A_BUFFER)))
+    exclusive = choose.of((1, 0, 2, 0))
+    # Without buffers of their own channels need enough of their gate's, or a record that takes more
+    # than the pool and its overdraft have keeps its thread, and barriers, for good.
+    floating = choose.of((1, 2, 8)) if exclusive else 8
+    return {
+        "record_bytes": record_bytes,
+        "segment_bytes": segment_bytes,
+        "exclusive_buffers": exclusive,
+        "floating_buffers": floating,
+        "max_buffers_per_channel": choose.of((10, 2, 3)),
+        "max_overdraft_buffers": choose.of((5, 0, 1)),
+        "buffer_timeout_ns": choose.of((_MS, 2 * _MS, 5 * _MS, 300 * _US, 0)),
+        "debloat": is_slow or choose.integer(0, 5) == 5,
+        "debloat_target_ns": choose.of((20, 5, 1000)) * _MS,
+        "latency_ns": choose.of((100, 1_000, 10)) * _US,
+        "jitter_ns": choose.of((0, 100)) * _US,
+        "send_ns": choose.of((40, 1_000, 0, 300)) * _US,
+    }
+
+
+def _checkpointing(choose: Choices, *, is_slow: bool) -> dict[str, Any]:
+    interval_ns = choose.of((12, 8, 25)) * (8 if is_slow else 1) * _MS
+    return {
+        "mode": choose.of(_MODES),
+        "interval_ns": interval_ns,
+        "first_trigger_ns": choose.of((5, 3, 8)) * _MS,
+        "aligned_timeout_ns": choose.of((3, 5, 8, 12)) * _MS,
+        "timeout_ns": 600_000 * _MS,
+        "min_pause_ns": 0,
+        "tolerable_failures": 1_000,
+    }
+
+
+def _faults(choose: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a failure behind the first checkpoints in some jobs, and a checkpoint soon behind it.
+
+    So checkpoints are taken while what was in flight is still being read.
+    """
+    kind = choose.of(("none", "crash_task", "none", "crash_task", "rescale"))
+    if kind == "none":
+        return []
+    interval_ns = job["checkpointing"]["interval_ns"]
+    at_ns = choose.integer(1, 3) * interval_ns + choose.integer(4, 20) * _MS
+    vertices: list[dict[str, Any]] = job["vertices"]
+    if kind == "rescale":  # a checkpoint does not tell how far each subtask was in what it gives
+        vertices = [one for one in vertices if one.get("selectivity", 1.0) == 1.0]
+    vertex = choose.of(vertices)
+    fault = {"kind": kind, "vertex": vertex["name"], "at_ns": at_ns}
+    if kind == "rescale":
+        fault["parallelism"] = choose.integer(1, 3)
+    else:
+        fault["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+    return [fault]
