@@ -17,30 +17,33 @@ from ckptsim.scenarios.generators.job_environment import give_broadcast_state
 _MS = 1_000_000
 _US = 1_000
 _PARTITIONERS = ("hash", "rebalance", "broadcast", "forward", "rescale")
-_MODES = ("aligned_timeout", "unaligned", "aligned", "aligned_timeout", "at_least_once")
+_MODES = ("aligned_timeout", "unaligned", "aligned_timeout", "aligned", "at_least_once")
+_INTERVALS_NS = (12 * _MS, 20 * _MS)
 # Records, against a buffer: exactly so many, or a little less or more, or a part of one.
-_OF_A_BUFFER = (1.0, 2.0, 0.5, 3.0, 1.5, 0.3, 0.34, 2.7)
-_SELECTIVITY = (1.0, 2.0, 3.0, 1.5, 0.5, 1.0)
+_OF_A_BUFFER = (1.0, 2.0, 0.3, 3.0, 1.5, 0.5, 2.7, 0.34)
+_SELECTIVITY = (2.0, 3.0, 1.5, 1.0, 0.5, 2.5)
 _SERVICE_NS = (_MS, 300 * _US, 2 * _MS, 0)
 
 
 def document(choose: Choices) -> dict[str, Any]:
     """Return such a job as the document of a scenario file, in base units."""
-    is_slow = choose.integer(0, 5) == 5  # long enough for debloaters to look more than once
+    theme = choose.of(_THEMES)
+    is_slow = theme is _debloated  # long enough for debloaters to look more than once
     vertices = _vertices(choose, is_slow=is_slow)
     job: dict[str, Any] = {
         "vertices": vertices,
-        "placement": choose.of(("remote", "local", "mixed")),
+        "placement": choose.of(("remote", "local", "mixed", "local")),
         "network": _network(choose, vertices, is_slow=is_slow),
         "checkpointing": _checkpointing(choose, is_slow=is_slow),
         "storage": {"read_bytes_per_s": choose.of((20_000_000, 1_000_000))},
         "engine": "auto",
         "duration_ns": (900 if is_slow else 400) * _MS,
     }
-    faults = _faults(choose, job)
+    theme(choose, job)
+    faults = _faults(choose, job, fails=theme is _restored)
     if faults:
         job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 2)) * _MS}
-        job["recovery"] = {"timed": choose.flag()}
+        job["recovery"] = {"timed": theme is _restored or choose.flag()}
     elif choose.integer(0, 7) == 7:
         stop = {"stop_at_ns": choose.integer(5, 60) * _MS}
         job["ending"] = stop | {"stop_kind": choose.of(("drain", "no_drain"))}
@@ -55,18 +58,18 @@ def document(choose: Choices) -> dict[str, Any]:
 
 def _vertices(choose: Choices, *, is_slow: bool) -> list[dict[str, Any]]:
     """Return one or two sources, and one or two operators, the first of which reads them all."""
-    rates = (100.0, 50.0) if is_slow else (None, 1000.0, 400.0)
+    rates = (100.0, 50.0) if is_slow else (1000.0, None, 500.0)
     vertices: list[dict[str, Any]] = []
     for number in range(choose.of((1, 1, 2))):
         source: dict[str, Any] = {"name": f"source{number}", "kind": "source"}
         source |= {"parallelism": choose.of((1, 2)), "hot_ratio": choose.of((0.0, 0.0, 0.5))}
-        source["records"] = choose.integer(6, 30) * source["parallelism"]
+        source["records"] = choose.integer(8, 40) * source["parallelism"]
         rate = choose.of(rates)
         if rate is not None:
             source["rate_per_s"] = rate * source["parallelism"]
         vertices.append(source)
     upstream = list(vertices)
-    for number in range(choose.of((2, 1))):
+    for number in range(choose.of((2, 2, 1))):
         operator: dict[str, Any] = {"name": f"operator{number}", "kind": "operator"}
         operator |= {"parallelism": choose.of((1, 2)), "service_ns": choose.of(_SERVICE_NS)}
         operator["inputs"] = [_input(choose, one, operator) for one in upstream]
@@ -93,52 +96,110 @@ def _input(choose: Choices, up: dict[str, Any], down: dict[str, Any]) -> dict[st
 def _network(choose: Choices, vertices: list[dict[str, Any]], *, is_slow: bool) -> dict[str, Any]:
     segment_bytes = choose.of((1_000, 4_096))
     record_bytes = max(1, round(segment_bytes * choose.of(_OF_A_BUFFER)))
-    exclusive = choose.of((1, 0, 2, 0))
+    exclusive = choose.of((1, 0, 1, 2))
     # Without buffers of their own channels need enough of their gate's, or a record that takes more
     # than the pool and its overdraft have keeps its thread, and barriers, for good.
-    floating = choose.of((1, 2, 8)) if exclusive else 8
+    floating = choose.of((1, 1, 3)) if exclusive else 8
     return {
         "record_bytes": record_bytes,
         "segment_bytes": segment_bytes,
         "exclusive_buffers": exclusive,
         "floating_buffers": floating,
         "max_buffers_per_channel": choose.of((10, 2, 3)),
-        "max_overdraft_buffers": choose.of((5, 0, 1)),
+        "max_overdraft_buffers": choose.of((0, 1, 5)),
         "buffer_timeout_ns": choose.of((_MS, 2 * _MS, 5 * _MS, 300 * _US, 0)),
-        "debloat": is_slow or choose.integer(0, 5) == 5,
+        "debloat": choose.integer(0, 5) == 5,
         "debloat_target_ns": choose.of((20, 5, 1000)) * _MS,
         "latency_ns": choose.of((100, 1_000, 10)) * _US,
         "jitter_ns": choose.of((0, 100)) * _US,
-        "send_ns": choose.of((40, 1_000, 0, 300)) * _US,
+        "send_ns": choose.of((40, 1_000, 0, 2_000)) * _US,
     }
 
 
 def _checkpointing(choose: Choices, *, is_slow: bool) -> dict[str, Any]:
-    interval_ns = choose.of((12, 8, 25)) * (8 if is_slow else 1) * _MS
+    interval_ns = choose.of(_INTERVALS_NS) * (6 if is_slow else 1)
     return {
         "mode": choose.of(_MODES),
         "interval_ns": interval_ns,
         "first_trigger_ns": choose.of((5, 3, 8)) * _MS,
-        "aligned_timeout_ns": choose.of((3, 5, 8, 12)) * _MS,
+        "aligned_timeout_ns": choose.of((8, 10, 6, 14)) * _MS,
         "timeout_ns": 600_000 * _MS,
         "min_pause_ns": 0,
         "tolerable_failures": 1_000,
     }
 
 
-def _faults(choose: Choices, job: dict[str, Any]) -> list[dict[str, Any]]:
+def _anything(choose: Choices, job: dict[str, Any]) -> None:
+    """Leave a job as it is."""
+
+
+def _timed_out(choose: Choices, job: dict[str, Any]) -> None:
+    """Have barriers time out when nothing is queued in front of them any more, or just not yet.
+
+    What is queued takes about as long as the time-out, and flushes come meanwhile.
+    """
+    job["checkpointing"]["mode"] = "aligned_timeout"
+    job["placement"] = choose.of(("local", "local", "remote"))
+    network = job["network"]
+    network["record_bytes"] = network["segment_bytes"] // choose.of((3, 2, 5))
+    network["buffer_timeout_ns"] = choose.of((1, 2)) * _MS
+    network["send_ns"] = choose.of((0, 2)) * _MS
+    for vertex in job["vertices"]:
+        if vertex["kind"] == "source":
+            vertex["rate_per_s"] = choose.of((600.0, 1000.0)) * vertex["parallelism"]
+        else:
+            vertex["service_ns"] = choose.of((2 * _MS, _MS))
+
+
+def _inside_records(choose: Choices, job: dict[str, Any]) -> None:
+    """Have threads stand inside a record, or between two that one record of the input gives."""
+    network = job["network"]
+    network["record_bytes"] = network["segment_bytes"] * choose.of((2, 1, 3)) + choose.of((0, 1, -1))
+    network |= {"exclusive_buffers": 1, "floating_buffers": 1}
+    network["max_overdraft_buffers"] = choose.of((0, 1))
+    for vertex in job["vertices"][:-1]:
+        if vertex["kind"] != "source":
+            vertex["selectivity"] = choose.of((2.0, 3.0, 1.5))
+            vertex["service_ns"] = choose.of((300 * _US, _MS))
+    job["vertices"][-1]["service_ns"] = choose.of((2 * _MS, _MS))
+
+
+def _restored(choose: Choices, job: dict[str, Any]) -> None:
+    """Have records be restored of which a part was at the receiver and the rest at the sender."""
+    job["checkpointing"]["mode"] = choose.of(("unaligned", "aligned_timeout"))
+    network = job["network"]
+    network["record_bytes"] = network["segment_bytes"] * choose.of((5, 3, 7)) // 2
+    network |= {"exclusive_buffers": choose.of((1, 2)), "buffer_timeout_ns": _MS}
+    for vertex in job["vertices"]:
+        if vertex["kind"] == "source":
+            vertex["rate_per_s"] = choose.of((600.0, 1000.0)) * vertex["parallelism"]
+        else:
+            vertex["service_ns"] = choose.of((2 * _MS, 4 * _MS))
+
+
+def _debloated(choose: Choices, job: dict[str, Any]) -> None:
+    """Have the size of buffers change, which are filled slowly."""
+    job["network"] |= {"debloat": True, "debloat_target_ns": choose.of((20, 5, 200)) * _MS}
+
+
+_THEMES = (_anything, _timed_out, _inside_records, _restored, _debloated, _timed_out)
+
+
+def _faults(choose: Choices, job: dict[str, Any], *, fails: bool) -> list[dict[str, Any]]:
     """Return a failure behind the first checkpoints in some jobs, and a checkpoint soon behind it.
 
     So checkpoints are taken while what was in flight is still being read.
     """
-    kind = choose.of(("none", "crash_task", "none", "crash_task", "rescale"))
+    kinds = ("crash_task", "crash_task", "rescale")
+    kind = choose.of(kinds if fails else ("none", "none", "none", *kinds))
     if kind == "none":
         return []
     interval_ns = job["checkpointing"]["interval_ns"]
     at_ns = choose.integer(1, 3) * interval_ns + choose.integer(4, 20) * _MS
     vertices: list[dict[str, Any]] = job["vertices"]
     if kind == "rescale":  # a checkpoint does not tell how far each subtask was in what it gives
-        vertices = [one for one in vertices if one.get("selectivity", 1.0) == 1.0]
+        for one in vertices:
+            one["selectivity"] = 1.0
     vertex = choose.of(vertices)
     fault = {"kind": kind, "vertex": vertex["name"], "at_ns": at_ns}
     if kind == "rescale":
