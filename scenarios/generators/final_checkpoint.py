@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators import buffer_jobs, in_flight
+from ckptsim.scenarios.generators import buffer_jobs, in_flight, tight_buffers
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
 from ckptsim.scenarios.job.graph.planes import Plane
@@ -41,14 +41,16 @@ HAZARDS = (
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; `violates` has the hazards that it may run into."""
     # Jobs on records are the cheaper ones, and have more happen to them.
-    kind = choices.integer(0, 5)
+    kind = choices.integer(0, 7)
     if kind < 4:
         text = add_environment(choices, document(choices))
     elif kind == 4:
         text = buffer_jobs.short(buffer_jobs.crashing_document(choices))
         text = add_environment(choices, _on_buffers(text))
-    else:
+    elif kind == 5:
         text = _on_buffers(in_flight.on_buffers(choices))
+    else:
+        text = _on_buffers(tight_buffers.document(choices))
     return scenario_of(text | {"violates": hazards_of(text)})
 
 

@@ -33,7 +33,7 @@ def document(choose: Choices) -> dict[str, Any]:
     job: dict[str, Any] = {
         "vertices": vertices,
         "placement": choose.of(("remote", "local", "mixed", "local")),
-        "network": _network(choose, vertices, is_slow=is_slow),
+        "network": _network(choose),
         "checkpointing": _checkpointing(choose, is_slow=is_slow),
         "storage": {"read_bytes_per_s": choose.of((20_000_000, 1_000_000))},
         "engine": "auto",
@@ -93,7 +93,7 @@ def _input(choose: Choices, up: dict[str, Any], down: dict[str, Any]) -> dict[st
     return {"upstream": up["name"], "partitioner": partitioner}
 
 
-def _network(choose: Choices, vertices: list[dict[str, Any]], *, is_slow: bool) -> dict[str, Any]:
+def _network(choose: Choices) -> dict[str, Any]:
     segment_bytes = choose.of((1_000, 4_096))
     record_bytes = max(1, round(segment_bytes * choose.of(_OF_A_BUFFER)))
     exclusive = choose.of((1, 0, 1, 2))
@@ -138,23 +138,27 @@ def _timed_out(choose: Choices, job: dict[str, Any]) -> None:
 
     What is queued takes about as long as the time-out, and flushes come meanwhile.
     """
-    job["checkpointing"]["mode"] = "aligned_timeout"
-    job["placement"] = choose.of(("local", "local", "remote"))
+    job["checkpointing"] |= {"mode": "aligned_timeout", "interval_ns": 30 * _MS}
+    job["checkpointing"]["aligned_timeout_ns"] = choose.of((14, 10, 18, 24)) * _MS
+    job["placement"] = choose.of(("local", "local", "local", "remote"))
     network = job["network"]
     network["record_bytes"] = network["segment_bytes"] // choose.of((3, 2, 5))
-    network["buffer_timeout_ns"] = choose.of((1, 2)) * _MS
-    network["send_ns"] = choose.of((0, 2)) * _MS
+    network |= {"exclusive_buffers": 1, "floating_buffers": 1, "max_buffers_per_channel": 2}
+    network |= {"buffer_timeout_ns": choose.of((1, 2)) * _MS, "send_ns": choose.of((0, 2)) * _MS}
     for vertex in job["vertices"]:
         if vertex["kind"] == "source":
-            vertex["rate_per_s"] = choose.of((600.0, 1000.0)) * vertex["parallelism"]
+            vertex["rate_per_s"] = choose.of((1000.0, 1000.0, 500.0)) * vertex["parallelism"]
+            vertex["records"] += 20 * vertex["parallelism"]
         else:
-            vertex["service_ns"] = choose.of((2 * _MS, _MS))
+            vertex["service_ns"] = choose.of((2 * _MS, 2 * _MS, _MS))
 
 
 def _inside_records(choose: Choices, job: dict[str, Any]) -> None:
     """Have threads stand inside a record, or between two that one record of the input gives."""
     network = job["network"]
-    network["record_bytes"] = network["segment_bytes"] * choose.of((2, 1, 3)) + choose.of((0, 1, -1))
+    network["record_bytes"] = network["segment_bytes"] * choose.of((2, 1, 3)) + choose.of(
+        (0, 1, -1)
+    )
     network |= {"exclusive_buffers": 1, "floating_buffers": 1}
     network["max_overdraft_buffers"] = choose.of((0, 1))
     for vertex in job["vertices"][:-1]:

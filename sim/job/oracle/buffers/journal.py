@@ -10,7 +10,7 @@ Channels and pools have a journal each, since at one instant their order among e
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ckptsim.models.barriers.barrier import Announcement, NetworkEvent
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.port import ObservedTask
     from ckptsim.sim.kernel import Environment
 
+_Noted = TypeVar("_Noted")
 Entry = tuple[Any, ...]
 """The instant in ns, what happened, and to how much."""
 
@@ -46,16 +47,16 @@ class Journal:
 
     def parting(self, other: Journal) -> str | None:
         """Return where another journal parts from this one first, None where it does not."""
-        found = [
-            (one or two, name, one, two)
-            for name in dict.fromkeys((*self.entries, *other.entries))
-            for one, two in [_first(self.of(name), other.of(name))]
-            if one != two
-        ]
-        if not found:
-            return None
-        _, name, one, two = min(found, key=lambda each: (each[0][0], each[1]))
-        return f"{name}: the kernel has {one or 'the end'}, the reference {two or 'the end'}"
+        found: list[tuple[int, str]] = []
+        for name in dict.fromkeys((*self.entries, *other.entries)):
+            one, two = _first(self.of(name), other.of(name))
+            first = one or two
+            if first is not None:
+                says = (
+                    f"{name}: the kernel has {one or 'no more'}, the reference {two or 'no more'}"
+                )
+                found.append((first[0], says))
+        return min(found)[1] if found else None
 
 
 def _first(one: list[Entry], other: list[Entry]) -> tuple[Entry | None, Entry | None]:
@@ -171,7 +172,7 @@ class JournaledOracle(BufferOracle):
         name = f"credit of {oracle.name}, input {oracle.index}"
         return self._noted(super()._credit(oracle, **settings), name)
 
-    def _noted(self, found: Any, name: str) -> Any:
-        found.journal = self.journal
-        found.entries = self.journal.of(name)
+    def _noted(self, found: _Noted, name: str) -> _Noted:
+        one: Any = found
+        one.journal, one.entries = self.journal, self.journal.of(name)
         return found

@@ -158,12 +158,8 @@ class BufferOracle(JobOracle, BufferObserver):
             *ends, keeps_order=not subpartition.writer.supports_unaligned, pulled=pulled
         )
 
-    def _credit(
-        self, oracle: ChannelOracle, *, exclusive: int, floating: GateCount
-    ) -> CreditCount:
-        return self.credit_type(
-            oracle.name, self._violate, exclusive=exclusive, floating=floating
-        )
+    def _credit(self, oracle: ChannelOracle, *, exclusive: int, floating: GateCount) -> CreditCount:
+        return self.credit_type(oracle.name, self._violate, exclusive=exclusive, floating=floating)
 
     def _gate(self, gate: InputGate | CompiledGate, total: int) -> GateCount:
         return self._floating.setdefault((gate.task.number, gate.index), GateCount(total))

@@ -22,8 +22,10 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Mechanisms
 from ckptsim.sim.job.buffers.input.wire import Wire
 from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.output import Subpartition
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.job.oracle.buffers.journal import Journal
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.search import Subject
 from tests.job.buffers.broken import MS, job
@@ -216,3 +218,26 @@ def test_exploring_compares_both_drivers(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(Wire, "forward", lambda wire, at, *rest: right(wire, at + 1, *rest))
     found = {row.property for row in subject.run(0, "random").violations}
     assert found == {"both_drivers_give_one_run"}
+
+
+def test_journals_part_at_the_first_instant_that_differs() -> None:
+    """Of several channels the first one to part is told, with both entries or what is missing."""
+    env = Environment(0)
+    one, two = Journal(env), Journal(env)
+    one.of("a").append((5, "sends", (10, 1)))
+    assert one.parting(one) is None
+    two.of("a").append((7, "sends", (10, 1)))
+    one.of("b").append((4, "sends", (10, 1)))
+    assert one.parting(two) == "b: the kernel has (4, 'sends', (10, 1)), the reference no more"
+
+
+def test_exploring_compares_what_data_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buffers that are never flushed, of which no trace of this job tells, part the journals."""
+    model = job(rate_per_s=400.0, duration_ns=100 * MS, first_trigger_ns=60_000 * MS)
+    scenario = replace(random_job(0), model=replace(model, engine=Engine.COMPILED), faults=())
+    subject = Subject(scenario=scenario, differential=True)
+    assert subject.run(0, "random").violations == []
+    monkeypatch.setattr(Subpartition, "flush", lambda _: None)
+    (row,) = subject.run(0, "random").violations
+    assert row.property == "both_drivers_give_one_run"
+    assert row.says.startswith("channel source[1] -> operator[0], input 1: the kernel has (")
