@@ -9,6 +9,7 @@ from typing import Any
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators import (
     buffer_jobs,
+    closing,
     final_checkpoint,
     in_flight,
     tight_buffers,
@@ -24,10 +25,9 @@ def barriers(choices: Choices) -> Scenario:
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
     small = (in_flight.document, in_flight.on_buffers)
-    tight = (tight_buffers.document,) * 4
-    return _drawn(
-        choices, (*draws, uncoordinated.document, *small, in_flight.on_buffers, *small, *tight)
-    )
+    tight, closed = (tight_buffers.document,) * 4, (closing.lost, closing.document)
+    more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
+    return _drawn(choices, (*draws, *more))
 
 
 def barrier_protocol(choices: Choices) -> Scenario:

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators import buffer_jobs, in_flight, tight_buffers
+from ckptsim.scenarios.generators import buffer_jobs, closing, in_flight, tight_buffers
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
 from ckptsim.scenarios.job.graph.planes import Plane
@@ -18,6 +18,7 @@ from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
+_LINK = "final_checkpoint"
 PARTITIONERS = ("hash", "rebalance", "broadcast", "global", "forward", "rescale")
 MODES = ("aligned", "unaligned", "aligned_timeout", "at_least_once")
 # What released Flink does on either plane: a stop waits for a lost word without end; a tracker with
@@ -41,7 +42,7 @@ HAZARDS = (
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; `violates` has the hazards that it may run into."""
     # Jobs on records are the cheaper ones, and have more happen to them.
-    kind = choices.integer(0, 7)
+    kind = choices.integer(0, 9)
     if kind < 4:
         text = add_environment(choices, document(choices))
     elif kind == 4:
@@ -49,14 +50,17 @@ def final_checkpoint(choices: Choices) -> Scenario:
         text = add_environment(choices, _on_buffers(text))
     elif kind == 5:
         text = _on_buffers(in_flight.on_buffers(choices))
-    else:
+    elif kind < 8:
         text = _on_buffers(tight_buffers.document(choices))
+    else:
+        text = closing.document(choices)
+        text = _on_buffers(text) if text["link"] == "barriers" else text | {"link": _LINK}
     return scenario_of(text | {"violates": hazards_of(text)})
 
 
 def _on_buffers(text: dict[str, Any]) -> dict[str, Any]:
     job = text["job"] | {"plane": "buffers"}
-    return text | {"link": "final_checkpoint", "job": job}
+    return text | {"link": _LINK, "job": job}
 
 
 def hazards_of(text: dict[str, Any]) -> list[str]:
@@ -110,7 +114,7 @@ def document(
     _with_rare_features(choose, job, planned, faults=faults)
     return {
         "name": "random_job",
-        "link": "final_checkpoint",
+        "link": _LINK,
         "says": "a random job with a random fault plan",
         "job": job,
         "faults": planned,

@@ -147,6 +147,7 @@ _PROPERTIES = (
     "checkpoint_ends_in_time",
     "credits_stay_within_bounds",
     "finished_flags_stay",
+    "finished_flags_are_true",
     "failed_tasks_do_nothing",
     "losses_are_known_in_time",
     "restarts_begin_from_the_newest",

@@ -2,6 +2,9 @@
 
 A job goes back only where it restarts, and then to what the restored checkpoint says.  Of a vertex
 that had finished in part all subtasks run again, so single tasks are followed within an attempt.
+
+Whom a checkpoint takes for finished had finished when it was planned, so nobody who has a part in
+it: a task that finishes behind its part has something to do once more when the part is restored.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.plan import FinishedState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ckptsim.models.coordinator.plan import Plan
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.view import Violate
 
 _NAME = "finished_flags_stay"
+_TRUE = "finished_flags_are_true"
 _PLAN = "plan_reaches_every_running_task"
 Place = tuple[str, int]
 
@@ -29,19 +33,23 @@ class FinishedFlags:
     def __init__(self, violate: Violate) -> None:
         self._violate = violate
         self._recorded: dict[int, tuple[frozenset[int], frozenset[str]]] = {}  # by checkpoint
+        self._skipped: frozenset[str] = frozenset()  # vertices that were deployed as finished
 
     def restored(self, checkpoint: JobCheckpoint | None) -> None:
         """Begin anew from what a restored checkpoint has; None for the beginning of the job."""
         self._recorded.clear()
+        self._skipped = frozenset()
         if checkpoint is not None:
-            full = _full(checkpoint)
+            full = self._skipped = _full(checkpoint)
             self._recorded[checkpoint.checkpoint_id] = frozenset(), full
 
-    def completed(self, checkpoint: JobCheckpoint) -> None:
+    def completed(self, checkpoint: JobCheckpoint, parts: Collection[int]) -> None:
         """Check a complete checkpoint against those before and behind it, by their numbers.
 
         A savepoint may complete late, so what is behind it may be known already.
+        parts: the tasks that have one in it.
         """
+        self._check_true(checkpoint, parts)
         number = checkpoint.checkpoint_id
         flags = checkpoint.finished, _full(checkpoint)
         before = max((one for one in self._recorded if one < number), default=None)
@@ -51,6 +59,19 @@ class FinishedFlags:
             self._compare(before, number)
         if behind is not None:
             self._compare(number, behind)
+
+    def _check_true(self, checkpoint: JobCheckpoint, parts: Collection[int]) -> None:
+        number = checkpoint.checkpoint_id
+        for vertex, tasks in checkpoint.subtasks.items():
+            finished = [task for task in tasks if task not in parts]
+            true = FinishedState.PARTIAL if finished else FinishedState.RUNNING
+            if vertex in self._skipped or len(finished) == len(tasks):
+                true = FinishedState.FULL
+            recorded = checkpoint.vertices[vertex]
+            if recorded is not true or set(finished) != checkpoint.finished & set(tasks):
+                says = f"checkpoint {number} has {vertex} as {recorded.value}, tasks "
+                says += f"{sorted(checkpoint.finished & set(tasks))} of it finished; it is "
+                self._violate(_TRUE, f"{says}{true.value}, {finished} have no part in it", number)
 
     def _compare(self, older: int, newer: int) -> None:
         (tasks, vertices), (later_tasks, later_vertices) = (
@@ -67,6 +88,16 @@ class FinishedFlags:
 def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
     states = checkpoint.vertices.items()
     return frozenset(name for name, state in states if state is FinishedState.FULL)
+
+
+def check_exhausted(task: TaskOracle, checkpoint: int, violate: Violate, *, said: bool) -> None:
+    """Check that no source that a stop has cut off is taken for one that has read all it has.
+
+    Whoever resumes from a checkpoint that it is in reads on.  said: whether its part says so.
+    """
+    if said and task.lifecycle.cut_off:
+        says = f"checkpoint {checkpoint} has {task.name} as read to its end, which a stop has cut"
+        violate(_TRUE, says, checkpoint)
 
 
 def check_plan(plan: Plan, tasks: Mapping[Place, TaskOracle], violate: Violate) -> None:

@@ -33,8 +33,8 @@ _RESTORED = "restored_watermarks_stay_true"
 class LifecycleOracle(LifecycleObserver):
     """What one task of one attempt has done about its end.
 
-    reported: its end of data has come to the coordinator.  cut_short: a source that was stopped
-    without drain before it had ended.  closed_ns: when it closed.
+    reported: its end of data has come to the coordinator.  closed_ns: when it closed.
+    cut_off: a source that was stopped before it had ended; cut_short: without drain.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
     complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far.
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
@@ -48,7 +48,7 @@ class LifecycleOracle(LifecycleObserver):
         self._final = job.checkpointing.coordinated and job.checkpointing.after_finish
         self._is_flink = job.ending.protocol is Protocol.FLINK
         self._wants_acknowledgements = job.ending.acknowledgements
-        self.reported = self.cut_short = False
+        self.reported = self.cut_off = self.cut_short = False
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
         self.was_rescaled = self.misled = False
@@ -204,8 +204,8 @@ class LifecycleOracle(LifecycleObserver):
 
     def stop_asked(self, *, drain: bool, ended: bool) -> None:
         """Note that a source is stopped, perhaps before it has ended by itself."""
-        if not drain and not ended:
-            self.cut_short = True
+        self.cut_off = self.cut_off or not ended
+        self.cut_short = self.cut_short or not (drain or ended)
 
     def end_of_data_acknowledged(self, channel: int, /) -> None:
         """Check that EndOfData is acknowledged after it was taken, and once."""
@@ -286,6 +286,8 @@ class LifecycleOracle(LifecycleObserver):
             missing.append("the end of its data")
         if task.task.ending.has_writes:
             missing.append("its snapshots and commits")
+        if task.entering is not None:
+            missing.append(f"barrier {task.entering}, which it is about to send on")
         if missing:
             says = f"{task.name} closes and does not wait for {', '.join(missing)}"
             self._violate("closes_when_all_is_over", says)

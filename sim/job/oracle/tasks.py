@@ -72,6 +72,7 @@ class TaskOracle(TaskObserver):
         self._cancelled = -1
         self._passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
         self._before = -1  # what that was when the task took its last trigger
+        self.entering: int | None = None  # whose barrier it is about to send on
         self._cut: Barrier | None = None
 
     @property
@@ -273,7 +274,7 @@ class TaskOracle(TaskObserver):
 
     def cut(self, barrier: Barrier, start_delay_ns: int, /) -> None:
         """Check the start delay."""
-        self._cut = barrier
+        self._cut, self.entering = barrier, barrier.checkpoint
         if not 0 <= start_delay_ns <= max(0, self.now_ns - barrier.timestamp_ns):
             says = f"has a start delay of {start_delay_ns} ns in {barrier.checkpoint}"
             self._violate("alignment_figures_are_sane", says, barrier.checkpoint)
@@ -283,7 +284,7 @@ class TaskOracle(TaskObserver):
         if self.is_over:
             says = f"comes to checkpoint {checkpoint} after it has failed"
             self._violate("failed_tasks_do_nothing", says, checkpoint)
-        self._before = self._passed_on
+        self._before, self.entering = self._passed_on, None
 
     def answered(self, checkpoint: int, /) -> None:
         """Check that a trigger reaches the tasks below."""
@@ -352,8 +353,9 @@ class TaskOracle(TaskObserver):
         since_ns, before = self._opened.get(checkpoint, (now_ns, taken))
         longest_ns, most = now_ns - since_ns, taken - before
         if not 0 <= duration_ns <= longest_ns or not 0 <= size <= most:
-            says = f"aligns {checkpoint} for {duration_ns} of {longest_ns} ns and processes "
-            says += f"{size} of {most}"
+            says = (
+                f"aligns {checkpoint} for {duration_ns} of {longest_ns} ns, {size} of {most} read"
+            )
             self._violate("alignment_figures_are_sane", says, checkpoint)
 
     def settled(self) -> None:

@@ -15,11 +15,12 @@ from ckptsim.models.barriers import RemoteInputChannel, SubtaskCheckpoints
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.job import faults as job_faults
+from ckptsim.scenarios.job.ending import Ending
 from ckptsim.sim.job.buffers import world
 from ckptsim.sim.job.buffers.input import remote_channel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
-from ckptsim.sim.job.buffers.tasks import Task
+from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.slots import OURS, ProtocolCores
@@ -220,6 +221,11 @@ def frees_in_silence(patch: Patch) -> None:
     patch.setattr(remote_channel.RemoteChannel, "recycle", recycle)
 
 
+def takes_the_stopped_for_exhausted(patch: Patch) -> None:
+    """Let a source that a stop has cut off count as one that has read all it has."""
+    patch.setattr(Source, "is_exhausted", property(lambda self: self.exhausted_ns is not None))
+
+
 def overhears_priority(patch: Patch) -> None:
     """Come to what overtakes data with the next buffer only."""
     patch.setattr(Task, "priority_arrived", lambda *_: None)
@@ -247,6 +253,11 @@ BROKEN: dict[str, Broken] = {
         breaks="pools_stay_within_bounds", model=job(network=_SMALL), patch=grants_all
     ),
     "credits_twice": Broken(breaks="credits_stay_within_bounds", model=job(), patch=credits_twice),
+    "takes_the_stopped_for_exhausted": Broken(
+        breaks="finished_flags_are_true",
+        model=replace(job(rate_per_s=300.0), ending=Ending(stop_at_ns=130 * MS)),
+        patch=takes_the_stopped_for_exhausted,
+    ),
     "overhears_priority": Broken(
         breaks="unaligned_barriers_are_taken_next",
         model=job(_UNALIGNED, network={"segment_bytes": 32_768}),

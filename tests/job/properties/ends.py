@@ -105,7 +105,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         ),
     ),
     "restore_is_closed_under_predecessors": (
-        by_cores(small(chain(), _CRASH), world=worlds.records_too_much),
+        by_cores(small(chain(), _CRASH), "finished_flags_are_true", world=worlds.records_too_much),
     ),
     "finished_task_leaves_no_records": (
         by_mutant(
@@ -157,7 +157,21 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "finished_flags_stay": (
         by_cores(
             small(join(5, more=120, checkpointing={"interval_ns": 10 * MS})),
+            "finished_flags_are_true",
             world=worlds.reopens_a_vertex,
+        ),
+    ),
+    "finished_flags_are_true": (
+        by_cores(
+            small(
+                join(
+                    5,
+                    more=60,
+                    checkpointing={"interval_ns": 10 * MS, "max_concurrent": 2},
+                    costs={"completion_ns": 25 * MS},
+                ),
+            ),
+            world=worlds.takes_who_finished_since,
         ),
     ),
     "needed_order_is_kept": (by_scenario("flip76_forward_forced_rescaled"),),

@@ -113,6 +113,7 @@ BARRIERS: dict[str, Invariant] = {
     "S23": _row(
         "what a checkpoint records as finished stays finished in those behind it",
         "finished_flags_stay",
+        "finished_flags_are_true",
     ),
     "L1": _row("a triggered checkpoint ends within its time-out", "checkpoint_ends_in_time"),
     "L2": _row(

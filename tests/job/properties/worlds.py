@@ -20,11 +20,12 @@ from ckptsim.models.coordinator.plan import (
 )
 from ckptsim.models.lifecycle.effects import Effect
 from ckptsim.models.recovery.persistence import LentCredit
-from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.operations import Operations
+from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
@@ -302,6 +303,18 @@ def records_too_much(patch: pytest.MonkeyPatch) -> None:
         return found | {vertices[-1].name: FinishedState.PARTIAL}
 
     patch.setattr(f"{_PLANNING}.finalize", recorded)
+
+
+def takes_who_finished_since(patch: pytest.MonkeyPatch) -> None:
+    """Let a checkpoint record as finished what has finished when it completes."""
+
+    def recorded(
+        self: PlanCalculator, record: CheckpointRecord
+    ) -> dict[str, FinishedState] | Rejected:
+        reported = record.operators_finished
+        return finalize([self._vertex(one, self.finished, reported) for one in self._vertices])
+
+    patch.setattr(PlanCalculator, "finalize", recorded)
 
 
 def reopens_a_vertex(patch: pytest.MonkeyPatch) -> None:

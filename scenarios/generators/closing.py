@@ -1,0 +1,180 @@
+"""Small random jobs whose tasks close one after the other, in the midst of what else happens.
+
+Where everything is drawn by itself, a failure, a barrier or the loss of a machine seldom comes
+within the few ms between a task's end and the coordinator's knowing it.  Each kind of job here is
+made for one such meeting; what is drawn decides who is first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ckptsim.scenarios.generators.choices import Choices
+
+_MS = 1_000_000
+_MODES = ("aligned", "unaligned", "at_least_once", "aligned_timeout")
+_NETWORK = {"record_bytes": 300, "segment_bytes": 4096, "buffer_timeout_ns": _MS}
+# What heartbeats of a machine lost in silence take, against some 80 ms from another failure to the
+# end of the tasks that can be cancelled.
+_SLOW_HEARTBEATS = {"heartbeat_interval_ns": 40 * _MS}
+
+
+def document(choose: Choices) -> dict[str, Any]:
+    """Return one of these jobs as the document of a scenario file, in base units."""
+    draw: Callable[[Choices], dict[str, Any]] = choose.of((failing, aligning, stopped, lost))
+    return draw(choose)
+
+
+def failing(choose: Choices) -> dict[str, Any]:
+    """Return a job on either plane that fails while tasks close, and is deployed at once.
+
+    What the tasks of an attempt have sent is then on its way, and comes to the next one.
+    """
+    on_buffers = choose.integer(0, 2) == 2
+    vertices = _few_and_many(choose)
+    job = _job(choose, vertices, on_buffers=on_buffers, mode=choose.of(_MODES))
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 0, _MS))}
+    if not on_buffers:
+        # A message takes as long as a failover: one of three comes when the next attempt runs.
+        job["costs"] |= {"rpc_ns": choose.of((5, 2)) * _MS, "rpc_jitter_ns": 15 * _MS}
+    # From the start of an attempt to the end of its first checkpoint, and a bit more.
+    soonest_ms, latest_ms = (20, 60) if on_buffers else (50, 90)
+    at_ns = 0
+    faults = []
+    for _ in range(choose.integer(2, 4)):
+        at_ns += choose.integer(soonest_ms, latest_ms) * _MS
+        faults.append({"kind": "crash_task", **_subtask(choose, vertices[1]), "at_ns": at_ns})
+    return _document(job, faults, on_buffers=on_buffers)
+
+
+def aligning(choose: Choices) -> dict[str, Any]:
+    """Return a job on buffers in which the last end of a channel completes an alignment.
+
+    One subtask of a source hears late of a checkpoint's trigger, and closes before; the others send
+    the barrier and close behind it.  All wait for the notification of the checkpoint before.
+    """
+    vertices = _few_and_many(choose)
+    few = vertices[0] | {"parallelism": choose.integer(2, 3)}
+    few["records"] = choose.integer(1, 3) * few["parallelism"]
+    sink = vertices[-1] | {"inputs": [{"upstream": few["name"], "partitioner": "rebalance"}]}
+    # Where channels are blocked behind a barrier, an end that comes behind one is none of the last.
+    mode = choose.of((*("at_least_once",) * 5, *_MODES))
+    job = _job(choose, [few, sink], on_buffers=True, mode=mode)
+    job["checkpointing"] |= {"interval_ns": 20 * _MS, "immediate_final": choose.flag()}
+    late = choose.integer(0, few["parallelism"] - 1)
+    first = choose.integer(1, 2)  # that all take part in behind their end
+    faults: list[dict[str, Any]] = []
+    for subtask in range(few["parallelism"]):
+        at = {"vertex": few["name"], "subtask": subtask}
+        told_ns = choose.integer(18, 40) * _MS
+        faults.append(
+            {"kind": "delay_notification", **at, "checkpoint": first, "delay_ns": told_ns}
+        )
+    at = {"vertex": few["name"], "subtask": late, "checkpoint": first + 1}
+    faults.append({"kind": "delay_trigger", **at, "delay_ns": choose.integer(40, 80) * _MS})
+    return _document(job, faults, on_buffers=True)
+
+
+def stopped(choose: Choices) -> dict[str, Any]:
+    """Return a job on buffers that a stop with savepoint ends in the midst of its data."""
+    vertices = _few_and_many(choose)
+    job = _job(choose, vertices, on_buffers=True, mode=choose.of(_MODES))
+    ending = job["ending"] = {"stop_at_ns": choose.integer(20, 90) * _MS}
+    ending["stop_kind"] = choose.of(("drain", "no_drain"))
+    faults: list[dict[str, Any]] = []
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": 0, "attempts": 5}
+    if choose.integer(0, 2) == 2:  # the stop fails, and the job goes on
+        at = _subtask(choose, choose.of(tuple(vertices)))
+        faults.append({"kind": "fail_snapshot", **at, "checkpoint": choose.integer(1, 4)})
+    return _document(job, faults, on_buffers=True)
+
+
+def lost(choose: Choices) -> dict[str, Any]:
+    """Return a job on buffers that fails over while the loss of a task manager is unknown.
+
+    Failovers take time, and heartbeats are missed later than all other tasks are cancelled.
+    """
+    vertices = _few_and_many(choose)
+    many, reader = vertices[1:]
+    many["parallelism"] = reader["parallelism"] = 2  # on a task manager each
+    job = _job(choose, vertices, on_buffers=True, mode=choose.of(_MODES))
+    timeout_ns = choose.of((160, 240)) * _MS
+    job["recovery"] = _SLOW_HEARTBEATS | {"timed": True, "heartbeat_timeout_ns": timeout_ns}
+    job["recovery"]["heartbeat_rpc_failure_threshold"] = choose.of((4, 5))
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
+    at_ns = choose.integer(10, 90) * _MS
+    gone = {"kind": "crash_task_manager", "symptom": choose.of(("silent", "unreachable"))}
+    subtask = choose.integer(0, 1)
+    faults = [gone | {"vertex": many["name"], "subtask": subtask, "at_ns": at_ns}]
+    kinds = ("crash_task", "crash_task", "rescale", "resubmit", "crash_task", "crash_job_manager")
+    for _ in range(choose.integer(1, 2)):
+        kind = choose.of(kinds)
+        fault: dict[str, Any] = {"kind": kind, "at_ns": at_ns + choose.integer(1, 40) * _MS}
+        if kind == "crash_task":
+            fault |= {"vertex": many["name"], "subtask": 1 - subtask}
+        elif kind == "rescale":
+            fault |= {"vertex": reader["name"], "parallelism": choose.integer(1, 3)}
+        elif kind == "resubmit":
+            fault |= {"mode": "as_before"}
+        faults.append(fault)
+    return _document(job, faults, on_buffers=True)
+
+
+def _few_and_many(choose: Choices) -> list[dict[str, Any]]:
+    """Return a source that ends soon, one that ends late, and what reads both."""
+    sources = []
+    for name, least, most in (("few", 1, 4), ("many", 60, 120)):
+        parallelism = choose.of((1, 2))
+        source = {"name": name, "kind": "source", "parallelism": parallelism}
+        source["rate_per_s"] = 500.0 * parallelism
+        source["records"] = choose.integer(least, most) * parallelism
+        sources.append(source)
+    inputs = [
+        {"upstream": one["name"], "partitioner": choose.of(("rebalance", "hash"))}
+        for one in sources
+    ]
+    reader: dict[str, Any] = {"name": "reader", "kind": choose.of(("sink", "operator"))}
+    reader["parallelism"] = choose.of((1, 2))
+    reader |= {"inputs": inputs, "service_ns": _MS // 2}
+    return [*sources, reader]
+
+
+def _job(
+    choose: Choices, vertices: list[dict[str, Any]], *, on_buffers: bool, mode: str
+) -> dict[str, Any]:
+    job: dict[str, Any] = {
+        "vertices": vertices,
+        "checkpointing": {
+            "mode": mode,
+            "interval_ns": choose.of((20, 30)) * _MS,
+            "aligned_timeout_ns": 5 * _MS,
+            "timeout_ns": 600_000 * _MS,
+            "min_pause_ns": 0,
+        },
+        "costs": {},
+        "ending": {"protocol": choose.of(("flink", "flip"))},
+    }
+    if on_buffers:
+        job |= {"network": dict(_NETWORK), "placement": choose.of(("remote", "mixed"))}
+        job |= {"duration_ns": 1_500 * _MS, "engine": choose.of(("processes", "auto"))}
+    else:
+        job["channels"] = {"sender_records": 4, "receiver_records": 4, "latency_ns": _MS // 10}
+    return job
+
+
+def _subtask(choose: Choices, vertex: dict[str, Any]) -> dict[str, Any]:
+    """Return which subtask of a vertex a fault strikes."""
+    return {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
+
+
+def _document(
+    job: dict[str, Any], faults: list[dict[str, Any]], *, on_buffers: bool
+) -> dict[str, Any]:
+    return {
+        "name": "random_job",
+        "link": "barriers" if on_buffers else "barrier_protocol",
+        "says": "a small random job whose tasks close in the midst of what else happens",
+        "job": job,
+        "faults": faults,
+    }
