@@ -353,9 +353,7 @@ class TaskOracle(TaskObserver):
         since_ns, before = self._opened.get(checkpoint, (now_ns, taken))
         longest_ns, most = now_ns - since_ns, taken - before
         if not 0 <= duration_ns <= longest_ns or not 0 <= size <= most:
-            says = (
-                f"aligns {checkpoint} for {duration_ns} of {longest_ns} ns, {size} of {most} read"
-            )
+            says = f"aligns {checkpoint} for {duration_ns} of {longest_ns} ns, {size} of {most}"
             self._violate("alignment_figures_are_sane", says, checkpoint)
 
     def settled(self) -> None:

@@ -20,11 +20,12 @@ from ckptsim.sim.job.buffers import world
 from ckptsim.sim.job.buffers.input import remote_channel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
-from ckptsim.sim.job.buffers.tasks import Source, Task
+from ckptsim.sim.job.buffers.tasks import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.slots import OURS, ProtocolCores
 from ckptsim.sim.slots.resolve import resolve
+from tests.job.buffers import broken_ends
 from tests.job.buffers.plans import on_buffers
 from tests.job.properties import worlds
 from tests.job.properties.cores import NeverSubsumes, PersistsBehindTheBarrier
@@ -221,17 +222,13 @@ def frees_in_silence(patch: Patch) -> None:
     patch.setattr(remote_channel.RemoteChannel, "recycle", recycle)
 
 
-def takes_the_stopped_for_exhausted(patch: Patch) -> None:
-    """Let a source that a stop has cut off count as one that has read all it has."""
-    patch.setattr(Source, "is_exhausted", property(lambda self: self.exhausted_ns is not None))
-
-
 def overhears_priority(patch: Patch) -> None:
     """Come to what overtakes data with the next buffer only."""
     patch.setattr(Task, "priority_arrived", lambda *_: None)
 
 
 _SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
+_BOTH: tuple[dict[str, Any], ...] = (_SOURCE, _SOURCE | {"subtask": 1})
 _UNALIGNED = jobs.Mode.UNALIGNED
 _CRASH = (job_faults.CrashTask(vertex="operator", subtask=1, at_ns=130 * MS),)
 _REFUSED = (job_faults.RefuseTrigger(**_SOURCE, checkpoint=1),)
@@ -253,10 +250,20 @@ BROKEN: dict[str, Broken] = {
         breaks="pools_stay_within_bounds", model=job(network=_SMALL), patch=grants_all
     ),
     "credits_twice": Broken(breaks="credits_stay_within_bounds", model=job(), patch=credits_twice),
+    # Both subtasks hear late of the final checkpoint; one sends a barrier before it closes.
+    "closes_in_front_of_a_barrier": Broken(
+        breaks="closes_when_all_is_over",
+        model=into_sink(ending(job(jobs.Mode.AT_LEAST_ONCE, rate_per_s=1000.0), records=4)),
+        faults=(
+            *(job_faults.DelayNotification(**one, checkpoint=1, delay_ns=60 * MS) for one in _BOTH),
+            job_faults.DelayTrigger(**_BOTH[1], checkpoint=2, delay_ns=90 * MS),
+        ),
+        patch=broken_ends.closes_in_front_of_a_barrier,
+    ),
     "takes_the_stopped_for_exhausted": Broken(
         breaks="finished_flags_are_true",
         model=replace(job(rate_per_s=300.0), ending=Ending(stop_at_ns=130 * MS)),
-        patch=takes_the_stopped_for_exhausted,
+        patch=broken_ends.takes_the_stopped_for_exhausted,
     ),
     "overhears_priority": Broken(
         breaks="unaligned_barriers_are_taken_next",
