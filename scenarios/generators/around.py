@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -19,12 +19,13 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.composed import drawn_fault
 from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.generators.job_environment import job_fault
-from ckptsim.scenarios.generators.ordering import SYNC_FAULT_DRAWS
+from ckptsim.scenarios.generators.ordering import SYNC_FAULT_DRAWS, hazards_of
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.store import StoreModel
+from ckptsim.scenarios.sync import SyncModel
 
 _CHANGES_MAX = 4
 _FAULTS_MAX = 3
@@ -58,9 +59,17 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
-        return read(text, source="around")
+        return _with_hazards(read(text, source="around"))
 
     return generate
+
+
+def _with_hazards(scenario: Scenario) -> Scenario:
+    """Add what a right core cannot prevent, now that a sync has other options and faults."""
+    if not isinstance(scenario.model, SyncModel):
+        return scenario
+    found = hazards_of(scenario.model, scenario.faults)
+    return replace(scenario, violates=tuple(dict.fromkeys([*scenario.violates, *found])))
 
 
 def _change(choices: Choices, numbers: tuple[_Path, ...]) -> tuple[_Path, Callable[[Any], Any]]:

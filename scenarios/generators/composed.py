@@ -184,7 +184,7 @@ def _costs(choose: Choices) -> dict[str, Any]:
 
 
 def _store(choose: Choices) -> dict[str, Any]:
-    placement = choose.of(("colocated", "external", "consumer_group_blob"))
+    placement = choose.of(("colocated", "external", "consumer_group_blob", "colocated"))
     colocated = placement == "colocated"
     return {
         "placement": placement,
@@ -199,12 +199,12 @@ def _store(choose: Choices) -> dict[str, Any]:
 
 def drawn_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
     """Return a fault of any part of a pipeline, crashes most often."""
-    which = choose.integer(0, 4)
+    which = choose.integer(0, 5)
     if which == 0:
         return _sync_fault(choose)
     if which == 1:
         return _job_fault(choose, pipeline)
-    if which == 2:
+    if which in (2, 5):
         return _store_fault(choose, pipeline)
     return _crash(choose)
 
@@ -266,7 +266,8 @@ def _job_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
 
 
 def _store_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
-    kinds = ("crash_in_commit", "refuse_commits", "slow_store", "delay_report", "lose_store")
+    refused = ("refuse_commits",) * 2  # twice as likely: what is tried again, none else shows
+    kinds = ("crash_in_commit", *refused, "slow_store", "delay_report", "lose_store")
     colocated = pipeline["store"]["placement"] == "colocated"
     kind = choose.of(kinds[:-1] if colocated else kinds)
     fault: dict[str, Any] = {"kind": kind}

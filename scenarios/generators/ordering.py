@@ -5,12 +5,13 @@ Every fault of a plan fails at most one attempt, and a plan has fewer than the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.sync import (
+    CheckpointLock,
     CountError,
     CrashAt,
     CrashPoint,
@@ -46,6 +47,8 @@ _MS = 1_000_000
 _NAMES = ("users", "orders", "items")
 # The fifth failed attempt without data in a row would be the platform's last.
 FAULTS_MAX = 4
+# Each one other than the one before, so that one shows how many attempts in a row had no data.
+_BACKOFF_NS = (2 * _MS, 5 * _MS, 11 * _MS, 23 * _MS)
 
 
 def ordering(choices: Choices) -> Scenario:
@@ -62,7 +65,12 @@ def ordering(choices: Choices) -> Scenario:
     )
     present = choices.features(tuple(SYNC_FAULT_DRAWS))
     faults: tuple[SyncFault, ...] = ()
-    if present:
+    if choices.integer(0, 9) == 9:
+        # Attempts that fail with and without data in turn, soon behind each other.
+        model = replace(model, platform=PlatformTable(backoff_ns=_BACKOFF_NS))
+        faults = _IN_TURN if choices.flag() else ()
+        faults += tuple(_crash(choices) for _ in range(FAULTS_MAX - len(faults)))
+    elif present:
         drawn = choices.alike(present)
         faults = choices.several(lambda: SYNC_FAULT_DRAWS[next(drawn)](choices), most=FAULTS_MAX)
     if any(isinstance(fault, RepeatIndex) for fault in faults):
@@ -75,21 +83,45 @@ def ordering(choices: Choices) -> Scenario:
         says="a workload and fault plan that was generated",
         model=model,
         faults=faults,
-        violates=_hazards(model, faults),
+        violates=hazards_of(model, faults),
     )
 
 
-def _hazards(model: SyncModel, faults: tuple[SyncFault, ...]) -> tuple[str, ...]:
+def _send_crash(point: Point, occurrence: int) -> CrashPoint:
+    return CrashPoint(side=Side.DESTINATION, point=point, occurrence=occurrence)
+
+
+# One attempt without data, one with the data of its first state, one without again.
+_IN_TURN: tuple[SyncFault, ...] = (
+    _send_crash(Point.BEFORE_SEND, 1),
+    _send_crash(Point.AFTER_SEND, 1),
+    _send_crash(Point.BEFORE_SEND, 3),
+)
+
+
+def _crash(choices: Choices) -> SyncFault:
+    """Return a crash that most syncs reach, at an instant or at a point."""
+    side = choices.of(tuple(Side))
+    if choices.flag():
+        return CrashAt(side=side, at_ns=_tenths(choices, 60))
+    return CrashPoint(
+        side=side, point=choices.of(tuple(Point)), occurrence=choices.of((1, 2, 3, 5))
+    )
+
+
+def hazards_of(model: SyncModel, faults: Iterable[object]) -> tuple[str, ...]:
     """Return what a right core cannot prevent; a reader that waits for memory may wait for good."""
     blocks = model.destination.memory_policy is MemoryPolicy.BLOCK
     merges = _merges_counts(model.state_kind, faults)
+    unlocked = model.source.checkpoint_lock is CheckpointLock.UNLOCKED
     return (
+        *(("snapshot_claims_are_durable",) if unlocked else ()),
         *(("release_is_deterministic",) if merges else ()),
         *(("flood_does_not_block_data",) if blocks else ()),
     )
 
 
-def _merges_counts(kind: StateKind, faults: tuple[SyncFault, ...]) -> bool:
+def _merges_counts(kind: StateKind, faults: Iterable[object]) -> bool:
     """Return whether two partitions of a snapshot may get the same id, as in docs/hazards.md.
 
     The id that a snapshot's state is known by is its message's, so no core sees the second one of a
@@ -121,6 +153,8 @@ def _source(choices: Choices, kind: StateKind) -> SourceTable:
     if not choices.flag():
         return SourceTable(log_records=log_records)
     return SourceTable(
+        checkpoint_lock=choices.of((CheckpointLock.LOCKED, CheckpointLock.UNLOCKED)),
+        checkpoint_ns=choices.of((1, 4, 20)) * _MS,
         round_readers=choices.integer(1, 4),
         connections=choices.integer(1, 4),
         open_ns=_tenths(choices, 4),

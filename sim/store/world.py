@@ -286,6 +286,7 @@ class StoreWorld:
             self.act(*keys)
             self.versions.drop(topic)
             self.dropped[topic] = None
+        self.properties.on_drop(version)
         self.env.goals.reach("version_dropped")
         self.env.trace.record("dropped", self.process.entity, version)
 

@@ -100,6 +100,7 @@ class SyncWorld:
     def attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
         """Continue after an attempt: finish, give up, or start again after a while."""
         self.attempt = None
+        self.properties.on_attempt_ended(attempt, reason)
         if self.properties.violated:
             self._finish()
         elif reason is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import TopicPartition
+from ckptsim.models.store import Area, TopicPartition
 
 if TYPE_CHECKING:
     from ckptsim.sim.store.world import StoreWorld
@@ -53,6 +53,21 @@ def _content(world: StoreWorld, key: TopicPartition) -> Iterator[Finding]:
     if state is None or feed.next_after(state.position) <= feed.last:
         where = "nowhere" if state is None else f"at {state.position}"
         yield "input_is_caught_up", f"{key}: the checkpoint is {where} of {feed.last}", key
+
+
+def left_of_version(world: StoreWorld, version: int) -> Iterator[Finding]:
+    """Yield what is left of a version right after it was dropped, its views among it."""
+    for topic in world.topics_of(version):
+        for key in (each for each in world.truths if each.topic == topic):
+            left = {
+                "its rows": world.contents.has_rows(Area.DATA, key),
+                "a replica": key in world.client.replicas,
+                "its registration": world.client.topics.knows(topic),
+                "its part in what is consumed": key in world.partitions(),
+            }
+            found = [name for name, there in left.items() if there]
+            if found:
+                yield "dropped_versions_leave_nothing", f"{key}: {', '.join(found)}", key
 
 
 def _unused_slots(world: StoreWorld) -> Iterator[Finding]:

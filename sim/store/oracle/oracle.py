@@ -12,7 +12,7 @@ from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartitio
 from ckptsim.models.store.ingestion.events import IngestionState
 from ckptsim.models.store.state import NOTHING, copy_of, disagreement
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
-from ckptsim.sim.store.oracle.ends import check_end
+from ckptsim.sim.store.oracle.ends import check_end, left_of_version
 from ckptsim.sim.store.oracle.probe import probe
 from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.story import milliseconds
@@ -42,6 +42,7 @@ class StoreProperties:
         self._positions_at_freeze: dict[TopicPartition, dict[TopicPartition, int]] = {}
         self.syncs = SyncOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
+        self._asked_ns: dict[str, int] = {}  # when a dictionary was last asked for, and was out
 
     def violate(self, name: str, says: str, key: TopicPartition | None = None) -> None:
         """Note that a property does not hold, unless it is known not to."""
@@ -206,6 +207,7 @@ class StoreProperties:
 
     def on_down(self) -> None:
         """Excuse a restart from its bound when commits failed before it."""
+        self._check_asked()
         if self.commit_failed:
             self._world.process.recoveries[-1].bounded = False
         self.commit_failed = False
@@ -226,9 +228,29 @@ class StoreProperties:
                     "swap_only_to_complete_versions", f"{key}: its push has not ended", key
                 )
 
+    def on_drop(self, version: int) -> None:
+        """Check that nothing is left of a version that was dropped."""
+        for name, says, key in left_of_version(self._world, version):
+            self.violate(name, says, key)
+
+    def on_dictionary_missing(self, topic: str) -> None:
+        """Note that the state of a version waits for its dictionary, to be asked for again."""
+        self._asked_ns[topic] = self._world.env.now
+
+    def _check_asked(self) -> None:
+        """Check that no dictionary that was out has been forgotten, as the process goes down."""
+        world = self._world
+        for topic, asked_ns in self._asked_ns.items():
+            silent_ns = world.env.now - asked_ns
+            if topic not in world.dropped and silent_ns > world.model.process.retry_ns:
+                says = f"{topic}: its dictionary was out, and is not asked for again"
+                self.violate("version_state_agrees", f"{says} for {milliseconds(silent_ns)}")
+        self._asked_ns.clear()
+
     def on_version_state(self, topic: str, state: VersionState | None) -> None:
         """Check a regenerated version state."""
         world = self._world
+        self._asked_ns.pop(topic, None)
         key = world.client.topics.of_topic(topic)[0]
         if state is None:
             known = (world.client.known_state(each) for each in world.client.topics.of_topic(topic))
@@ -246,6 +268,7 @@ class StoreProperties:
 
     def on_version_error(self, topic: str, error: StoreError) -> None:
         """Note that partitions disagree about their version."""
+        self._asked_ns.pop(topic, None)
         self.violate("version_state_agrees", f"{topic}: {error}")
 
     def resync_checkpoint(self, key: TopicPartition) -> None:
@@ -266,6 +289,7 @@ class StoreProperties:
 
     def on_end(self) -> None:
         """Check what the run leaves behind."""
+        self._check_asked()
         for name, says, key in check_end(self._world):
             self.violate(name, says, key)
 

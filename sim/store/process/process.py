@@ -183,6 +183,7 @@ class ProcessHost:
                     world.properties.on_version_error(topic, error)
                     return
                 self._env.goals.reach("dictionary_unavailable")
+                world.properties.on_dictionary_missing(topic)
                 yield self._env.timeout(world.model.process.retry_ns, kind=KIND_OUTSIDE)
                 continue
             if world.client.journal.dictionary_fetches > fetched:

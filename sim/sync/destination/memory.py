@@ -25,6 +25,11 @@ class StateMemory:
         """Who waits for memory, the first to get some first."""
         return [who for _, _, who in self._waiting]
 
+    @property
+    def has_room(self) -> bool:
+        """Tell whether whoever waits first waits in vain, since there is enough memory."""
+        return bool(self._waiting) and self._fits(self._waiting[0][0])
+
     def reserve(self, size_bytes: int) -> bool:
         """Reserve memory now, or say that there is not enough of it.
 

@@ -133,6 +133,19 @@ class EndChecks:
                 None,
             )
 
+    def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
+        """Check that an attempt is no success whose source has died, whatever else went well."""
+        if reason is None and attempt.source.crashed:
+            says = f"attempt {attempt.truth.number} counts as a success though its source crashed"
+            self._violate("run_ends_with_a_reason", says, None)
+
+    def check_memory(self, attempt: Attempt) -> None:
+        """Check that nobody waits for memory that is free; who waits first gets it first."""
+        if attempt.destination.memory.has_room:
+            who = attempt.destination.memory.waiting[0]
+            says = f"{who} waits for memory for a state though there is enough"
+            self._violate("run_ends_with_a_reason", says, None)
+
     def on_judged(self, wait_ns: int | None) -> None:
         """Check the platform's answer to a failed attempt against all attempts so far."""
         got, table = [one.got_data for one in self._truth.attempts], self._world.model.platform
@@ -158,9 +171,8 @@ class EndChecks:
         if uploader.standing:
             says = f"{uploader.standing} batches wait though one more upload may be under way"
             self._violate("run_ends_with_a_reason", says, None)
-        elif memory.waiting and not memory.used_bytes:
-            says = f"{memory.waiting[0]} waits for memory for a state though none is in use"
-            self._violate("run_ends_with_a_reason", says, None)
+        elif memory.has_room:
+            self.check_memory(attempt)
         elif memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
 

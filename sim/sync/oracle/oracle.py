@@ -82,6 +82,7 @@ class OrderingProperties:
 
     def on_send(self, attempt: Attempt, effect: SendState) -> None:
         """Check a state that the core has released, before it is sent."""
+        self._ends.check_memory(attempt)
         self._releases.on_send(attempt, effect)
 
     def on_stored(self, attempt: Attempt, effect: SendState, *, kept: bool) -> None:
@@ -168,6 +169,10 @@ class OrderingProperties:
         self._ends.on_fail(attempt, effect)
         if effect.kind is Refusal.UNFLUSHED_STATES:
             self.replays.on_rest(attempt)
+
+    def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
+        """Check that an attempt ends as both of its sides have ended."""
+        self._ends.on_attempt_ended(attempt, reason)
 
     def on_judged(self, wait_ns: int | None) -> None:
         """Check when the platform starts the next attempt, or that it gives up; None for that."""

@@ -341,12 +341,14 @@ class Source:
         self._attempt.point(Point.AFTER_COMPLETE)
 
     def _drain_finally(self) -> Generator[Any, Any, None]:
-        """Bring out what has queued at the end of a feed, if there is a socket for it."""
-        if not self._on_sockets:
-            return
+        """Bring out what has queued at the end of a feed, if there is a socket for it.
+
+        Behind the last feed this waits for the checkpoints that are still under way, on STDIO as
+        well, where their states are written in line.
+        """
         if not self._feeds_left and not self._ended.triggered:
-            yield self._ended  # the last checkpoints are still under way
-        if not self._pending:
+            yield self._ended
+        if not self._on_sockets or not self._pending:
             return
         socket = self.resources.try_acquire()
         if socket is None and self._table.final_drain is FinalDrain.SKIP:
