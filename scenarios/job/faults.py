@@ -249,6 +249,9 @@ class Rescale(_Fault):
         if isinstance(checkpointing, Checkpointing) and not checkpointing.coordinated:
             expected = "no such fault without a coordinator, whose checkpoints alone are rescaled"
             found.append(Problem("kind", '"rescale"', expected))
+        if getattr(getattr(model, "channels", None), "preloaded_records", 0):
+            expected = "no such fault beside preloaded records, which are for single subtasks"
+            found.append(Problem("kind", '"rescale"', expected))
         if vertex.repeat > 1:
             says = f'"{self.vertex}", which stands {vertex.repeat} times'
             found.append(Problem("vertex", says, "the name of a vertex that stands once"))

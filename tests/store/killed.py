@@ -47,6 +47,7 @@ KILLED_BY: dict[str, tuple[str, ...]] = {
     "no_control_sync": ("external_crashes", "syncs_have_a_cause"),
     "counter_not_reset": ("external_crashes", "syncs_have_a_cause"),
     "swaps_early": ("s14_versions_and_views_apart", "swap_only_to_complete_versions"),
+    "keeps_dropped_rows": ("s14_versions_and_views_apart", "dropped_versions_leave_nothing"),
 }
 # Safeguards that the world has no use for: the vectors show what their lack does.
 SHOWN_BY_VECTORS = {

@@ -130,3 +130,11 @@ class SwapsEarly(StoreVersions):
     def swap(self, store: str, version: int) -> None:
         """Move the pointer without a look at the partitions."""
         self.current[store] = version
+
+
+class KeepsDroppedRows(StoreVersions):
+    """Forgets a dropped version and its checkpoints, and leaves its rows where they are."""
+
+    def remove(self, keys: tuple[TopicPartition, ...], slots: tuple[SlotWrite, ...]) -> None:
+        """Delete the checkpoints alone."""
+        self.client.commit_in_order(slots, ())

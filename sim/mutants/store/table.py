@@ -123,4 +123,5 @@ MUTANTS = by_name(
         client=clients.TakesUnreadableForNone,
     ),
     _made("swaps_early", clients.SwapsEarly, versions=clients.SwapsEarly),
+    _made("keeps_dropped_rows", clients.KeepsDroppedRows, versions=clients.KeepsDroppedRows),
 )

@@ -26,9 +26,9 @@ class StateMemory:
         return [who for _, _, who in self._waiting]
 
     @property
-    def has_room(self) -> bool:
-        """Tell whether whoever waits first waits in vain, since there is enough memory."""
-        return bool(self._waiting) and self._fits(self._waiting[0][0])
+    def wanted_bytes(self) -> int:
+        """How many bytes whoever waits first waits for; 0 when nobody waits."""
+        return self._waiting[0][0] if self._waiting else 0
 
     def reserve(self, size_bytes: int) -> bool:
         """Reserve memory now, or say that there is not enough of it.

@@ -141,10 +141,16 @@ class EndChecks:
 
     def check_memory(self, attempt: Attempt) -> None:
         """Check that nobody waits for memory that is free; who waits first gets it first."""
-        if attempt.destination.memory.has_room:
-            who = attempt.destination.memory.waiting[0]
-            says = f"{who} waits for memory for a state though there is enough"
-            self._violate("run_ends_with_a_reason", says, None)
+        memory, whole = attempt.destination.memory, attempt.model.destination.state_memory_bytes
+        if memory.waiting and memory.used_bytes + memory.wanted_bytes <= whole:
+            self._in_vain(attempt, "enough is free")
+        elif memory.waiting and not memory.used_bytes:
+            self._in_vain(attempt, "none is in use")
+
+    def _in_vain(self, attempt: Attempt, why: str) -> None:
+        who = attempt.destination.memory.waiting[0]
+        says = f"{who} waits for memory for a state though {why}"
+        self._violate("run_ends_with_a_reason", says, None)
 
     def on_judged(self, wait_ns: int | None) -> None:
         """Check the platform's answer to a failed attempt against all attempts so far."""
@@ -167,12 +173,11 @@ class EndChecks:
         Anything else that is silent for so long fails the attempt and says who waits for whom.
         """
         self._world.env.goals.reach("silence")
+        self.check_memory(attempt)
         memory, uploader = attempt.destination.memory, attempt.destination.uploader
         if uploader.standing:
             says = f"{uploader.standing} batches wait though one more upload may be under way"
             self._violate("run_ends_with_a_reason", says, None)
-        elif memory.has_room:
-            self.check_memory(attempt)
         elif memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
 
