@@ -11,7 +11,7 @@ import pytest
 
 from ckptsim.models.ordering import OrderingCore
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.catalogue import all_names, by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
 from ckptsim.scenarios.generators.around import around
@@ -125,6 +125,17 @@ def test_a_budget_in_runs_gives_the_same_on_any_number_of_processes() -> None:
 @cache
 def _explored(link: str) -> ExploreReport:
     return explore(Explorer(link=link), Exploring(runs=RUNS), Corpus())
+
+
+@pytest.mark.parametrize("link", GENERATORS)
+def test_scenarios_of_the_library_are_among_the_drawn_ones(link: str) -> None:
+    """One of four runs begins with one; the simplest choices of all lead to a drawn one."""
+    explorer, streams = Explorer(link=link), Streams(0)
+    drawn = [explorer.subject((), streams.stream("choices", n).integer)[0] for n in range(200)]
+    shelved = [each.scenario for each in drawn if each.scenario.name in all_names()]
+    assert 30 <= len(shelved) <= 70
+    assert {each.link for each in shelved} >= {link}
+    assert explorer.subject(())[0].scenario.name not in all_names()
 
 
 @pytest.mark.parametrize("link", GENERATORS)

@@ -162,3 +162,20 @@ def _opened(scenario: Scenario) -> list[int]:
     """Return when the first partition was opened."""
     trace = run_world(scenario, seed=1, keep_trace=True).trace
     return [int(str(entry[0])) for entry in trace if entry[1] == "opened" and entry[3] == "s_v1/0"]
+
+
+def test_a_dictionary_that_was_out_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that gives up after one try leaves the state of a version unknown for good."""
+    fetch = ProcessHost._fetch_version_state
+
+    def fetch_once(host: ProcessHost, topic: str) -> Steps:
+        for wait in fetch(host, topic):
+            yield wait
+            return
+
+    scenario = by_name("dictionary_outage")
+    assert run_world(scenario, seed=0).violations == []
+    monkeypatch.setattr(ProcessHost, "_fetch_version_state", fetch_once)
+    (row,) = run_world(scenario, seed=0).violations
+    assert row.property == "version_state_agrees"
+    assert "is not asked for again" in row.says

@@ -6,8 +6,9 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
-from ckptsim.scenarios.sync import PROPERTIES, FailUpload
+from ckptsim.scenarios.sync import PROPERTIES, CrashPoint, FailUpload, Point, Side
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.sync.attempt import Attempt, AttemptEnded
 from ckptsim.sim.sync.destination.destination import Destination
 from ckptsim.sim.sync.destination.memory import StateMemory
 from ckptsim.sim.sync.destination.uploads import Batch, Uploader
@@ -169,3 +170,45 @@ def test_nobody_waits_for_memory_of_which_none_is_in_use(monkeypatch: pytest.Mon
     }
     assert "run_ends_with_a_reason" in broken
     assert "flood_does_not_block_data" not in broken
+
+
+def test_nobody_waits_for_memory_that_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory that is given back goes to who waits; that nobody is woken shows at the next send."""
+
+    def free(memory: StateMemory, size_bytes: int) -> None:
+        memory.used_bytes -= size_bytes
+
+    monkeypatch.setattr(StateMemory, "free", free)
+    (row,) = run_world(library("t07_state_flood_blocks"), seed=0).violations
+    assert row.property == "run_ends_with_a_reason"
+    assert "waits for memory for a state though" in row.says
+
+
+def test_an_attempt_whose_source_has_crashed_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that dies behind its last COMPLETE has lost states, whatever the sync stored."""
+
+    def succeeded(attempt: Attempt) -> None:
+        raise AttemptEnded
+
+    dies = CrashPoint(side=Side.SOURCE, point=Point.AFTER_COMPLETE, occurrence=2)
+    scenario = with_faults(
+        with_parameters(by_name("reference"), {"sync.source.complete_on_every_socket": True}), dies
+    )
+    assert run_world(scenario, seed=0).violations == []
+    monkeypatch.setattr(Attempt, "destination_succeeded", succeeded)
+    (row,) = run_world(scenario, seed=0).violations
+    assert row.says == "attempt 1 counts as a success though its source crashed"
+
+
+def test_a_source_on_stdio_awaits_its_last_checkpoints() -> None:
+    """A global checkpoint that is not taken under one lock is written before the output ends."""
+    changes = {
+        "sync.medium": "stdio",
+        "sync.state_kind": "global",
+        "sync.sockets.count": 1,
+        "sync.source.log_records": 1,
+        "sync.source.checkpoint_lock": "unlocked",
+    }
+    result = run_world(with_parameters(library("quickstart"), changes), seed=0)
+    assert result.run.outcome == "completed"
+    assert "every_state_is_released" not in {row.property for row in result.violations}
