@@ -37,7 +37,7 @@ def document(choose: Choices) -> dict[str, Any]:
         "checkpointing": _checkpointing(choose, is_slow=is_slow),
         "storage": {"read_bytes_per_s": choose.of((20_000_000, 1_000_000))},
         "engine": "auto",
-        "duration_ns": (900 if is_slow else 400) * _MS,
+        "duration_ns": (1_500 if is_slow else 400) * _MS,
     }
     theme(choose, job)
     faults = _faults(choose, job, fails=theme is _restored)
@@ -117,7 +117,7 @@ def _network(choose: Choices) -> dict[str, Any]:
 
 
 def _checkpointing(choose: Choices, *, is_slow: bool) -> dict[str, Any]:
-    interval_ns = choose.of(_INTERVALS_NS) * (6 if is_slow else 1)
+    interval_ns = choose.of(_INTERVALS_NS) * (20 if is_slow else 1)
     return {
         "mode": choose.of(_MODES),
         "interval_ns": interval_ns,
@@ -134,23 +134,23 @@ def _anything(choose: Choices, job: dict[str, Any]) -> None:
 
 
 def _timed_out(choose: Choices, job: dict[str, Any]) -> None:
-    """Have barriers time out when nothing is queued in front of them any more, or just not yet.
+    """Have barriers time out as the last of their queue, after a flush that came for what is gone.
 
-    What is queued takes about as long as the time-out, and flushes come meanwhile.
+    The receiver is long at a record, or the wire, and the sender writes nothing more for a while.
     """
-    job["checkpointing"] |= {"mode": "aligned_timeout", "interval_ns": 30 * _MS}
-    job["checkpointing"]["aligned_timeout_ns"] = choose.of((14, 10, 18, 24)) * _MS
-    job["placement"] = choose.of(("local", "local", "local", "remote"))
-    network = job["network"]
-    network["record_bytes"] = network["segment_bytes"] // choose.of((3, 2, 5))
-    network |= {"exclusive_buffers": 1, "floating_buffers": 1, "max_buffers_per_channel": 2}
-    network |= {"buffer_timeout_ns": choose.of((1, 2)) * _MS, "send_ns": choose.of((0, 2)) * _MS}
+    checkpointing, network = job["checkpointing"], job["network"]
+    checkpointing |= {"mode": "aligned_timeout", "interval_ns": choose.of((60, 45)) * _MS}
+    checkpointing["aligned_timeout_ns"] = choose.of((12, 9, 16)) * _MS
+    job["placement"] = choose.of(("local", "remote"))
+    network["record_bytes"] = network["segment_bytes"] // choose.of((1, 3, 2))
+    network |= {"exclusive_buffers": 1, "floating_buffers": 1, "debloat": False}
+    network |= {"buffer_timeout_ns": _MS, "send_ns": choose.of((8, 4)) * _MS}
     for vertex in job["vertices"]:
         if vertex["kind"] == "source":
-            vertex["rate_per_s"] = choose.of((1000.0, 1000.0, 500.0)) * vertex["parallelism"]
-            vertex["records"] += 20 * vertex["parallelism"]
+            vertex["rate_per_s"] = choose.of((50.0, 75.0)) * vertex["parallelism"]
+            vertex["records"] = choose.integer(12, 24) * vertex["parallelism"]
         else:
-            vertex["service_ns"] = choose.of((2 * _MS, 2 * _MS, _MS))
+            vertex |= {"service_ns": choose.of((6, 9)) * _MS, "selectivity": 1.0}
 
 
 def _inside_records(choose: Choices, job: dict[str, Any]) -> None:
@@ -182,11 +182,22 @@ def _restored(choose: Choices, job: dict[str, Any]) -> None:
 
 
 def _debloated(choose: Choices, job: dict[str, Any]) -> None:
-    """Have the size of buffers change, which are filled slowly."""
-    job["network"] |= {"debloat": True, "debloat_target_ns": choose.of((20, 5, 200)) * _MS}
+    """Have the size of buffers change, which are filled slowly, and then so fast that it grows.
+
+    A debloater comes close to what it wants in some looks, of which there are five a second.
+    """
+    network, change = job["network"], {"at_ns": 650 * _MS, "factor": choose.of((16.0, 8.0))}
+    network |= {"debloat": True, "debloat_target_ns": choose.of((5, 4)) * _MS}
+    network |= {"segment_bytes": 1_000, "record_bytes": choose.of((2_000, 1_500, 3_000))}
+    for vertex in job["vertices"]:
+        if vertex["kind"] == "source":
+            vertex |= {"rate_per_s": 12.0 * vertex["parallelism"], "rate_changes": [change]}
+            vertex["records"] = 110 * vertex["parallelism"]
+        else:
+            vertex["service_ns"] = choose.of((300 * _US, _MS))
 
 
-_THEMES = (_anything, _timed_out, _inside_records, _restored, _debloated, _timed_out)
+_THEMES = (_anything, _timed_out, _inside_records, _timed_out, _restored, _debloated, _timed_out)
 
 
 def _faults(choose: Choices, job: dict[str, Any], *, fails: bool) -> list[dict[str, Any]]:
