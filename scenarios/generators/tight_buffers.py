@@ -197,7 +197,11 @@ def _debloated(choose: Choices, job: dict[str, Any]) -> None:
             vertex["service_ns"] = choose.of((300 * _US, _MS))
 
 
-_THEMES = (_anything, _timed_out, _inside_records, _timed_out, _restored, _debloated, _timed_out)
+# What is met seldom all the same has more of them.
+_THEMES = (
+    *(_anything, _timed_out, _inside_records, _restored),
+    *(_timed_out, _debloated, _timed_out, _restored),
+)
 
 
 def _faults(choose: Choices, job: dict[str, Any], *, fails: bool) -> list[dict[str, Any]]:
