@@ -7,16 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators import (
-    buffer_jobs,
-    closing,
-    final_checkpoint,
-    in_flight,
-    tight_buffers,
-    uncoordinated,
-)
+from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint, uncoordinated
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
+from ckptsim.scenarios.generators.small import closing, in_flight, tight_buffers
 from ckptsim.scenarios.spec import Scenario
 
 

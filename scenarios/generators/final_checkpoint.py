@@ -10,9 +10,10 @@ import json
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators import buffer_jobs, closing, in_flight, tight_buffers
+from ckptsim.scenarios.generators import buffer_jobs
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
+from ckptsim.scenarios.generators.small import closing, in_flight, tight_buffers
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario

@@ -1,0 +1,1 @@
+"""Small random jobs, each kind made for something to meet something else."""
