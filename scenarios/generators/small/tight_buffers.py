@@ -37,7 +37,7 @@ def document(choose: Choices) -> dict[str, Any]:
         "checkpointing": _checkpointing(choose, is_slow=is_slow),
         "storage": {"read_bytes_per_s": choose.of((20_000_000, 1_000_000))},
         "engine": "auto",
-        "duration_ns": (1_500 if is_slow else 400) * _MS,
+        "duration_ns": (2_000 if is_slow else 400) * _MS,
     }
     theme(choose, job)
     faults = _faults(choose, job, fails=theme is _restored)
@@ -182,19 +182,22 @@ def _restored(choose: Choices, job: dict[str, Any]) -> None:
 
 
 def _debloated(choose: Choices, job: dict[str, Any]) -> None:
-    """Have the size of buffers change, which are filled slowly, and then so fast that it grows.
+    """Have buffers get smaller while the last vertex holds the others up, and larger behind that.
 
-    A debloater comes close to what it wants in some looks, of which there are five a second.
+    A debloater goes by the bytes of the time in which its task was not idle, and comes close to
+    what it wants in some looks, of which there are five a second.
     """
-    network, change = job["network"], {"at_ns": 650 * _MS, "factor": choose.of((16.0, 8.0))}
-    network |= {"debloat": True, "debloat_target_ns": choose.of((5, 4)) * _MS}
+    network, last = job["network"], job["vertices"][-1]
+    network |= {"debloat": True, "debloat_target_ns": choose.of((2, 1)) * _MS}
     network |= {"segment_bytes": 1_000, "record_bytes": choose.of((2_000, 1_500, 3_000))}
     for vertex in job["vertices"]:
         if vertex["kind"] == "source":
-            vertex |= {"rate_per_s": 12.0 * vertex["parallelism"], "rate_changes": [change]}
-            vertex["records"] = 110 * vertex["parallelism"]
+            vertex["rate_per_s"] = choose.of((100.0, 140.0))
+            vertex["rate_changes"] = [{"at_ns": 700 * _MS, "factor": choose.of((0.15, 0.1))}]
+            vertex["records"] = 120
         else:
-            vertex["service_ns"] = choose.of((300 * _US, _MS))
+            vertex |= {"service_ns": 300 * _US, "selectivity": 1.0}
+    last["service_ns"] = choose.of((20, 30)) * last["parallelism"] * _MS
 
 
 # What is met seldom all the same has more of them.
