@@ -37,7 +37,7 @@ def document(choose: Choices) -> dict[str, Any]:
         "checkpointing": _checkpointing(choose, is_slow=is_slow),
         "storage": {"read_bytes_per_s": choose.of((20_000_000, 1_000_000))},
         "engine": "auto",
-        "duration_ns": (2_000 if is_slow else 400) * _MS,
+        "duration_ns": (2_800 if is_slow else 400) * _MS,
     }
     theme(choose, job)
     faults = _faults(choose, job, fails=theme is _restored)
