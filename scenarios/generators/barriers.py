@@ -19,7 +19,7 @@ def barriers(choices: Choices) -> Scenario:
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
     small = (in_flight.document, in_flight.on_buffers)
-    tight, closed = (tight_buffers.document,) * 6, (closing.lost, closing.document)
+    tight, closed = (tight_buffers.document,) * 9, (closing.lost, closing.document)
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
     return _drawn(choices, (*draws, *more))
 

@@ -203,7 +203,7 @@ def _debloated(choose: Choices, job: dict[str, Any]) -> None:
 # What is met seldom all the same has more of them.
 _THEMES = (
     *(_anything, _timed_out, _inside_records, _restored),
-    *(_timed_out, _debloated, _timed_out, _restored),
+    *(_timed_out, _debloated, _timed_out, _restored, _inside_records),
 )
 
 
