@@ -148,6 +148,7 @@ _PROPERTIES = (
     "credits_stay_within_bounds",
     "finished_flags_stay",
     "finished_flags_are_true",
+    "sources_read_to_their_end",
     "failed_tasks_do_nothing",
     "losses_are_known_in_time",
     "restarts_begin_from_the_newest",

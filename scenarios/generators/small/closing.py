@@ -43,7 +43,8 @@ def failing(choose: Choices) -> dict[str, Any]:
     at_ns = 0
     faults = []
     for _ in range(choose.integer(2, 4)):
-        at_ns += choose.integer(soonest_ms, latest_ms) * _MS
+        at_ends = choose.integer(0, 3) == 3  # of data, or of tasks
+        at_ns += (choose.integer(1, 12) if at_ends else choose.integer(soonest_ms, latest_ms)) * _MS
         faults.append({"kind": "crash_task", **_subtask(choose, vertices[1]), "at_ns": at_ns})
     return _document(job, faults, on_buffers=on_buffers)
 
@@ -97,7 +98,7 @@ def lost(choose: Choices) -> dict[str, Any]:
     """
     vertices = _few_and_many(choose)
     many, reader = vertices[1:]
-    many["parallelism"] = reader["parallelism"] = 2  # on a task manager each
+    machines = many["parallelism"] = reader["parallelism"] = choose.of((2, 3))
     job = _job(choose, vertices, on_buffers=True, mode=choose.of(_MODES))
     timeout_ns = choose.of((160, 240)) * _MS
     job["recovery"] = _SLOW_HEARTBEATS | {"timed": True, "heartbeat_timeout_ns": timeout_ns}
@@ -105,14 +106,16 @@ def lost(choose: Choices) -> dict[str, Any]:
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
     at_ns = choose.integer(10, 90) * _MS
     gone = {"kind": "crash_task_manager", "symptom": choose.of(("silent", "unreachable"))}
-    subtask = choose.integer(0, 1)
-    faults = [gone | {"vertex": many["name"], "subtask": subtask, "at_ns": at_ns}]
+    faults = [gone | {"vertex": many["name"], "subtask": 0, "at_ns": at_ns}]
+    if machines > 2:  # another one, whose loss is known later
+        later_ns = at_ns + choose.integer(20, 60) * _MS
+        faults.append(gone | {"vertex": many["name"], "subtask": 1, "at_ns": later_ns})
     kinds = ("crash_task", "crash_task", "rescale", "resubmit", "crash_task", "crash_job_manager")
     for _ in range(choose.integer(1, 2)):
         kind = choose.of(kinds)
         fault: dict[str, Any] = {"kind": kind, "at_ns": at_ns + choose.integer(1, 40) * _MS}
         if kind == "crash_task":
-            fault |= {"vertex": many["name"], "subtask": 1 - subtask}
+            fault |= {"vertex": many["name"], "subtask": machines - 1}
         elif kind == "rescale":
             fault |= {"vertex": reader["name"], "parallelism": choose.integer(1, 3)}
         elif kind == "resubmit":

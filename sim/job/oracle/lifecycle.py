@@ -264,6 +264,7 @@ class LifecycleOracle(LifecycleObserver):
         """Note the end of the data; check the closing of the task."""
         if state is TaskState.WAITING_FOR_FINAL_CP:
             self._ended = self._task.instant()
+            self._check_read()
         elif state is TaskState.CLOSED:
             self.closed_ns = self._task.now_ns
             self._check_nothing_open()
@@ -271,6 +272,13 @@ class LifecycleOracle(LifecycleObserver):
             if late_ns:
                 says = f"{self._task.name} closes {late_ns} ns after all that it waits for was over"
                 self._violate(AT_ONCE, says)
+
+    def _check_read(self) -> None:
+        """Check that a source has read all it has when it ends its data, but for a stop."""
+        left = [] if self.cut_off else self._task.plane.splits_left(self._task.task)
+        if left:
+            says = f"{self._task.name} ends its data with records left in splits {left}"
+            self._violate("sources_read_to_their_end", says)
 
     def _check_nothing_open(self) -> None:
         """Check, when a task closes, that nothing that it has to wait for is open."""

@@ -104,6 +104,10 @@ class PlaneView(Protocol):
         """Return how much a task has taken from each input that its state does not have yet."""
         ...
 
+    def splits_left(self, task: Any) -> Sequence[int]:
+        """Return the splits of a source that have an end which it has not come to yet."""
+        ...
+
     def persisters(self, task: Any) -> Sequence[Persister | None]:
         """Return what each input knows of the data that it persists; None where that is hidden."""
         ...

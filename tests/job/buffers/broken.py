@@ -1,7 +1,4 @@
-"""Deliberately broken parts of a dataflow world, and the property that each of them breaks.
-
-Every part is wrong in one way only; the job around it is small and has what brings the fault out.
-"""
+"""Parts of a dataflow world that are wrong in one way each, and the property that each breaks."""
 
 from __future__ import annotations
 
@@ -250,7 +247,12 @@ BROKEN: dict[str, Broken] = {
         breaks="pools_stay_within_bounds", model=job(network=_SMALL), patch=grants_all
     ),
     "credits_twice": Broken(breaks="credits_stay_within_bounds", model=job(), patch=credits_twice),
-    # Both subtasks hear late of the final checkpoint; one sends a barrier before it closes.
+    "stops_what_has_begun": Broken(
+        breaks="sources_read_to_their_end",
+        model=ending(job(rate_per_s=500.0)),
+        faults=_CRASH,
+        patch=broken_ends.stops_what_has_begun,
+    ),
     "closes_in_front_of_a_barrier": Broken(
         breaks="closes_when_all_is_over",
         model=into_sink(ending(job(jobs.Mode.AT_LEAST_ONCE, rate_per_s=1000.0), records=4)),

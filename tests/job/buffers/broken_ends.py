@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.models.lifecycle import events as lifecycle_events
+from ckptsim.sim.job.buffers import world
 from ckptsim.sim.job.buffers.tasks import Source
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.task import TaskControl
 
 Patch = pytest.MonkeyPatch
@@ -26,3 +28,16 @@ def closes_in_front_of_a_barrier(patch: Patch) -> None:
 def takes_the_stopped_for_exhausted(patch: Patch) -> None:
     """Let a source that a stop has cut off count as one that has read all it has."""
     patch.setattr(Source, "is_exhausted", property(lambda self: self.exhausted_ns is not None))
+
+
+def stops_what_has_begun(patch: Patch) -> None:
+    """Let sources that are restored end their data, though they have something left."""
+    right = world.restore_counts
+
+    def restore(of: world.DataflowWorld, restored: JobCheckpoint) -> None:
+        right(of, restored)
+        for task in of.tasks:
+            if isinstance(task, Source):
+                task.stop()
+
+    patch.setattr(world, "restore_counts", restore)

@@ -174,6 +174,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.takes_who_finished_since,
         ),
     ),
+    "sources_read_to_their_end": (by_cores(small(chain()), world=worlds.ends_a_record_early),),
     "needed_order_is_kept": (by_scenario("flip76_forward_forced_rescaled"),),
     "in_flight_data_is_assigned": (by_mutant("asks_every_mapper", "flink_38267_forward_output"),),
     "records_come_out_whole": (

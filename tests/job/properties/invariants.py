@@ -149,6 +149,7 @@ ENDS: dict[str, Invariant] = {
     "6": _row("a finished task leaves no unprocessed record", "finished_task_leaves_no_records"),
     "7": _row(
         "every record is covered when the job ends; the output has each once",
+        "sources_read_to_their_end",
         "exactly_once_output",
         "exactly_once_state",
         "at_least_once_output",

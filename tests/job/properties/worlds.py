@@ -31,7 +31,7 @@ from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.state.snapshot import MarkReceiver
-from ckptsim.sim.job.records.tasks import Operator
+from ckptsim.sim.job.records.tasks import Operator, Source
 from ckptsim.sim.job.records.tasks.outputs import InputGate
 from ckptsim.sim.job.world import JobWorld
 
@@ -303,6 +303,15 @@ def records_too_much(patch: pytest.MonkeyPatch) -> None:
         return found | {vertices[-1].name: FinishedState.PARTIAL}
 
     patch.setattr(f"{_PLANNING}.finalize", recorded)
+
+
+def ends_a_record_early(patch: pytest.MonkeyPatch) -> None:
+    """Let a source end its data when one record is left."""
+
+    def is_exhausted(self: Source) -> bool:
+        return all(one.most is not None and one.position >= one.most - 1 for one in self._splits)
+
+    patch.setattr(Source, "_is_exhausted", property(is_exhausted))
 
 
 def takes_who_finished_since(patch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.tasks.task import Steps, Task
-from ckptsim.sim.job.splits import held
+from ckptsim.sim.job.splits import held, left
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -75,6 +75,14 @@ class Source(Task):
     def held_splits(self) -> dict[int, int]:
         """Return those that are in its state."""
         return self.splits if self._reader is not None else held(self._splits, self.splits)
+
+    @property
+    def splits_left(self) -> list[int]:
+        """Return the splits that it has to read on, unless a reader or an instant ends them."""
+        ends_ns = self.spec.vertex.ends_at_ns
+        if self._reader is not None or (ends_ns is not None and ends_ns <= self.env.now):
+            return []
+        return left(self._splits, self.splits)
 
     def feed(self, reader: SourceReader) -> None:
         """Take records from a reader from now on."""

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.kinds import State
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.buffers.output import Route, Slice, Subpartition
     from ckptsim.sim.job.buffers.state import Span
-    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.buffers.tasks import Source, Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
 # So many messages, one after the other, and one of them has come.  Assumption: as on records.
@@ -100,6 +100,10 @@ class BufferView:
     def unread(self, task: Task) -> list[int]:
         """Return what a task has not read yet of the buffers that it has taken."""
         return [task.unread_bytes(channel) for channel in task.channels]
+
+    def splits_left(self, task: Task) -> list[int]:
+        """Return the splits of a source that have an end which it has not come to yet."""
+        return cast("Source", task).splits_left if task.is_source else []
 
     def persisters(self, task: Task) -> list[Persister | None]:
         """Return what each input knows of what it persists; a kernel keeps it to itself."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.graph import Graph
     from ckptsim.sim.job.records.channel import Channel
     from ckptsim.sim.job.records.state import Element
-    from ckptsim.sim.job.records.tasks import Task
+    from ckptsim.sim.job.records.tasks import Source, Task
     from ckptsim.sim.job.records.world import RecordWorld
 
 
@@ -70,6 +70,10 @@ class RecordView:
     def unread(self, task: Task) -> list[int]:
         """Return how many buffers of a record that is not whole each input has taken."""
         return [len(channel.deserializer.partial) for channel in task.inputs]
+
+    def splits_left(self, task: Task) -> list[int]:
+        """Return the splits of a source that have an end which it has not come to yet."""
+        return cast("Source", task).splits_left if task.is_source else []
 
     def persisters(self, task: Task) -> list[Persister | None]:
         """Return what each input knows of the data that it persists."""

@@ -9,7 +9,7 @@ from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.tasks.task import Steps, Task
-from ckptsim.sim.job.splits import Split, held
+from ckptsim.sim.job.splits import Split, held, left
 
 
 class Source(Task):
@@ -82,6 +82,14 @@ class Source(Task):
     def held_splits(self) -> dict[int, int]:
         """Return those that are in its state."""
         return self.splits if self._reader is not None else held(self._splits, self.splits)
+
+    @property
+    def splits_left(self) -> list[int]:
+        """Return the splits that it has to read on, unless a reader or an instant ends them."""
+        ends_ns = self.spec.vertex.ends_at_ns
+        if self._reader is not None or (ends_ns is not None and ends_ns <= self.env.now):
+            return []
+        return left(self._splits, self.splits)
 
     @property
     def makes_records(self) -> bool:
