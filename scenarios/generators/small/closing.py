@@ -40,11 +40,12 @@ def failing(choose: Choices) -> dict[str, Any]:
         job["costs"] |= {"rpc_ns": choose.of((5, 2)) * _MS, "rpc_jitter_ns": 15 * _MS}
     # From the start of an attempt to the end of its first checkpoint, and a bit more.
     soonest_ms, latest_ms = (20, 60) if on_buffers else (50, 90)
-    at_ns = 0
+    at_ns = choose.of((0, choose.integer(1, 12))) * _MS  # the data end, and some hear of it late
     faults = []
+    if at_ns:
+        faults.append({"kind": "crash_task", **_subtask(choose, vertices[1]), "at_ns": at_ns})
     for _ in range(choose.integer(2, 4)):
-        at_ends = choose.integer(0, 3) == 3  # of data, or of tasks
-        at_ns += (choose.integer(1, 12) if at_ends else choose.integer(soonest_ms, latest_ms)) * _MS
+        at_ns += choose.integer(soonest_ms, latest_ms) * _MS
         faults.append({"kind": "crash_task", **_subtask(choose, vertices[1]), "at_ns": at_ns})
     return _document(job, faults, on_buffers=on_buffers)
 
@@ -98,7 +99,7 @@ def lost(choose: Choices) -> dict[str, Any]:
     """
     vertices = _few_and_many(choose)
     many, reader = vertices[1:]
-    machines = many["parallelism"] = reader["parallelism"] = choose.of((2, 3))
+    machines = many["parallelism"] = reader["parallelism"] = choose.of((3, 2, 3))
     job = _job(choose, vertices, on_buffers=True, mode=choose.of(_MODES))
     timeout_ns = choose.of((160, 240)) * _MS
     job["recovery"] = _SLOW_HEARTBEATS | {"timed": True, "heartbeat_timeout_ns": timeout_ns}
@@ -108,7 +109,8 @@ def lost(choose: Choices) -> dict[str, Any]:
     gone = {"kind": "crash_task_manager", "symptom": choose.of(("silent", "unreachable"))}
     faults = [gone | {"vertex": many["name"], "subtask": 0, "at_ns": at_ns}]
     if machines > 2:  # another one, whose loss is known later
-        later_ns = at_ns + choose.integer(20, 60) * _MS
+        # A heartbeat later, and before the job manager hears of what fails besides.
+        later_ns = at_ns + choose.integer(40, 54) * _MS
         faults.append(gone | {"vertex": many["name"], "subtask": 1, "at_ns": later_ns})
     kinds = ("crash_task", "crash_task", "rescale", "resubmit", "crash_task", "crash_job_manager")
     for _ in range(choose.integer(1, 2)):
