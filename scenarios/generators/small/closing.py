@@ -22,7 +22,9 @@ _SLOW_HEARTBEATS = {"heartbeat_interval_ns": 40 * _MS}
 
 def document(choose: Choices) -> dict[str, Any]:
     """Return one of these jobs as the document of a scenario file, in base units."""
-    draw: Callable[[Choices], dict[str, Any]] = choose.of((failing, aligning, stopped, lost))
+    draw: Callable[[Choices], dict[str, Any]] = choose.of(
+        (failing, aligning, stopped, lost, aligning)
+    )
     return draw(choose)
 
 
@@ -65,16 +67,16 @@ def aligning(choose: Choices) -> dict[str, Any]:
     job = _job(choose, [few, sink], on_buffers=True, mode=mode)
     job["checkpointing"] |= {"interval_ns": 20 * _MS, "immediate_final": choose.flag()}
     late = choose.integer(0, few["parallelism"] - 1)
-    first = choose.integer(1, 2)  # that all take part in behind their end
+    first = choose.of((1, 1, 1, 2))  # that all take part in behind their end
     faults: list[dict[str, Any]] = []
     for subtask in range(few["parallelism"]):
         at = {"vertex": few["name"], "subtask": subtask}
-        told_ns = choose.integer(18, 40) * _MS
+        told_ns = (choose.integer(30, 60) if subtask == late else choose.integer(20, 36)) * _MS
         faults.append(
             {"kind": "delay_notification", **at, "checkpoint": first, "delay_ns": told_ns}
         )
     at = {"vertex": few["name"], "subtask": late, "checkpoint": first + 1}
-    faults.append({"kind": "delay_trigger", **at, "delay_ns": choose.integer(40, 80) * _MS})
+    faults.append({"kind": "delay_trigger", **at, "delay_ns": choose.integer(60, 90) * _MS})
     return _document(job, faults, on_buffers=True)
 
 
