@@ -196,7 +196,7 @@ def test_reasons_are_of_places_that_are_there() -> None:
 
 def test_a_hazard_of_released_systems_is_named_and_no_violation() -> None:
     """A stop that waits for a lost word without end is counted under its name."""
-    how = Exploring(runs=RUNS, seed=2)  # 0 and 1 meet other hazards in so few runs
+    how = Exploring(runs=RUNS, seed=5)  # others meet other hazards in so few runs
     report = explore(Explorer(link="final_checkpoint"), how, Corpus())
     assert report.violating == []
     assert report.hazards["stop_ends"] > 0
