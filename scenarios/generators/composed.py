@@ -184,7 +184,7 @@ def _costs(choose: Choices) -> dict[str, Any]:
 
 
 def _store(choose: Choices) -> dict[str, Any]:
-    placement = choose.of(("colocated", "external", "consumer_group_blob", "colocated"))
+    placement = choose.of(("colocated", "external", "consumer_group_blob"))
     colocated = placement == "colocated"
     return {
         "placement": placement,
@@ -199,12 +199,12 @@ def _store(choose: Choices) -> dict[str, Any]:
 
 def drawn_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
     """Return a fault of any part of a pipeline, crashes most often."""
-    which = choose.integer(0, 5)
+    which = choose.integer(0, 4)
     if which == 0:
         return _sync_fault(choose)
     if which == 1:
         return _job_fault(choose, pipeline)
-    if which in (2, 5):
+    if which == 2:
         return _store_fault(choose, pipeline)
     return _crash(choose)
 
@@ -266,8 +266,7 @@ def _job_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
 
 
 def _store_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
-    refused = ("refuse_commits",) * 2  # twice as likely: what is tried again, none else shows
-    kinds = ("crash_in_commit", *refused, "slow_store", "delay_report", "lose_store")
+    kinds = ("crash_in_commit", "refuse_commits", "slow_store", "delay_report", "lose_store")
     colocated = pipeline["store"]["placement"] == "colocated"
     kind = choose.of(kinds[:-1] if colocated else kinds)
     fault: dict[str, Any] = {"kind": kind}
@@ -289,4 +288,16 @@ def _store_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
 def composed(choices: Choices) -> Scenario:
     """Return a random pipeline on either plane with a fault plan."""
     plane = choices.of(("records", "records", "buffers"))
-    return from_json(json.dumps(document(choices, plane)))
+    found = document(choices, plane)
+    if choices.integer(0, 5) == 5:
+        _append_again(choices, found)
+    return from_json(json.dumps(found))
+
+
+def _append_again(choose: Choices, found: dict[str, Any]) -> None:
+    """Let a store of appended rows refuse commits: what is tried again must double none of them."""
+    found["pipeline"]["store"] |= {"placement": "colocated", "writes": "append"}
+    refused = {"kind": "refuse_commits", "commit": choose.integer(1, 4)}
+    refused["commits"] = choose.integer(1, 3)
+    kept = [one for one in found["faults"] if one["kind"] != "lose_store"]
+    found["faults"] = [*kept[: FAULTS_MAX - 1], refused]

@@ -74,6 +74,7 @@ STORES_BY_OURS = (
     "drops_all_versions",
     "flushes_no_deletes",
     "forgets_one_slot",
+    "keeps_dropped_rows",
     "keeps_no_dictionary",
     "never_wipes",
     "one_error_stops_all",
