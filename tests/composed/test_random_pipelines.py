@@ -44,7 +44,9 @@ RAREST_ON = {
 def run_whole(scenario: Scenario, seed: int, ties: str) -> RunResult:
     """Run a pipeline, and check that it completes and breaks nothing."""
     result = run_world(scenario, seed=seed, ties=ties)
-    assert [row.says for row in result.violations] == [], f"seed {seed}"
+    expected = scenario.violates  # hazards of released Flink
+    others = [row.says for row in result.violations if row.property not in expected]
+    assert others == [], f"seed {seed}"
     assert result.run.outcome == "completed", f"seed {seed}"
     return result
 
