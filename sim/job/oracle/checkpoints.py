@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
-from ckptsim.sim.job.oracle.finished import FinishedFlags, check_exhausted, check_plan
+from ckptsim.sim.job.oracle.finished import FinishedFlags, check_plan
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class CheckpointOracle:
             self._violate("ended_checkpoints_stay_ended", says, checkpoint)
         if part.snapshot is None:
             raise AssertionError(f"{task.name} acknowledges {checkpoint} without a snapshot")
-        check_exhausted(task, checkpoint, self._violate, said=part.snapshot.exhausted)
+        self._finished.check_exhausted(task, checkpoint, said=part.snapshot.exhausted)
         newest = self._newest_acknowledged.get(number, checkpoint)
         self._newest_acknowledged[number] = max(newest, checkpoint)
         inputs, outputs = self._plane.held(task.task, part)

@@ -34,12 +34,14 @@ class FinishedFlags:
         self._violate = violate
         self._recorded: dict[int, tuple[frozenset[int], frozenset[str]]] = {}  # by checkpoint
         self._skipped: frozenset[str] = frozenset()  # vertices that were deployed as finished
+        self._ended: frozenset[str] = frozenset()  # those that had read all before, but for stops
 
     def restored(self, checkpoint: JobCheckpoint | None) -> None:
         """Begin anew from what a restored checkpoint has; None for the beginning of the job."""
         self._recorded.clear()
-        self._skipped = frozenset()
+        self._skipped = self._ended = frozenset()
         if checkpoint is not None:
+            self._ended = _ended(checkpoint)
             full = self._skipped = _full(checkpoint)
             self._recorded[checkpoint.checkpoint_id] = frozenset(), full
 
@@ -59,6 +61,16 @@ class FinishedFlags:
             self._compare(before, number)
         if behind is not None:
             self._compare(number, behind)
+
+    def check_exhausted(self, task: TaskOracle, checkpoint: int, *, said: bool) -> None:
+        """Check that no source that a stop has cut off is taken for one that has read all it has.
+
+        Whoever resumes from a checkpoint that it is in reads on.  said: whether its part says so;
+        one that says so since it was restored was at its end before the stop came.
+        """
+        if said and task.lifecycle.cut_off and task.task.place[0] not in self._ended:
+            says = f"has {task.name} as read to its end, which a stop has cut"
+            self._violate(_TRUE, f"checkpoint {checkpoint} {says}", checkpoint)
 
     def _check_true(self, checkpoint: JobCheckpoint, parts: Collection[int]) -> None:
         number = checkpoint.checkpoint_id
@@ -90,14 +102,13 @@ def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
     return frozenset(name for name, state in states if state is FinishedState.FULL)
 
 
-def check_exhausted(task: TaskOracle, checkpoint: int, violate: Violate, *, said: bool) -> None:
-    """Check that no source that a stop has cut off is taken for one that has read all it has.
-
-    Whoever resumes from a checkpoint that it is in reads on.  said: whether its part says so.
-    """
-    if said and task.lifecycle.cut_off:
-        says = f"checkpoint {checkpoint} has {task.name} as read to its end, which a stop has cut"
-        violate(_TRUE, says, checkpoint)
+def _ended(checkpoint: JobCheckpoint) -> frozenset[str]:
+    """Return the vertices of which all parts in a checkpoint say that they have read all."""
+    return frozenset(
+        name
+        for name in checkpoint.subtasks
+        if all(part.exhausted for part in checkpoint.snapshots_of(name) if part is not None)
+    )
 
 
 def check_plan(plan: Plan, tasks: Mapping[Place, TaskOracle], violate: Violate) -> None:

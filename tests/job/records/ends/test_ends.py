@@ -124,6 +124,23 @@ def test_job_that_fails_after_its_stop_is_not_restarted() -> None:
     assert result.goals["failed_after_stop_savepoint"] == 1
 
 
+def test_source_that_had_read_all_may_say_so_though_a_stop_meets_its_restart() -> None:
+    """Restored at its end, it is at its end when the stop comes before it has said so again."""
+    sources = [
+        {"name": "endless", "kind": "source", "rate_per_s": 3000.0},
+        {"name": "empty", "kind": "source", "parallelism": 2, "records": 0},
+    ]
+    inputs = [{"upstream": one["name"]} for one in sources]
+    job = {
+        "vertices": [*sources, {"name": "sink", "kind": "sink", "inputs": inputs}],
+        "checkpointing": {"interval_ns": 4 * MS, "immediate_final": False, "retained": 1},
+        "costs": {"restore_ns": 8 * MS},
+        "ending": {"protocol": "flip", "stop_at_ns": 8 * MS},
+    }
+    for seed in range(6):
+        assert run_world(ending(job), seed=seed, ties="pct").violations == []
+
+
 def test_tasks_that_restore_decline_triggers_and_work_afterwards() -> None:
     """Two triggers come within the 20 ms of the recovery; neither counts as a failure."""
     result = run_world(by_name("trigger_during_recovery"), seed=0)
