@@ -34,7 +34,7 @@ class FinishedFlags:
         self._violate = violate
         self._recorded: dict[int, tuple[frozenset[int], frozenset[str]]] = {}  # by checkpoint
         self._skipped: frozenset[str] = frozenset()  # vertices that were deployed as finished
-        self._ended: frozenset[str] = frozenset()  # those that had read all before, but for stops
+        self._ended: frozenset[str] = frozenset()  # those of which a part had read all before
 
     def restored(self, checkpoint: JobCheckpoint | None) -> None:
         """Begin anew from what a restored checkpoint has; None for the beginning of the job."""
@@ -103,11 +103,14 @@ def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
 
 
 def _ended(checkpoint: JobCheckpoint) -> frozenset[str]:
-    """Return the vertices of which all parts in a checkpoint say that they have read all."""
+    """Return the vertices of which a part in a checkpoint says that it has read all.
+
+    Of vertices, since subtasks may be restored from other ones' parts.
+    """
     return frozenset(
         name
         for name in checkpoint.subtasks
-        if all(part.exhausted for part in checkpoint.snapshots_of(name) if part is not None)
+        if any(part is not None and part.exhausted for part in checkpoint.snapshots_of(name))
     )
 
 
