@@ -20,8 +20,9 @@ PROPERTIES: dict[str, str] = {
     "acknowledged_sync_survives": "what a completed sync has made durable no crash takes away",
     "loss_is_noticed": "data that is gone while its checkpoint stayed is noticed at the start",
     "syncs_have_a_cause": "a sync begins when it is due, and behind every control entry",
-    "rework_is_bounded": "after one crash no more is repeated than one interval holds",
     "dropped_versions_leave_nothing": "of a dropped version and its views nothing is left",
+    "mirror_is_the_content": "what a sync writes to a mirror is what is applied, deletes included",
+    "rework_is_bounded": "after one crash no more is repeated than one interval holds",
     "input_is_caught_up": "with finite input and finitely many faults everything is processed",
     "errored_partition_blocks_nobody": "partitions continue while another one is errored",
     "outage_only_delays": "a failed commit moves no checkpoint and resets no counter",
@@ -31,7 +32,7 @@ PROPERTIES: dict[str, str] = {
 # I for safety, L for liveness; the order of the properties is theirs.
 INVARIANTS: dict[str, str] = dict(
     zip(
-        (*(f"I{number}" for number in range(1, 19)), *(f"L{number}" for number in range(1, 6))),
+        (*(f"I{number}" for number in range(1, 20)), *(f"L{number}" for number in range(1, 6))),
         PROPERTIES,
         strict=True,
     )

@@ -115,6 +115,19 @@ class ForgetfulMedium(medium.ModelMedium):
         self.commit(self._before)
 
 
+class MirrorsDeleted(WorkingContent):
+    """Has in its whole content what was deleted since the last flush, and so in a mirror."""
+
+    def rows(self) -> medium.Rows:
+        """Leave rows in that are deleted and not flushed."""
+        rows = self._medium.rows(medium.Area.DATA, self._key)
+        return super().rows() | {
+            name: rows[name]
+            for name, value in super().changes().items()
+            if value is None and name in rows
+        }
+
+
 class FlushesNoDeletes(WorkingContent):
     """Flushes what was put and forgets what was deleted."""
 

@@ -13,6 +13,7 @@ from ckptsim.models.store.ingestion.events import IngestionState
 from ckptsim.models.store.state import NOTHING, copy_of, disagreement
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
 from ckptsim.sim.store.oracle.ends import check_end, left_of_version
+from ckptsim.sim.store.oracle.mirror import MirrorOracle
 from ckptsim.sim.store.oracle.probe import probe
 from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.story import milliseconds
@@ -41,6 +42,7 @@ class StoreProperties:
         self._reports: dict[tuple[TopicPartition, int], int] = {}
         self._positions_at_freeze: dict[TopicPartition, dict[TopicPartition, int]] = {}
         self.syncs = SyncOracle(world, self.violate)
+        self.mirror = MirrorOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
         self._asked_ns: dict[str, int] = {}  # when a dictionary was last asked for, and was out
 
@@ -176,6 +178,7 @@ class StoreProperties:
         truth, replica = world.truths[key], world.client.replicas[key]
         position = replica.position
         self.syncs.opened(key, position)
+        self.mirror.opened(key, position)
         truth.frozen = False
         if world.client.mirrored:
             for first, last in truth.covered[Area.MIRROR]:

@@ -121,6 +121,7 @@ class SyncSteps:
             if world.client.mirrored:
                 truth.covered[Area.MIRROR] = list(truth.covered[Area.DATA])
                 truth.cover(Area.MIRROR, self._unflushed_from, position)
+                world.properties.mirror.flushed(self._drainer, position)
             if world.hooked:
                 self.covered(position)
             truth.generation += 1
