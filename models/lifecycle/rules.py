@@ -6,7 +6,7 @@ Flink 1.20.3, StreamTask and TwoPhaseCommitSinkFunction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from ckptsim.models.lifecycle.states import Variant
 
@@ -53,41 +53,3 @@ RULES: dict[Variant, Rules] = {
         final_checkpoint_at_once=True,
     ),
 }
-
-_SAYS = {
-    "stop_awaits_its_savepoint": (
-        "a stop ends on the completion of",
-        "exactly its savepoint",
-        "any checkpoint started after finish()",
-    ),
-    "abort_repeats_completion": (
-        "the latest completed id in an abort message",
-        "counts as the notification of its completion",
-        "is not looked at",
-    ),
-    "close_aborts_precommitted": (
-        "transactions pre-committed and not committed at close",
-        "are aborted",
-        "are left; only the open one is aborted",
-    ),
-    "triggers_after_stop": (
-        "periodic checkpoints once the savepoint of a stop is complete",
-        "continue (assumption: the rule needs a next completion)",
-        "have ended",
-    ),
-    "final_checkpoint_at_once": (
-        "the final checkpoint, when all data has ended",
-        "is triggered at once",
-        "is the next periodic one",
-    ),
-}
-
-
-def as_text() -> list[tuple[str, ...]]:
-    """Return the rules as text: (what it is about, one column per variant in their order)."""
-    found = []
-    for field in fields(Rules):
-        about, yes, no = _SAYS[field.name]
-        cells = (yes if getattr(RULES[variant], field.name) else no for variant in Variant)
-        found.append((about, *cells))
-    return found

@@ -135,19 +135,3 @@ def waits(kind: TaskKind, mode: EndMode) -> tuple[Act, ...]:
     """Return what the closing row of a kind of task waits for; all must be over, in any order."""
     cells = (row.cell(mode) for row in TABLES[kind])
     return tuple(cell for cell in cells if cell in WAITS)
-
-
-def as_text(kind: TaskKind) -> list[tuple[str, ...]]:
-    """Return a table as text: (event, task status, operator status, one column per end mode).
-
-    An event stands in its first row only; an empty cell is `-`.
-    """
-    lines: list[tuple[str, ...]] = []
-    previous: Cue | None = None
-    for row in TABLES[kind]:
-        event = "" if row.cue is previous else row.cue.value
-        previous = row.cue
-        cells = [row.cell(mode) for mode in EndMode]
-        texts = ("-" if cell is None else cell.value for cell in cells)
-        lines.append((event, row.task.name, row.operator.name, *texts))
-    return lines

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.models.lifecycle import EndMode, TaskKind, rules
-from ckptsim.models.lifecycle.diagram import as_mermaid
-from ckptsim.models.lifecycle.tables import Act, as_text, waits
+from ckptsim.models.lifecycle import EndMode, TaskKind
+from ckptsim.models.lifecycle.tables import Act, waits
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.cli.pages.protocol_pages import HEADER, document
+from ckptsim.sim.cli.pages.tables import lifecycle_diagram, lifecycle_rows, variant_rows
 from tests.lifecycle.pages import DOCUMENT
 
 ADVANCE = "advance to MAX_WATERMARK and fire all event timers"
@@ -51,12 +51,12 @@ NON_SOURCE = [
 
 def test_source_table_is_the_published_one() -> None:
     """The table of source tasks equals the published one in every cell."""
-    assert as_text(TaskKind.SOURCE) == SOURCE
+    assert lifecycle_rows(TaskKind.SOURCE) == SOURCE
 
 
 def test_non_source_table_is_the_published_one() -> None:
     """The table of non-source tasks equals the published one in every cell."""
-    assert as_text(TaskKind.NON_SOURCE) == NON_SOURCE
+    assert lifecycle_rows(TaskKind.NON_SOURCE) == NON_SOURCE
 
 
 def test_waits_are_a_conjunction_read_off_the_table() -> None:
@@ -75,7 +75,7 @@ def test_the_variants_part_where_the_published_comparison_says() -> None:
 
     It asks for no checkpoint at the end of data, either.
     """
-    assert [row[1:] for row in rules.as_text()] == [
+    assert [row[1:] for row in variant_rows()] == [
         ("any checkpoint started after finish()", "exactly its savepoint"),
         ("is not looked at", "counts as the notification of its completion"),
         ("are aborted", "are left; only the open one is aborted"),
@@ -92,7 +92,7 @@ def test_the_document_is_what_the_tables_give() -> None:
 def test_the_readme_shows_the_diagram_of_the_table() -> None:
     """The picture of a source's life in the README is the one made from the table that runs."""
     readme = Path(__file__).parents[2] / "README.md"
-    assert as_mermaid(TaskKind.SOURCE) in readme.read_text(encoding="utf-8")
+    assert lifecycle_diagram(TaskKind.SOURCE) in readme.read_text(encoding="utf-8")
 
 
 def test_explain_prints_every_cell_of_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,9 +101,9 @@ def test_explain_prints_every_cell_of_the_tables(capsys: pytest.CaptureFixture[s
     data = json.loads(capsys.readouterr().out)
     for kind in TaskKind:
         rows = data["lifecycle"][kind.name.lower()]
-        assert [tuple(row[head] for head in HEADER) for row in rows] == as_text(kind)
-        assert data["diagrams"][kind.name.lower()] == as_mermaid(kind)
-    assert [row["rule"] for row in data["variants"]] == [row[0] for row in rules.as_text()]
+        assert [tuple(row[head] for head in HEADER) for row in rows] == lifecycle_rows(kind)
+        assert data["diagrams"][kind.name.lower()] == lifecycle_diagram(kind)
+    assert [row["rule"] for row in data["variants"]] == [row[0] for row in variant_rows()]
     assert any(row["path"] == "job.ending.protocol" for row in data["parameters"])
 
 
@@ -119,7 +119,7 @@ def test_explain_prints_the_tables_for_people(capsys: pytest.CaptureFixture[str]
 
 def test_the_diagram_has_a_transition_per_cue() -> None:
     """A source runs, waits and closes; checkpoints are loops of the waiting state."""
-    lines = as_mermaid(TaskKind.SOURCE).splitlines()
+    lines = lifecycle_diagram(TaskKind.SOURCE).splitlines()
     arrows = [line.split(":")[0].strip() for line in lines[1:]]
     assert arrows == [
         "[*] --> RUNNING",

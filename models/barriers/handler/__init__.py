@@ -20,7 +20,6 @@ from ckptsim.models.barriers.handler.states import (
     Input,
     State,
     Table,
-    describe_table,
 )
 from ckptsim.models.barriers.handler.tracker import MAX_TRACKED, BarrierTracker
 
@@ -41,7 +40,6 @@ __all__ = [
     "SingleCheckpointHandler",
     "State",
     "Table",
-    "describe_table",
     "handler_kind",
     "make_handler",
 ]

@@ -3,7 +3,7 @@
 A rule says what happens when an input meets a state: first some actions, then the first branch
 whose guard holds.  A branch runs actions and goes to a state, or hands the barrier to further
 inputs in turn ("the time-out first, then the barrier as an unaligned one").  `handler.py` runs the
-tables, `describe_table` prints them.
+tables; `ckptsim explain barriers` prints them.
 
 WAITING and COLLECTING belong to the aligned handler.  The four ALTERNATING states belong to the
 handler with time-outs; the strictly unaligned handler uses the two unaligned ones of them.  HOME is
@@ -204,31 +204,3 @@ ALTERNATING_TABLE: Table = (
     | _alternating_rows(_S.ALTERNATING_COLLECTING)
     | UNALIGNED_TABLE
 )
-
-
-def describe_table(table: Table) -> list[str]:
-    """Return one line per row of a table, in the order of states and inputs."""
-    return [
-        f"{state.name} + {given.name}: {_describe(table[state, given])}"
-        for state, given in sorted(table)
-    ]
-
-
-def _describe(rule: Rule | Illegal) -> str:
-    if isinstance(rule, Illegal):
-        return f"illegal, {rule.story}"
-    parts = [_words(rule.actions)] if rule.actions else []
-    for branch in rule.branches:
-        goal = " then ".join(given.name for given in branch.then)
-        if branch.illegal is not None:
-            goal = f"illegal, {branch.illegal.story}"
-        if branch.target is not None:
-            goal = f"-> {branch.target.name}"
-        actions = f"{_words(branch.actions)} " if branch.actions else ""
-        guard = "" if branch.guard is Guard.ALWAYS else f"if {branch.guard.name}: "
-        parts.append(f"{guard}{actions}{goal}")
-    return "; ".join(parts)
-
-
-def _words(actions: tuple[Action, ...]) -> str:
-    return ", ".join(action.name.lower() for action in actions)

@@ -8,12 +8,16 @@ from itertools import zip_longest
 from typing import cast
 
 from ckptsim.models.barriers import handler as handlers
-from ckptsim.models.lifecycle import EndMode, TaskKind, Variant, rules
-from ckptsim.models.lifecycle.diagram import as_mermaid
-from ckptsim.models.lifecycle.tables import as_text
+from ckptsim.models.lifecycle import EndMode, TaskKind, Variant
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.pages.reference import link_page
+from ckptsim.sim.cli.pages.tables import (
+    handler_lines,
+    lifecycle_diagram,
+    lifecycle_rows,
+    variant_rows,
+)
 from ckptsim.sim.cli.pages.topics import Page
 from ckptsim.sim.mutants.lifecycle import MUTANTS, SHOWN_BY
 
@@ -66,19 +70,21 @@ def page() -> Page:
     """Return the tables that the lifecycle core runs, then the parameters of the link."""
     link = link_page("final_checkpoint")
     blocks = [
-        f"Lifecycle of {KINDS[kind]}\n" + "\n".join(_wrapped([HEADER, *as_text(kind)], _WIDTHS))
+        "\n".join(
+            [f"Lifecycle of {KINDS[kind]}", *_wrapped([HEADER, *lifecycle_rows(kind)], _WIDTHS)]
+        )
         for kind in KINDS
     ]
     variants = "Where the variants part\n" + "\n".join(
-        _wrapped([VARIANTS, *rules.as_text()], _RULE_WIDTHS)
+        _wrapped([VARIANTS, *variant_rows()], _RULE_WIDTHS)
     )
     data = dict(cast("dict[str, object]", link.data))
     data["lifecycle"] = {
-        kind.name.lower(): [dict(zip(HEADER, row, strict=True)) for row in as_text(kind)]
+        kind.name.lower(): [dict(zip(HEADER, row, strict=True)) for row in lifecycle_rows(kind)]
         for kind in KINDS
     }
-    data["variants"] = [dict(zip(VARIANTS, row, strict=True)) for row in rules.as_text()]
-    data["diagrams"] = {kind.name.lower(): as_mermaid(kind) for kind in KINDS}
+    data["variants"] = [dict(zip(VARIANTS, row, strict=True)) for row in variant_rows()]
+    data["diagrams"] = {kind.name.lower(): lifecycle_diagram(kind) for kind in KINDS}
     texts = [*blocks, textwrap.fill(READING, 100), variants, textwrap.fill(PARTING, 100), link.text]
     return Page(text="\n\n".join(texts), data=data)
 
@@ -114,9 +120,9 @@ def document() -> str:
         ),
     ]
     for kind, says in KINDS.items():
-        table = _table(HEADER, as_text(kind))
-        parts += [f"## {says.capitalize()}", table, f"```mermaid\n{as_mermaid(kind)}\n```"]
-    parts += ["## Where the variants part", PARTING, _table(VARIANTS, rules.as_text())]
+        table = _table(HEADER, lifecycle_rows(kind))
+        parts += [f"## {says.capitalize()}", table, f"```mermaid\n{lifecycle_diagram(kind)}\n```"]
+    parts += ["## Where the variants part", PARTING, _table(VARIANTS, variant_rows())]
     parts += ["## Transactions and recovery", RECOVERY]
     parts += ["## Published faults", FAULTS, _faults()]
     return "\n\n".join(parts) + "\n"
@@ -146,7 +152,7 @@ TABLES = {
 
 def states_page() -> Page:
     """Return the rows of every barrier handler: state + input: actions -> next state."""
-    rows = {name: handlers.describe_table(table) for name, table in TABLES.items()}
+    rows = {name: handler_lines(table) for name, table in TABLES.items()}
     blocks = [f"{name}\n" + "\n".join(f"  {row}" for row in rows[name]) for name in rows]
     return Page(text="\n\n".join(blocks), data=rows)
 

@@ -18,9 +18,9 @@ from ckptsim.models.barriers.handler import (
     SingleCheckpointHandler,
     State,
     Table,
-    describe_table,
 )
 from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.sim.cli.pages.tables import handler_lines
 from tests.barriers.handler.state_rows import (
     ALIGNED,
     ENDED,
@@ -161,7 +161,7 @@ def test_an_announced_unaligned_barrier_is_not_aligned() -> None:
 
 def test_tables_can_be_printed() -> None:
     """Each row is one line that names the state, the input, the actions and where they lead."""
-    lines = describe_table(ALTERNATING_TABLE)
+    lines = handler_lines(ALTERNATING_TABLE)
     assert len(lines) == len(ALTERNATING_TABLE)
     assert lines[0] == (
         "ALTERNATING_WAITING + BARRIER: forget_announcement, block; "
@@ -169,7 +169,7 @@ def test_tables_can_be_printed() -> None:
         "if TIMED_OUT: TIMEOUT then UNALIGNED_BARRIER; -> ALTERNATING_COLLECTING"
     )
     assert any(
-        line.startswith("WAITING + TIMEOUT: illegal") for line in describe_table(ALIGNED_TABLE)
+        line.startswith("WAITING + TIMEOUT: illegal") for line in handler_lines(ALIGNED_TABLE)
     )
 
 
