@@ -50,6 +50,7 @@ class Operations:
         job.env.goals.reach("resubmitted")
         job.fail_over("the job is submitted again", planned=True)
         job.submitted(newest, settings)
+        job.coordinator.observer.submitted()
 
     def cancel(self) -> None:
         """End the job, also while it restarts; sinks leave what they had pre-committed."""

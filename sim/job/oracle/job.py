@@ -122,6 +122,10 @@ class JobOracle(JobObserver):
 
     # The run ----------------------------------------------------------------------------------
 
+    def submitted(self) -> None:
+        """Expect that the next attempt begins from what the user has of this one."""
+        self._origins.submitted()
+
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Check that the attempt begins from a cut."""
         self._halted = False

@@ -288,6 +288,9 @@ class JobObserver:
 
     # The run ----------------------------------------------------------------------------------
 
+    def submitted(self) -> None:
+        """Note that the user submits the job again, from the newest checkpoint or savepoint."""
+
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Note that an attempt is built, and from which checkpoint."""
 

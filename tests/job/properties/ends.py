@@ -223,6 +223,14 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             _PROBE,
             world=worlds.starts_from_any_savepoint,
         ),
+        by_cores(
+            small(
+                chain(60, checkpointing={"interval_ns": 20 * MS}),
+                {"kind": "request_savepoint", "at_ns": 25 * MS},
+                at("sink", "crash_task", at_ns=32 * MS),
+            ),
+            world=worlds.goes_back_to_savepoints,
+        ),
     ),
     "keyed_records_reach_their_subtask": (by_mutant("keeps_every_copy", "rescale_keyed"),),
     "reported_bytes_are_true": (

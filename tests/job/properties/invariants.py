@@ -242,7 +242,7 @@ OURS: dict[str, str] = {
     "needed_order_is_kept": "Behind forwarded edges what belongs together comes as it was sent, "
     "where that matters.",
     "restarts_begin_from_the_newest": (
-        "A failure goes back to the newest checkpoint, a user to a savepoint of the attempt."
+        "A failure goes back to the newest checkpoint, a user to that or a savepoint of the attempt."
     ),
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }

@@ -20,7 +20,7 @@ from ckptsim.models.coordinator.plan import (
 )
 from ckptsim.models.lifecycle.effects import Effect
 from ckptsim.models.recovery.persistence import LentCredit
-from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.gateway import Gateway
@@ -72,6 +72,16 @@ def goes_back_too_far(patch: pytest.MonkeyPatch) -> None:
         return next(iter(self.coordinator.completed.values()), None)
 
     patch.setattr(JobWorld, "newest", oldest)
+
+
+def goes_back_to_savepoints(patch: pytest.MonkeyPatch) -> None:
+    """Restart from a user's savepoint where that is the newest of all that is complete."""
+
+    def newest(self: JobWorld) -> JobCheckpoint | None:
+        found = [self._initial, *self.coordinator.completed.values()]
+        return newest_of(found, None)
+
+    patch.setattr(JobWorld, "newest", newest)
 
 
 def starts_from_any_savepoint(patch: pytest.MonkeyPatch) -> None:

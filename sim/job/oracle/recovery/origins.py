@@ -1,4 +1,4 @@
-"""Which checkpoint an attempt begins from: the newest that a restart may take, and no other."""
+"""Which checkpoint an attempt begins from: the one that a restart has to take, and no other."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.view import Violate
 
 _NAME = "restarts_begin_from_the_newest"
+_NOTHING = -1  # in the place of a number: the job began without a checkpoint
 
 
 class Origins:
-    """The checkpoints of one job, and what its attempts began from.
+    """The checkpoints of one job, and what its attempts have to begin from.
 
     A failure goes back to the newest checkpoint that is no savepoint, or behind it to what the job
     was started from.  A savepoint is started from only by the user, who has it from the attempt
@@ -23,27 +24,38 @@ class Origins:
 
     def __init__(self, violate: Violate) -> None:
         self._violate = violate
-        self._attempts = 0
-        self._newest = -1  # complete, and no savepoint
-        self._savepoints: dict[int, int] = {}  # the attempt in which each was completed
-        self._started_from: dict[int, None] = {}
+        self._has_begun = False
+        self._started_from = _NOTHING  # by the user
+        self._newest = _NOTHING  # complete, and no savepoint
+        self._savepoint = _NOTHING  # the newest of the attempt that runs
 
     def completed(self, checkpoint: JobCheckpoint) -> None:
         """Note a checkpoint that is complete."""
         number = checkpoint.checkpoint_id
         if checkpoint.savepoint:
-            self._savepoints[number] = self._attempts
+            self._savepoint = max(self._savepoint, number)
         else:
             self._newest = max(self._newest, number)
 
+    def submitted(self) -> None:
+        """Expect that the user starts the job again from the newest of what there is."""
+        self._started_from = max(self._due, self._savepoint)
+
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Check what the next attempt begins from; the first may begin from anything."""
-        number = -1 if restored is None else restored.checkpoint_id
-        if self._attempts and number < self._newest:
-            says = f"an attempt begins from {number}, though {self._newest} is complete"
+        number = _NOTHING if restored is None else restored.checkpoint_id
+        if not self._has_begun:
+            self._has_begun, self._started_from = True, number
+        elif number != self._due:
+            says = f"an attempt begins from {_called(number)}, and not from {_called(self._due)}"
             self._violate(_NAME, says)
-        is_old = self._savepoints.get(number, self._attempts) < self._attempts
-        if is_old and number not in self._started_from:
-            self._violate(_NAME, f"an attempt begins from savepoint {number} of one that failed")
-        self._started_from[number] = None
-        self._attempts += 1
+        self._savepoint = _NOTHING
+
+    @property
+    def _due(self) -> int:
+        """Return the number of what a restart has to begin from."""
+        return max(self._started_from, self._newest)
+
+
+def _called(number: int) -> str:
+    return "nothing" if number == _NOTHING else f"checkpoint {number}"
