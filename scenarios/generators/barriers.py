@@ -10,7 +10,7 @@ from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint, uncoordinated
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
-from ckptsim.scenarios.generators.small import closing, in_flight, tight_buffers
+from ckptsim.scenarios.generators.small import closing, in_flight, situations, tight_buffers
 from ckptsim.scenarios.spec import Scenario
 
 
@@ -26,7 +26,8 @@ def barriers(choices: Choices) -> Scenario:
 
 def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
-    return _drawn(choices, (_on_records, uncoordinated.document, in_flight.document))
+    small = (in_flight.document, situations.document)
+    return _drawn(choices, (_on_records, uncoordinated.document, *small))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:

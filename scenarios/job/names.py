@@ -158,6 +158,7 @@ _RECORDS_PROPERTIES = (
     "in_flight_data_is_assigned",
     "records_come_out_whole",
     "keyed_records_reach_their_subtask",
+    "logs_keep_what_is_needed",
     "needed_order_is_kept",
     "restored_watermarks_stay_true",
     "no_record_is_late",

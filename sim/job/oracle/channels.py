@@ -90,6 +90,17 @@ class ChannelOracle(ChannelObserver):
         """Note that a final watermark comes to the task."""
         self.final_watermarks += 1
 
+    def log_cut(self, first: int, checkpoint: int, /) -> None:
+        """Check that what a complete checkpoint replays is still logged.
+
+        It is all behind what the receiver's state has: that may have been taken long before the
+        sender's barrier came, when the barrier of another channel was there.
+        """
+        read = self.read_cut.get(checkpoint)
+        if read is not None and first > read + 1:
+            says = f"has its log from {first} on, but checkpoint {checkpoint} needs {read + 1}"
+            self._violate("logs_keep_what_is_needed", says)
+
     def memory_lent(self, most: int, /) -> None:
         """Note how much both ends may hold; more was recovered where that is more."""
         self._memory = max(most, self._number)

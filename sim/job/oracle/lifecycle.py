@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from ckptsim.models.lifecycle import NO_WATERMARK, TaskState
 from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.oracle.channels import AT_ONCE
-from ckptsim.sim.job.oracle.event_time import InputMarks
+from ckptsim.sim.job.oracle.event_time import InputMarks, SplitMarks
 from ckptsim.sim.job.oracle.observer import LifecycleObserver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
 
@@ -56,7 +56,9 @@ class LifecycleOracle(LifecycleObserver):
         self.idle_splits: dict[int, None] = {}
         self.moved_splits: dict[int, None] = {}
         self._event_time: int | None = None
+        self._idle_timeout_ns = job.event_time.idle_timeout_ns
         self._input_marks: InputMarks | None = None
+        self._split_marks: SplitMarks | None = None
         self._marks: list[str] = []
         self._final_inputs: dict[int, None] = {}  # see `watermark_taken`
         self._calls: list[tuple[str, int]] = []
@@ -147,11 +149,18 @@ class LifecycleOracle(LifecycleObserver):
         marks = self._input_marks
         if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
             return
-        if (watermark, idle) != (marks.event_time, marks.idle):
-            says = f"{self._task.name} tells {_event_time(watermark, idle=idle)}, but its inputs "
-            says += _event_time(marks.event_time, idle=marks.idle)
-            self._violate("event_time_follows_inputs", says)
-            self._input_marks = None
+        self._check_told("inputs", (watermark, idle), (marks.event_time, marks.idle))
+
+    def _check_told(self, of: str, told: tuple[int, bool], due: tuple[int, bool]) -> None:
+        """Compare watermark and status that the task has told with those of its inputs or splits.
+
+        What follows from a wrong one is told once.
+        """
+        if told == due:
+            return
+        says = f"{self._task.name} tells {_event_time(told)}, but its {of} {_event_time(due)}"
+        self._violate("event_time_follows_inputs", says)
+        self._input_marks = self._split_marks = None
 
     def timed_record_taken(self, split: int, timestamp: int, /) -> None:
         """Check that a record is not behind the watermark, unless that went on without its split.
@@ -160,6 +169,8 @@ class LifecycleOracle(LifecycleObserver):
         Watermarks that were in flight when a source was rescaled speak for the splits that it had;
         those that a source tells in an attempt, for the splits that it has.
         """
+        if self._split_marks is not None:
+            self._split_marks.read(split, timestamp, self._task.now_ns)
         late = self._event_time is not None and timestamp <= self._event_time
         if late and split not in self.idle_splits:
             misled = self._task.inputs and split in self.moved_splits
@@ -167,13 +178,18 @@ class LifecycleOracle(LifecycleObserver):
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
             self._violate(name, f"{says} its watermark {self._event_time} ns")
 
-    def split_moved(self, split: int, /) -> None:
-        """Note that watermarks in flight need not speak for a split."""
-        self.moved_splits[split] = None
+    def splits_opened(self, moved: Sequence[int], /) -> None:
+        """Note for which splits watermarks in flight need not speak."""
+        self.moved_splits.update(dict.fromkeys(moved))
+        self._split_marks = SplitMarks(self._idle_timeout_ns, self._task.now_ns)
 
-    def split_idled(self, split: int, /) -> None:
-        """Note that watermarks go on without a split."""
-        self.idle_splits[split] = None
+    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
+        """Check that a source has told what follows from its splits; note those that are idle."""
+        marks = self._split_marks
+        if marks is None:
+            return
+        self.idle_splits.update(dict.fromkeys(marks.tell(unread, self._task.now_ns)))
+        self._check_told("splits", (watermark, idle), (marks.event_time, marks.idle))
 
     def called(self, what: str, operator: int, /) -> None:
         """Check that an operator is called at most once for each thing, and not after the wrong."""
@@ -327,6 +343,7 @@ class LifecycleOracle(LifecycleObserver):
         self._task.violate(name, says)
 
 
-def _event_time(watermark: int, *, idle: bool) -> str:
-    told = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
-    return f"{told}, {'idle' if idle else 'active'}"
+def _event_time(told: tuple[int, bool]) -> str:
+    watermark, idle = told
+    says = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
+    return f"{says}, {'idle' if idle else 'active'}"

@@ -7,7 +7,7 @@ has the same digest whoever follows it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -52,11 +52,11 @@ class LifecycleObserver:
     def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
         """Note what the task has told of event time, once it has dealt with what it took."""
 
-    def split_moved(self, split: int, /) -> None:
-        """Note that a split's source has had another parallelism."""
+    def splits_opened(self, moved: Sequence[int], /) -> None:
+        """Note that a source begins to read; moved: splits that other subtasks may have had."""
 
-    def split_idled(self, split: int, /) -> None:
-        """Note that a source holds a split for idle."""
+    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
+        """Note what a source has told of event time by now; unread: splits with records left."""
 
     def state_changed(self, state: TaskState, /) -> None:
         """Note the state that the task takes on."""
@@ -202,6 +202,9 @@ class ChannelObserver:
 
     def takes_over(self, channels: int, /) -> None:
         """Note how many channels of a checkpoint this one stands for."""
+
+    def log_cut(self, first: int, checkpoint: int, /) -> None:
+        """Note from which number on its log is kept now that a checkpoint is complete."""
 
     def watermark_polled(self) -> None:
         """Note that the task takes a final watermark; others may have to come, too."""

@@ -179,7 +179,7 @@ class TaskOracle(TaskObserver):
     def keyed_record_taken(self, record: int, owner: int, /) -> None:
         """Check that the task owns the key of a record."""
         if owner != self.task.place[1]:
-            says = f"processes record {record}, whose key subtask {owner} owns"
+            says = f"processes record {record}, which is for subtask {owner}"
             self._violate("keyed_records_reach_their_subtask", says)
 
     def ordered_record(

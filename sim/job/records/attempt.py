@@ -34,6 +34,7 @@ from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Edge
     from ckptsim.sim.job.records.state import Parts
     from ckptsim.sim.job.records.world import RecordWorld
     from ckptsim.sim.slots import ProtocolCores
@@ -359,9 +360,15 @@ class Attempt:
         """Return the index of the subtask whose state a subtask takes."""
         return self.successions[spec.vertex.name].takes[spec.subtask]
 
-    def index_of(self, vertex: str, identity: int) -> int:
-        """Return the index of the subtask that owns the key groups of an identity."""
-        return self.successions[vertex].index_of(identity)
+    def receiver_of(self, edge: Edge, record: Record) -> int:
+        """Return the subtask that a keyed or custom edge sends a record to.
+
+        Key groups are of an identity, and whoever has it owns them; a function of the user's knows
+        indices alone.
+        """
+        owner = owner_of(self.graph, edge, record)
+        is_custom = edge.partitioner is Partitioner.CUSTOM
+        return owner if is_custom else self.successions[edge.downstream].index_of(owner)
 
     def _count_reads(self, reads: ChannelStateReads) -> None:
         """Note what the restore reads of channel-state files."""

@@ -61,7 +61,8 @@ class Channel:
         self.restored: list[Any] = []
         self.connected = True
         edge = attempt.graph.edges[spec.edge]
-        self.keyed_edge = edge if edge.partitioner is Partitioner.HASH else None
+        by_record = edge.partitioner in (Partitioner.HASH, Partitioner.CUSTOM)
+        self.keyed_edge = edge if by_record else None
         self.deserializer: RecordDeserializer = RecordDeserializer()
         self.log: MessageLog | None = attempt.world.new_log()
         self._parts: int = channels.record_buffers

@@ -241,8 +241,11 @@ OURS: dict[str, str] = {
     "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
     "needed_order_is_kept": "Behind forwarded edges what belongs together comes as it was sent, "
     "where that matters.",
+    "logs_keep_what_is_needed": (
+        "A log is not cut in what the checkpoint replays for whose completion it is cut."
+    ),
     "restarts_begin_from_the_newest": (
-        "A failure goes back to the newest checkpoint, a user to that or a savepoint of the attempt."
+        "A failure goes back to the newest checkpoint, a user also to a savepoint of the attempt."
     ),
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }

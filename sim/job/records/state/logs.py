@@ -145,6 +145,7 @@ class OutputLogs:
             before = self._sent_before.get(index, 0)
             first = first_needed(sent_before=before, credit=credit, read=told.get(index))
             log.truncate(first)
+            self._task.attempt.channels[index].observer.log_cut(first, checkpoint)
         self._sent_before = sent
         for one in [number for number in self._sent if number <= checkpoint]:
             del self._sent[one]

@@ -123,9 +123,8 @@ class SourceMarks:
         """Begin to tick."""
         source = self._source
         self._began_ns = source.env.now
-        if len(set(source.attempt.world.parallelisms[source.spec.vertex.name])) > 1:
-            for split in source.splits:
-                source.observer.lifecycle.split_moved(split)
+        was_rescaled = len(set(source.attempt.world.parallelisms[source.spec.vertex.name])) > 1
+        source.observer.lifecycle.splits_opened(list(source.splits) if was_rescaled else [])
         self._tick()
 
     def read(self, split: Split, record: Record) -> None:
@@ -152,12 +151,10 @@ class SourceMarks:
         if not unread and source.spec.vertex.records is not None:
             return  # its end comes next
         active = [split for split in unread if not self._is_idle(split)]
-        for split in unread:
-            if split not in active:
-                source.observer.lifecycle.split_idled(split)
         known = [self._latest[split] for split in active if split in self._latest]
         watermark = min(known) - 1 if known and len(known) == len(active) else NO_WATERMARK
         mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
+        source.observer.lifecycle.splits_told(unread, self._told.watermark, idle=self._told.idle)
         if mark is not None:
             source.observer.lifecycle.event_time_reached(self._told.watermark)
             source.emit(mark)

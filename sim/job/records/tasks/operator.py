@@ -12,7 +12,7 @@ from ckptsim.models import barriers
 from ckptsim.models.recovery import ConnectionDescriptor
 from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.records.channel import Channel
-from ckptsim.sim.job.records.keys import owner_of, unit_of
+from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.recovered_gate import StateEnd
 from ckptsim.sim.job.records.state import WATERMARK, Element, Mark, Record, is_record
@@ -72,8 +72,7 @@ class Operator(Task):
                     self.observer.lifecycle.record_taken(channel.spec.input)
                     self.event_time.record_taken(record)
                     if channel.keyed_edge is not None:
-                        owner = owner_of(self.attempt.graph, channel.keyed_edge, record)
-                        owner = self.attempt.index_of(self.spec.vertex.name, owner)
+                        owner = self.attempt.receiver_of(channel.keyed_edge, record)
                         self.observer.keyed_record_taken(record, owner)
                     if self._is_ordered:
                         self._note_order(record)

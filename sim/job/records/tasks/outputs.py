@@ -9,7 +9,6 @@ from ckptsim.models.barriers import Barrier, NetworkEvent
 from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job import Partitioner
-from ckptsim.sim.job.records.keys import owner_of
 from ckptsim.sim.job.records.state import Mark, Record, is_record
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ class Outputs:
         self.channels = [channel for _, channels in edges for channel in channels]
         self._task = task
         self._round_robin = 0
-        self._graph = task.attempt.graph
 
     def channels_of(self, record: Record | Mark) -> Iterator[Channel]:
         """Yield the channels that a record takes; watermarks take all of them."""
@@ -74,11 +72,8 @@ class Outputs:
         match spec.partitioner:
             case Partitioner.GLOBAL:
                 return channels[:1]
-            case Partitioner.HASH:
-                owner = owner_of(self._graph, spec.edge, record)
-                return [channels[self._task.attempt.index_of(spec.edge.downstream, owner)]]
-            case Partitioner.CUSTOM:
-                return [channels[owner_of(self._graph, spec.edge, record)]]
+            case Partitioner.HASH | Partitioner.CUSTOM:
+                return [channels[self._task.attempt.receiver_of(spec.edge, record)]]
             case Partitioner.FORWARD:
                 return channels
             case Partitioner.SHUFFLE:

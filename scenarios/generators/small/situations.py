@@ -1,0 +1,128 @@
+"""Small random jobs on records that have in common what one rare situation asks for.
+
+Each takes several choices that seldom come together where all are drawn by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.small import in_flight
+
+_MS = 1_000_000
+
+
+def document(choose: Choices) -> dict[str, Any]:
+    """Return a job with failures as the document of a scenario file, in base units."""
+    text = in_flight.document(choose)
+    arrange = choose.of((_reads_several_splits, _copies_in_flight, _read_ahead, _newest_is_saved))
+    faults = arrange(choose, text["job"], text["faults"])
+    return text | {"says": "a small random job in a rare situation", "faults": faults}
+
+
+def _reads_several_splits(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have subtasks of a source read several splits, whose first records come one by one.
+
+    Of some they have had a record, and of others none yet, when they tell their first watermark.
+    """
+    source = _with_several_subtasks(choose, job)
+    source["rate_per_s"] = 250.0 * source["parallelism"]  # several marks come between two records
+    shares = choose.of(((1.0, 3.0, 9.0), (9.0, 3.0, 1.0), (3.0, 1.0, 3.0)))
+    source["rate_shares"] = list(shares[: source["parallelism"]])
+    job["event_time"] = {"watermark_interval_ns": choose.of((1, 2)) * _MS}
+    idle_ns = choose.of((0, 0, 4 * _MS))
+    job["event_time"] |= {"idle_timeout_ns": idle_ns} if idle_ns else {}
+    fewer = choose.integer(1, source["parallelism"] - 1)
+    return _rescaled_first(faults, source, fewer)
+
+
+def _copies_in_flight(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rescale a vertex whose records in flight every new subtask gets, and keeps its own of."""
+    vertex = choose.of([one for one in job["vertices"] if "inputs" in one])
+    parallelism = vertex["parallelism"]
+    for one in vertex["inputs"]:
+        one["partitioner"] = choose.of(("custom", "custom", "hash"))
+    vertex["service_ns"] = choose.of((4, 2)) * _MS
+    job["channel_state"].pop("rescaling", None)  # none is refused
+    other = choose.of([count for count in range(1, 5) if count != parallelism])
+    return _rescaled_first(faults, vertex, other)
+
+
+def _read_ahead(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have a barrier come late at receivers that have a barrier of the checkpoint, and read on.
+
+    What they read meanwhile is in flight for the checkpoint, and in their senders' logs alone.
+    """
+    source = _with_several_subtasks(choose, job)
+    table = job["checkpointing"]
+    table |= {"mode": "unaligned", "interval_ns": choose.of((20, 10)) * _MS}
+    job["channel_state"] = {"spilling": "continuous"}
+    job["channel_state"]["replay_from"] = choose.of(("file_index", "file_index", "buffer_sizes"))
+    job["channels"] |= {"receiver_records": choose.of((2, 1)), "record_buffers": 1}
+    for vertex in job["vertices"]:
+        if "inputs" in vertex:
+            vertex["service_ns"] = choose.of((_MS, _MS // 2))
+    late = {"kind": "delay_trigger", "vertex": source["name"]}
+    late["subtask"] = choose.integer(0, source["parallelism"] - 1)
+    return faults + [
+        late | {"checkpoint": number, "delay_ns": choose.integer(4, 15) * _MS}
+        for number in range(1, 4)
+    ]
+
+
+def _newest_is_saved(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have a task fail when a savepoint is the newest of all that is complete."""
+    # It is aligned, so what is queued in front of its barriers is little; no checkpoint follows
+    # soon, so that it is still the newest at the failure; and the data have not ended by then.
+    interval_ns = job["checkpointing"]["interval_ns"]
+    job["checkpointing"]["min_pause_ns"] = choose.of((60, 30)) * _MS
+    job["channels"] |= {"sender_records": 2, "receiver_records": 2}
+    for one in job["vertices"]:
+        if one["kind"] == "source":
+            one["records"] = choose.integer(40, 60) * one["parallelism"]
+    asked_ns = choose.integer(1, 2) * interval_ns + choose.integer(1, 5) * _MS
+    vertex: dict[str, Any] = choose.of(job["vertices"])
+    crash = {"kind": "crash_task", "vertex": vertex["name"]}
+    crash["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+    saved = [
+        {"kind": "request_savepoint", "at_ns": asked_ns},
+        crash | {"at_ns": asked_ns + choose.of((25, 15, 40)) * _MS},
+    ]
+    later_ns = saved[1]["at_ns"]
+    return saved + [one for one in faults if one.get("at_ns", later_ns) >= later_ns]
+
+
+def _with_several_subtasks(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:
+    """Return a source of the job, which has several subtasks now."""
+    source: dict[str, Any] = choose.of([one for one in job["vertices"] if one["kind"] == "source"])
+    before = source["parallelism"]
+    count = max(before, choose.of((2, 3)))
+    source |= {
+        "parallelism": count,
+        "rate_per_s": source["rate_per_s"] * count / before,
+        "records": choose.integer(12, 30) * count,
+    }
+    for vertex in job["vertices"]:
+        for one in vertex.get("inputs", ()):
+            ends = one["upstream"], one["partitioner"]
+            if ends == (source["name"], "forward") and vertex["parallelism"] != count:
+                one["partitioner"] = "rescale"
+    return source
+
+
+def _rescaled_first(
+    faults: list[dict[str, Any]], vertex: dict[str, Any], parallelism: int
+) -> list[dict[str, Any]]:
+    """Return the faults, of which the first failure is a rescale of a vertex."""
+    first = min((one for one in faults if "at_ns" in one), key=lambda one: one["at_ns"])
+    rescale = {"kind": "rescale", "vertex": vertex["name"], "parallelism": parallelism}
+    return [rescale | {"at_ns": first["at_ns"]} if one is first else one for one in faults]
