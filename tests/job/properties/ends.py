@@ -33,6 +33,14 @@ def _comes_back_from_idle() -> dict[str, Any]:
     return job
 
 
+def _splits_at_other_rates() -> dict[str, Any]:
+    """Return a job of whose source one split has few records."""
+    job = chain(60, event_time={"watermark_interval_ns": 1 * MS})
+    job["checkpointing"] = {"interval_ns": 10 * MS}
+    job["vertices"][0] |= {"parallelism": 2, "rate_shares": [1.0, 9.0]}
+    return job
+
+
 ENDS: dict[str, tuple[Breaker, ...]] = {
     "consistent_cut": (
         by_mutant("late_barrier_counts", "flink_20645_late_barrier", ties="random"),
@@ -188,6 +196,13 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             small(_comes_back_from_idle()),
             world=worlds.becomes_active_behind_its_watermark,
         ),
+        by_cores(
+            small(
+                _splits_at_other_rates(),
+                {"kind": "rescale", "vertex": "source", "parallelism": 1, "at_ns": 35 * MS},
+            ),
+            world=worlds.takes_one_record_for_all_splits,
+        ),
     ),
     "ready_tasks_run": (
         by_cores(
@@ -232,7 +247,24 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.goes_back_to_savepoints,
         ),
     ),
-    "keyed_records_reach_their_subtask": (by_mutant("keeps_every_copy", "rescale_keyed"),),
+    "keyed_records_reach_their_subtask": (
+        by_mutant("keeps_every_copy", "rescale_keyed"),
+        by_mutant("keeps_every_copy", "rescale_custom", _CUT, _PROBE, *_LOST),
+    ),
+    "logs_keep_what_is_needed": (
+        by_cores(
+            small(
+                join(
+                    60,
+                    channels={"receiver_records": 2},
+                    checkpointing={"mode": "unaligned", "interval_ns": 20 * MS},
+                    channel_state={"spilling": "continuous", "replay_from": "file_index"},
+                ),
+                at("right", "delay_trigger", checkpoint=1, delay_ns=8 * MS),
+            ),
+            world=worlds.cuts_logs_for_the_next_checkpoint,
+        ),
+    ),
     "reported_bytes_are_true": (
         by_cores(
             small(chain(service_ns=3 * MS, checkpointing={"mode": "unaligned"})),

@@ -30,9 +30,12 @@ from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
+from ckptsim.sim.job.records.state.logs import OutputLogs
 from ckptsim.sim.job.records.state.snapshot import MarkReceiver
 from ckptsim.sim.job.records.tasks import Operator, Source
+from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.tasks.outputs import InputGate
+from ckptsim.sim.job.splits import Split
 from ckptsim.sim.job.world import JobWorld
 
 _PLANNING = "ckptsim.sim.job.control.planning"
@@ -53,6 +56,29 @@ def becomes_active_behind_its_watermark(patch: pytest.MonkeyPatch) -> None:
             receiver.take_status(channel, idle=self.idle)
 
     patch.setattr(Mark, "tell", tell)
+
+
+def takes_one_record_for_all_splits(patch: pytest.MonkeyPatch) -> None:
+    """Let the first record of a source stand for one of each of its splits."""
+    right = SourceMarks.read
+
+    def read(self: SourceMarks, split: Split, record: int) -> None:
+        right(self, split, record)
+        for other in self._source.unread:
+            self._latest.setdefault(other.number, self._latest[split.number])
+
+    patch.setattr(SourceMarks, "read", read)
+
+
+def cuts_logs_for_the_next_checkpoint(patch: pytest.MonkeyPatch) -> None:
+    """Cut a log in front of what the checkpoint behind the one that is complete will need."""
+    right = OutputLogs.completed
+
+    def completed(self: OutputLogs, checkpoint: int) -> None:
+        self._sent_before = self._sent.get(checkpoint, self._sent_before)
+        right(self, checkpoint)
+
+    patch.setattr(OutputLogs, "completed", completed)
 
 
 def wakes_nobody_for_credit(patch: pytest.MonkeyPatch) -> None:
