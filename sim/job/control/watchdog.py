@@ -2,13 +2,15 @@
 
 One rule on both data planes, from the times that the scenario's own parts take:
 
-* while there are records that could be processed, something happens within `records_ns`;
+* while there are records that could be processed, or the tasks of an attempt restore what they are
+  to begin with, something happens within `records_ns`;
+* when all tasks have ended their data, something happens within `final_ns`;
 * whatever the attempt waits for besides (a final checkpoint, notifications, a restart), something
   happens within `end_ns`.
 
 What happens is that a task emits or processes a record, or that its life goes on to another state.
-The first part is what a later attempt, or a checkpoint that expires, could heal: it is told, once
-per attempt, and the run continues.  Behind the second nothing is to be hoped for: the run ends.
+The first two are what a later attempt, or a checkpoint that expires, could heal: they are told,
+once per attempt, and the run continues.  Behind the last nothing is to be hoped for: the run ends.
 """
 
 from __future__ import annotations
@@ -44,6 +46,9 @@ _BY_CHANCE = 4
 # So many times all that can come between two records, one after the other.  Assumption: each thing
 # happens once; the rest is for what waits in line.
 _RECORD_TIMES = 4
+# So many periodic triggers a final checkpoint may need.  Assumption: one that meets the end of the
+# data is declined, and the one behind it may be held back by the minimum pause.
+_FINAL_TRIGGERS = 4
 # What tasks wait for, as stories say it.
 RESUMED = "its channel to be resumed"
 REST = "room for the rest of a record"
@@ -75,9 +80,14 @@ class Times:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """For how long an attempt may do nothing, in ns: with records to process, and at all."""
+    """For how long an attempt may do nothing, in ns.
+
+    records_ns: with records to process, or while it restores; final_ns: with all data ended;
+    end_ns: at all.
+    """
 
     records_ns: int
+    final_ns: int
     end_ns: int
 
 
@@ -109,7 +119,7 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
     if by_chance or job.costs.notification_loss_ratio or job.channel_state.offset_loss_ratio:
         # What frees a channel (the next checkpoint, a notification that one was given up, an
         # offset) can be missing any number of times in a row.
-        return Patience(records_ns=end_ns, end_ns=end_ns)
+        return Patience(records_ns=end_ns, final_ns=end_ns, end_ns=end_ns)
     records_ns = way_ns + times.gap_ns + times.completion_ns
     records_ns = _RECORD_TIMES * (records_ns + times.restore_ns + times.reading_ns)
     records_ns += faults.longest_ns + silent_ns
@@ -117,7 +127,14 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
         round_ns = checkpointing.timeout_ns + checkpointing.min_pause_ns
         round_ns += 2 * checkpointing.interval_ns
         records_ns += (1 + faults.at_checkpoints) * round_ns
-    return Patience(records_ns=min(records_ns, end_ns), end_ns=end_ns)
+    final_ns = end_ns
+    if not (job.costs.checkpoint_failure_ratio or job.storage.failure_ratio):
+        round_ns = checkpointing.interval_ns + checkpointing.min_pause_ns
+        final_ns = 2 * records_ns + _FINAL_TRIGGERS * round_ns
+        final_ns += checkpointing.first_trigger_ns or 0
+    return Patience(
+        records_ns=min(records_ns, end_ns), final_ns=min(final_ns, end_ns), end_ns=end_ns
+    )
 
 
 class WatchedTask(Protocol):
@@ -187,13 +204,27 @@ class Watchdog:
             return
         if idle_ns >= self._end_ns:
             self._end()
-        elif (
-            idle_ns >= self._patience.records_ns
-            and not self._told
-            and plane.control.can_checkpoint
-            and plane.has_records()
-        ):
-            self._tell("job_ends", f"no record was processed for {idle_ns} ns")
+        elif self._told:
+            return
+        elif idle_ns >= self._patience.final_ns and self._waits_for_its_end():
+            self._tell(
+                self._ending_name(), f"all data ended, and for {idle_ns} ns nothing happened"
+            )
+        elif idle_ns >= self._patience.records_ns and plane.control.running:
+            if not plane.control.can_checkpoint:
+                self._tell("job_ends", f"its tasks have restored for {idle_ns} ns")
+            elif plane.has_records():
+                self._tell("job_ends", f"no record was processed for {idle_ns} ns")
+
+    def _waits_for_its_end(self) -> bool:
+        """Say whether all tasks of the attempt have ended their data, and some have not closed."""
+        states = [task.control.lifecycle.core.state for task in self._plane.tasks]
+        waiting = TaskState.WAITING_FOR_FINAL_CP
+        return waiting in states and all(one in (waiting, TaskState.CLOSED) for one in states)
+
+    def _ending_name(self) -> str:
+        missed = _stop_was_missed(self._plane.control, self._plane.tasks)
+        return "stop_ends" if missed else "job_ends"
 
     @property
     def next_look_ns(self) -> int:

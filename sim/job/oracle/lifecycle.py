@@ -262,8 +262,13 @@ class LifecycleOracle(LifecycleObserver):
         if final and self._complete is None:
             self._complete = self._task.instant()
 
+    def abort_taken(self, checkpoint: int, /) -> None:
+        """Note that the task's thread takes the notification that a checkpoint was given up."""
+        self._task.notifications.taken(self._task, checkpoint, completed=False)
+
     def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
         """Check that what was before the restore changes nothing."""
+        self._task.notifications.taken(self._task, checkpoint, completed=True)
         restored = self.restored_id
         if restored is not None and acted and checkpoint <= restored:
             says = f"{self._task.name} acts on the completion of {checkpoint}, though it was "

@@ -2,7 +2,8 @@
 
 The coordinator tells the tasks that the checkpoint's plan names: of the completion, or that it was
 given up.  Nobody is told of a plain savepoint that is complete.  Between the two ends only what the
-fault plan, or chance, takes away is lost, and only what it repeats comes twice.
+fault plan, or chance, takes away is lost, and only what it repeats comes twice.  What comes to a
+task its thread takes as soon as it can.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ckptsim.scenarios.job.faults import LoseNotification
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
-    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.kernel import Environment
 
@@ -45,6 +46,8 @@ class NotificationOracle:
         self._ended: dict[int, bool] = {}  # checkpoint -> whether it has ended again
         # (task, checkpoint, whether complete) -> when it was sent, and how often
         self._on_way: dict[tuple[int, int, bool], tuple[int, int]] = {}
+        # What has come to a task whose thread has not taken it: since when.
+        self._untaken: dict[tuple[int, int, bool], Instant] = {}
 
     def ended(self, one: CheckpointRecord, *, completed: bool) -> None:
         """Note that tasks are to be told of the end of a checkpoint, in the same step.
@@ -90,11 +93,18 @@ class NotificationOracle:
     def heard(self, task: TaskOracle, checkpoint: int, *, completed: bool) -> None:
         """Check that one that arrives was on its way; to an attempt that is over, any may come."""
         number = task.task.number
-        if self._tasks.get(number) is not task or self._ended.get(checkpoint):
+        if self._tasks.get(number) is not task:
+            return
+        self._untaken[number, checkpoint, completed] = task.instant()
+        if self._ended.get(checkpoint):
             return
         if not self._take(number, checkpoint, completed=completed):
             says = f"{task.name} hears too often that {checkpoint} {_WHAT[completed]}"
             self._violate(_NAME, says, checkpoint)
+
+    def taken(self, task: TaskOracle, checkpoint: int, *, completed: bool) -> None:
+        """Note that the thread of a task takes one that has come."""
+        self._untaken.pop((task.task.number, checkpoint, completed), None)
 
     def _take(self, task: int, checkpoint: int, *, completed: bool) -> bool:
         key = task, checkpoint, completed
@@ -110,10 +120,19 @@ class NotificationOracle:
                 del self._untold[number]
                 says = f"no task is told that {number} {_WHAT[completed]}"
                 self._violate(_NAME, says, number)
+        for (number, checkpoint, completed), since in list(self._untaken.items()):
+            task = self._tasks[number]
+            if task.is_over or task.lifecycle.closed_ns is not None:
+                del self._untaken[number, checkpoint, completed]
+            elif task.late_ns(since) > self._plane.at_once_ns(task.task):
+                del self._untaken[number, checkpoint, completed]
+                says = f"{task.name} was told that {checkpoint} {_WHAT[completed]}, and takes it"
+                self._violate(_NAME, f"{says} not, though it could", checkpoint)
 
     def attempt_ends(self) -> None:
         """Forget what was on its way to the tasks of an attempt."""
         self._on_way.clear()
+        self._untaken.clear()
 
     def end(self) -> None:
         """Check, while the tasks are there, that nothing is on its way for too long."""
