@@ -6,6 +6,9 @@ import pytest
 
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.buffers import world
+from ckptsim.sim.job.buffers.input.local_channel import LocalChannel
+from ckptsim.sim.job.buffers.input.remote_channel import RemoteChannel
+from ckptsim.sim.job.buffers.restoring.timed import TimedFailover
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.task import TaskControl
@@ -41,3 +44,23 @@ def stops_what_has_begun(patch: Patch) -> None:
                 task.stop()
 
     patch.setattr(world, "restore_counts", restore)
+
+
+def keeps_completions_to_itself(patch: Patch) -> None:
+    """Let a task hear that a checkpoint is complete, and do nothing about it."""
+
+    def notify_complete(self: TaskControl, checkpoint: int) -> None:
+        self._observer.told(checkpoint, completed=True)
+
+    patch.setattr(TaskControl, "notify_complete", notify_complete)
+
+
+def never_restores(patch: Patch) -> None:
+    """Let tasks that are to restore in their time not begin with it."""
+    patch.setattr(TimedFailover, "start", lambda _: None)
+
+
+def acknowledges_no_end(patch: Patch) -> None:
+    """Let no task acknowledge the EndOfData that it takes."""
+    for channel in (LocalChannel, RemoteChannel):
+        patch.setattr(channel, "acknowledge_end_of_data", lambda _: None)
