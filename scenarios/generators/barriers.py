@@ -10,7 +10,13 @@ from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators import buffer_jobs, final_checkpoint, uncoordinated
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
-from ckptsim.scenarios.generators.small import closing, in_flight, situations, tight_buffers
+from ckptsim.scenarios.generators.small import (
+    closing,
+    in_flight,
+    overtaking,
+    situations,
+    tight_buffers,
+)
 from ckptsim.scenarios.spec import Scenario
 
 
@@ -19,9 +25,11 @@ def barriers(choices: Choices) -> Scenario:
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
     small = (in_flight.document, in_flight.on_buffers)
-    tight, closed = (tight_buffers.document,) * 9, (closing.lost, closing.document)
+    tight = (tight_buffers.document,) * 9
+    closed = (closing.lost, closing.document, *(closing.aligning,) * 2)
+    overtaken = (*(overtaking.uneven,) * 2, *(overtaking.rescaled,) * 2)
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
-    return _drawn(choices, (*draws, *more))
+    return _drawn(choices, (*draws, *more, *overtaken))
 
 
 def barrier_protocol(choices: Choices) -> Scenario:

@@ -63,7 +63,7 @@ def aligning(choose: Choices) -> dict[str, Any]:
     few["records"] = choose.integer(1, 3) * few["parallelism"]
     sink = vertices[-1] | {"inputs": [{"upstream": few["name"], "partitioner": "rebalance"}]}
     # Where channels are blocked behind a barrier, an end that comes behind one is none of the last.
-    mode = choose.of((*("at_least_once",) * 5, *_MODES))
+    mode = choose.of((*("at_least_once",) * 9, *_MODES))
     job = _job(choose, [few, sink], on_buffers=True, mode=mode)
     job["checkpointing"] |= {"interval_ns": 20 * _MS, "immediate_final": choose.flag()}
     late = choose.integer(0, few["parallelism"] - 1)
@@ -71,7 +71,7 @@ def aligning(choose: Choices) -> dict[str, Any]:
     faults: list[dict[str, Any]] = []
     for subtask in range(few["parallelism"]):
         at = {"vertex": few["name"], "subtask": subtask}
-        told_ns = (choose.integer(30, 60) if subtask == late else choose.integer(20, 36)) * _MS
+        told_ns = (choose.integer(36, 60) if subtask == late else choose.integer(20, 36)) * _MS
         faults.append(
             {"kind": "delay_notification", **at, "checkpoint": first, "delay_ns": told_ns}
         )
