@@ -7,83 +7,20 @@ has the same digest whoever follows it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from ckptsim.sim.job.oracle.lifecycle_observer import LifecycleObserver
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.coordinator.plan import Plan
-    from ckptsim.models.lifecycle import TaskState
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.port import ObservedTask, TaskGateway
     from ckptsim.sim.kernel import Timer
-
-
-class LifecycleObserver:
-    """Is told how a task ends."""
-
-    def called(self, what: str, operator: int, /) -> None:
-        """Note a call of an operator: `advance`, `end_input`, `finish` or `close`."""
-
-    def marked(self, mark: str, /, *, drain: bool = False) -> None:
-        """Note an end mark: `watermark`, `end of data` or `end of partition` is sent next."""
-
-    def record_sent(self) -> None:
-        """Note that a record is sent."""
-
-    def watermark_taken(self, channel: int, /) -> None:
-        """Note that the final watermark of an input counts from now on."""
-
-    def record_taken(self, channel: int, /) -> None:
-        """Note that a whole record of an input is processed next."""
-
-    def event_time_reached(self, timestamp: int, /) -> None:
-        """Note the watermark of the task, in ns."""
-
-    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
-        """Note that a record of a split is processed next, and its event time in ns."""
-
-    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
-        """Note what the sender of an input tells of event time; None: nothing new."""
-
-    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
-        """Note what the task has told of event time, once it has dealt with what it took."""
-
-    def splits_opened(self, moved: Sequence[int], /) -> None:
-        """Note that a source begins to read; moved: splits that other subtasks may have had."""
-
-    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
-        """Note what a source has told of event time by now; unread: splits with records left."""
-
-    def state_changed(self, state: TaskState, /) -> None:
-        """Note the state that the task takes on."""
-
-    def stop_asked(self, *, drain: bool, ended: bool) -> None:
-        """Note that a source is asked to stop; ended: it had ended its data before."""
-
-    def end_of_data_acknowledged(self, channel: int, /) -> None:
-        """Note that the task acknowledges the EndOfData of an input."""
-
-    def acknowledgement_heard(self, output: int, /) -> None:
-        """Note that the task hears of the acknowledgement of its own EndOfData."""
-
-    def performed(self, checkpoint: int, /, *, stop: bool) -> None:
-        """Note that the task takes its snapshot; stop: it is the savepoint of a stop."""
-
-    def writes_settled(self) -> None:
-        """Note that nothing is being written any more."""
-
-    def completion_heard(self, checkpoint: int | None, /, *, by_abort: bool = False) -> None:
-        """Note that the task hears of a completion, or of the latest one by an abort."""
-
-    def abort_taken(self, checkpoint: int, /) -> None:
-        """Note that the task's thread takes the notification that a checkpoint was given up."""
-
-    def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
-        """Note whether the task has made something of it."""
 
 
 class TaskObserver:
