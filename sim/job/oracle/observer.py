@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.oracle.lifecycle_observer import LifecycleObserver
+from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier

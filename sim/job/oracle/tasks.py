@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.channels.persister import PersisterStatus
 from ckptsim.scenarios.job import Mode
-from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
+from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
 from ckptsim.sim.job.oracle.observer import TaskObserver
 from ckptsim.sim.job.oracle.ordered import OrderedRecords

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from ckptsim.models.lifecycle import NO_WATERMARK, TaskState
 from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.oracle.channels import AT_ONCE
+from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
 from ckptsim.sim.job.oracle.event_time import InputMarks, SplitMarks
-from ckptsim.sim.job.oracle.lifecycle_observer import LifecycleObserver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
