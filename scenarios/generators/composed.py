@@ -289,9 +289,23 @@ def composed(choices: Choices) -> Scenario:
     """Return a random pipeline on either plane with a fault plan."""
     plane = choices.of(("records", "records", "buffers"))
     found = document(choices, plane)
-    if choices.integer(0, 5) == 5:
-        _append_again(choices, found)
+    match choices.integer(0, 5):
+        case 5:
+            _append_again(choices, found)
+        case 4:
+            _commit_late(choices, found)
     return from_json(json.dumps(found))
+
+
+def _commit_late(choose: Choices, found: dict[str, Any]) -> None:
+    """Let commits take longer than checkpoints, and crash with several transactions pending."""
+    pipeline, times = found["pipeline"], SLOWER if found["pipeline"].get("plane") else 1
+    pipeline["checkpointing"] |= {"interval_ns": choose.of((3, 5)) * MS * times, "min_pause_ns": 0}
+    slow_ns = choose.of((20, 12, 30)) * MS * times
+    pipeline["store"]["costs"] |= {"transaction_ns": slow_ns, "flush_ns": slow_ns}
+    crash: dict[str, Any] = {"kind": "crash_at", "side": "destination"}
+    crash["at_ns"] = choose.integer(200, 700) * MS * times // 10
+    found["faults"] = [*found["faults"][: FAULTS_MAX - 1], crash]
 
 
 def _append_again(choose: Choices, found: dict[str, Any]) -> None:

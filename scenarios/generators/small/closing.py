@@ -164,7 +164,7 @@ def _job(
     }
     if on_buffers:
         job |= {"network": dict(_NETWORK), "placement": choose.of(("remote", "mixed"))}
-        job |= {"duration_ns": 1_500 * _MS, "engine": choose.of(("processes", "auto"))}
+        job |= {"duration_ns": 8_000 * _MS, "engine": choose.of(("processes", "auto"))}
     else:
         job["channels"] = {"sender_records": 4, "receiver_records": 4, "latency_ns": _MS // 10}
     return job

@@ -90,7 +90,7 @@ def on_buffers(choose: Choices) -> dict[str, Any]:
     job["placement"] = choose.of(("remote", "remote", "mixed"))
     job["recovery"]["timed"] = choose.flag()
     job["engine"] = choose.of(("processes", "auto", "auto", "auto"))
-    job["duration_ns"] = 600 * _MS
+    job["duration_ns"] = 8_000 * _MS  # a job that hangs is seen to
     job["checkpointing"]["interval_ns"] *= 2
     for vertex in job["vertices"]:
         if "rate_per_s" in vertex:

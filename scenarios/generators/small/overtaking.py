@@ -117,7 +117,7 @@ def _job(choose: Choices, vertices: list[dict[str, Any]]) -> dict[str, Any]:
             "tolerable_failures": 1_000,
         },
         "engine": "auto",
-        "duration_ns": 600 * _MS,
+        "duration_ns": 6_000 * _MS,
     }
 
 

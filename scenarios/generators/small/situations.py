@@ -49,6 +49,8 @@ def _copies_in_flight(
         one["partitioner"] = choose.of(("custom", "custom", "hash"))
     vertex["service_ns"] = choose.of((4, 2)) * _MS
     job["channel_state"].pop("rescaling", None)  # none is refused
+    if choose.integer(0, 2) == 2:  # both parts of what a channel holds are put into its receiver
+        job["channel_state"] = {"handled_by": "downstream"}
     other = choose.of([count for count in range(1, 5) if count != parallelism])
     return _rescaled_first(faults, vertex, other)
 
@@ -63,8 +65,8 @@ def _read_ahead(
     source = _with_several_subtasks(choose, job)
     table = job["checkpointing"]
     table |= {"mode": "unaligned", "interval_ns": choose.of((20, 10)) * _MS}
-    job["channel_state"] = {"spilling": "continuous"}
-    job["channel_state"]["replay_from"] = choose.of(("file_index", "file_index", "buffer_sizes"))
+    # Replayed from where the sizes of buffers say, what is right hangs on options drawn elsewhere.
+    job["channel_state"] = {"spilling": "continuous", "replay_from": "file_index"}
     job["channels"] |= {"receiver_records": choose.of((2, 1)), "record_buffers": 1}
     for vertex in job["vertices"]:
         if "inputs" in vertex:
@@ -80,7 +82,7 @@ def _read_ahead(
 def _newest_is_saved(
     choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Have a task fail when a savepoint is the newest of all that is complete."""
+    """Have a task fail when a savepoint is the newest of all that is complete, or a user begin."""
     # It is aligned, so what is queued in front of its barriers is little; no checkpoint follows
     # soon, so that it is still the newest at the failure; and the data have not ended by then.
     interval_ns = job["checkpointing"]["interval_ns"]
@@ -97,7 +99,11 @@ def _newest_is_saved(
         {"kind": "request_savepoint", "at_ns": asked_ns},
         crash | {"at_ns": asked_ns + choose.of((25, 15, 40)) * _MS},
     ]
-    later_ns = saved[1]["at_ns"]
+    later_ns = saved[-1]["at_ns"]
+    if choose.integer(0, 2):
+        # The user begins anew before another one is complete: from what the restart went back to.
+        later_ns += choose.of((10, 5, 20)) * _MS
+        saved.append({"kind": "resubmit", "at_ns": later_ns})
     return saved + [one for one in faults if one.get("at_ns", later_ns) >= later_ns]
 
 

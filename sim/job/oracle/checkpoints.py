@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
 from ckptsim.sim.job.oracle.ends.finished import FinishedFlags, check_plan
+from ckptsim.sim.job.oracle.ends.lifecycle import with_upstream
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
 if TYPE_CHECKING:
@@ -305,7 +306,8 @@ class CheckpointOracle:
                 continue
             if self._newest_acknowledged.get(number, -1) > one.checkpoint:
                 continue
-            if self._plane.faults.loses(task.task, one.checkpoint):
+            # A trigger that is lost keeps the barrier from all below, too.
+            if any(self._plane.faults.loses(at.task, one.checkpoint) for at in with_upstream(task)):
                 continue
             says = f"checkpoint {one.checkpoint} waits until its timeout for {task.name}, long "
             self._violate("checkpoint_ends_in_time", f"{says}closed", one.checkpoint)

@@ -213,10 +213,7 @@ class LifecycleOracle(LifecycleObserver):
 
     def _any(self, holds: Callable[[LifecycleOracle], bool]) -> bool:
         """Say whether something holds of the task, or of one that it has data of."""
-        above = [self._task]
-        for task in above:
-            above += [channel.sender for channel in task.inputs if channel.sender not in above]
-        return any(holds(task.lifecycle) for task in above)
+        return any(holds(task.lifecycle) for task in with_upstream(self._task))
 
     def stop_asked(self, *, drain: bool, ended: bool) -> None:
         """Note that a source is stopped, perhaps before it has ended by itself."""
@@ -352,3 +349,11 @@ def _event_time(told: tuple[int, bool]) -> str:
     watermark, idle = told
     says = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
     return f"{says}, {'idle' if idle else 'active'}"
+
+
+def with_upstream(task: TaskOracle) -> list[TaskOracle]:
+    """Return a task and all that it has data of."""
+    found = [task]
+    for one in found:
+        found += [channel.sender for channel in one.inputs if channel.sender not in found]
+    return found
