@@ -132,6 +132,7 @@ class JobOracle(JobObserver):
         if self._job.checkpointing.coordinated:
             self._origins.begun(restored)
         self.checkpoints.begun(restored)
+        was_rescaled_before = self._was_rescaled
         if restored is not None:
             check_restored(self._plane, restored, self._violate, exactly=self.exactly)
             before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
@@ -140,6 +141,7 @@ class JobOracle(JobObserver):
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
             task.lifecycle.was_rescaled = self._was_rescaled
+            task.lifecycle.was_rescaled_before = was_rescaled_before
             written = self._plane.written(task.task)
             for out, amount in zip(task.outputs, written, strict=True):
                 out.restored_amount = amount

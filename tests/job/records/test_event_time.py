@@ -16,6 +16,7 @@ from ckptsim.sim.search.trial import Subject, trial
 from tests.job.records.plans import MS
 from tests.job.records.rescaled_jobs import random_job
 from tests.job.records.rescaling.test_sources import scenario as rescaled
+from tests.job.records.small import small
 
 LATE, PASSED = "no_record_is_late", "watermark_passed_an_idle_input"
 
@@ -62,6 +63,35 @@ def test_a_restart_expects_no_more_than_the_run_before(seed: int) -> None:
 def test_watermarks_in_flight_do_not_speak_for_splits_that_move() -> None:
     """Behind a source that is rescaled its records may be late, as released Flink has it."""
     assert outcome(random_job(4880), 4880)[0] == {"restored_watermarks_stay_true"}
+
+
+def test_the_hazard_keeps_its_name_through_a_second_failure() -> None:
+    """What a misled sender had put behind a final watermark is in flight at the next checkpoint."""
+    at = {"kind": "crash_task", "vertex": "source"}
+    ask = {"kind": "request_checkpoint"}
+    job = {
+        "vertices": [
+            {
+                "name": "source",
+                "kind": "source",
+                "parallelism": 3,
+                "rate_per_s": 1500.0,
+                "records": 40,
+                "records_step": 10,
+            },
+            {"name": "sink", "kind": "sink", "inputs": [{"upstream": "source"}]},
+        ],
+        "channels": {"sender_records": 20, "receiver_records": 1},
+        "checkpointing": {"mode": "unaligned"},
+        "costs": {"rpc_ns": MS // 10, "read_record_ns": MS // 4, "restore_ns": 3 * MS},
+        "event_time": {"watermark_interval_ns": 3 * MS, "idle_timeout_ns": 2 * MS},
+        "restart": {"kind": "fixed_delay", "delay_ns": 0},
+    }
+    rescale = {"kind": "rescale", "vertex": "source", "parallelism": 4, "at_ns": 64 * MS}
+    asked = [ask | {"at_ns": 40 * MS}, ask | {"at_ns": 71 * MS}]
+    faults = [at | {"at_ns": 40 * MS}, asked[0], rescale, asked[1], at | {"at_ns": 90 * MS}]
+    found = outcome(small(job, *faults))
+    assert found[0] == {"restored_watermarks_stay_true"}
 
 
 def test_a_source_keeps_the_watermarks_that_it_tells(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,8 @@ class LifecycleOracle(LifecycleObserver):
     reported: its end of data has come to the coordinator.  closed_ns: when it closed.
     cut_off: a source that was stopped before it had ended; cut_short: without drain.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
-    complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far.
+    complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far;
+    was_rescaled_before: in one before this.
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
     other subtasks.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
@@ -51,7 +52,7 @@ class LifecycleOracle(LifecycleObserver):
         self.reported = self.cut_off = self.cut_short = False
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
-        self.was_rescaled = self.misled = False
+        self.was_rescaled = self.was_rescaled_before = self.misled = False
         self.completed: dict[int, None] = {}
         self.idle_splits: dict[int, None] = {}
         self.moved_splits: dict[int, None] = {}
@@ -126,7 +127,9 @@ class LifecycleOracle(LifecycleObserver):
         del self._final_inputs[channel]
         task, end = self._task, self._task.inputs[channel]
         is_of_all = end.final_watermarks >= end.old_channels
-        self.misled = self.was_rescaled and is_of_all and end.taken_amount > end.restored_amount
+        is_own = end.taken_amount > end.restored_amount
+        # Of an attempt that was rescaled the checkpoint has the sender's own records behind it.
+        self.misled = is_of_all and (self.was_rescaled_before or (self.was_rescaled and is_own))
         says = f"{task.name} processes a record of {end.sender.name} behind the final watermark "
         name = _RESTORED if self.misled else _MARKS
         self._violate(name, f"{says}that the checkpoint had of their channel")
