@@ -206,7 +206,7 @@ class Watchdog:
             self._end()
         elif self._told:
             return
-        elif idle_ns >= self._patience.final_ns and self._waits_for_its_end():
+        elif idle_ns >= self._final_ns and self._waits_for_its_end():
             self._tell(
                 self._ending_name(), f"all data ended, and for {idle_ns} ns nothing happened"
             )
@@ -238,7 +238,18 @@ class Watchdog:
 
     @property
     def _end_ns(self) -> int:
-        """For how long nothing may happen, with the barriers that have expired in the queue.
+        """For how long nothing may happen at all."""
+        return self._patience.end_ns + self._queued_ns
+
+    @property
+    def _final_ns(self) -> int:
+        """For how long nothing may happen when all data have ended."""
+        given = self._patience
+        return self._end_ns if given.final_ns == given.end_ns else given.final_ns + self._queued_ns
+
+    @property
+    def _queued_ns(self) -> int:
+        """How long the barriers of expired checkpoints took to queue.
 
         They come out one by one when the data have ended, and count as no progress; no checkpoint
         completes in time until they are out, which takes about as long as it took to queue them.
@@ -249,8 +260,7 @@ class Watchdog:
             for record in self._plane.control.coordinator.records.values()
             if record.status == "expired" and record.triggered_ns < progress_ns
         ]
-        queued_ns = progress_ns - min(triggered) if triggered else 0
-        return self._patience.end_ns + queued_ns
+        return progress_ns - min(triggered) if triggered else 0
 
     def _end(self) -> None:
         """End the run, which nothing will bring any further."""
