@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -95,10 +96,19 @@ def send(
     handler.wfile.write(body)
 
 
+class _Server(ThreadingHTTPServer):
+    """Says nothing of clients that hang up, as some do when they have seen enough of an answer."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Tell of everything else."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def serving(recorded: Recorded) -> Iterator[str]:
     """Serve a recording for a while; yield the address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(recorded))
+    server = _Server(("127.0.0.1", 0), _handler(recorded))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()

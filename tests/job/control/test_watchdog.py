@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ckptsim.models.lifecycle import TaskState
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Engine, Job, Plane
 from ckptsim.scenarios.job.faults import DelayTrigger
@@ -35,11 +37,22 @@ SHORT = Times(
 class ToldPlane:
     """A plane that does what a test says."""
 
-    def __init__(self, *, records: bool, expired_ns: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        records: bool,
+        expired_ns: int | None = None,
+        restores: bool = False,
+        states: Sequence[TaskState] = (),
+    ) -> None:
         self.env = Environment(0)
-        self.tasks: list[Any] = []
+        cores = [SimpleNamespace(state=state) for state in states]
+        lives = [
+            SimpleNamespace(lifecycle=SimpleNamespace(core=core), handler=None) for core in cores
+        ]
+        self.tasks: list[Any] = [SimpleNamespace(control=life) for life in lives]
         self.progress_ns = 0
-        self.patience = Patience(records_ns=100, end_ns=400)
+        self.patience = Patience(records_ns=100, final_ns=200, end_ns=400)
         self.found: list[tuple[int, str, str]] = []
         self.ended_ns: int | None = None
         self._records = records
@@ -49,7 +62,8 @@ class ToldPlane:
         )
         self.control: Any = SimpleNamespace(
             owner=None,
-            can_checkpoint=True,
+            running=True,
+            can_checkpoint=not restores,
             coordinator=coordinator,
             settings=None,
             failed_while_stopping=False,
@@ -69,6 +83,10 @@ class ToldPlane:
 
     def _end(self) -> None:
         self.ended_ns = self.env.now
+
+    def look(self) -> None:
+        """Look besides."""
+        self._watchdog.look()
 
     def has_records(self) -> bool:
         """Say what the test says."""
@@ -106,6 +124,25 @@ def test_barriers_that_expired_in_the_queue_are_waited_for() -> None:
     plane = ToldPlane(records=False, expired_ns=-20)
     plane.env.run()
     assert plane.ended_ns == 420
+
+
+def test_tasks_that_restore_for_ever_are_told() -> None:
+    """They have as long as records have, though there are none yet."""
+    plane = ToldPlane(records=False, restores=True)
+    plane.env.run()
+    assert [(at_ns, name) for at_ns, name, _ in plane.found] == [(100, "job_ends")]
+    assert plane.found[0][2].startswith("its tasks have restored for 100 ns")
+
+
+@pytest.mark.parametrize("other", [TaskState.CLOSED, TaskState.RUNNING])
+def test_only_when_all_data_have_ended_the_final_checkpoint_is_overdue(other: TaskState) -> None:
+    """Who looks behind its time, and before the longest wait is over, is told of it."""
+    plane = ToldPlane(records=False, states=[TaskState.WAITING_FOR_FINAL_CP, other])
+    plane.env.call_at(250, 0, plane.env.entity("watch"), plane.look)
+    plane.env.run(until=plane.env.timeout(300))
+    says = "all data ended, and for 250 ns nothing happened, but work remains: "
+    expected = [(250, "job_ends", f"{says}a waits for a record from b; b waits for nobody.")]
+    assert plane.found == (expected if other is TaskState.CLOSED else [])
 
 
 def _job() -> Job:
