@@ -91,7 +91,11 @@ class OrderingFacts(Naive):
         return 1 + sum(state.scope in (None, stream) for state in self._states)
 
     def _unsent(self, scope: ordering.Scope) -> list[AcceptedState]:
-        return [s for s in self._states if s.scope == scope and s not in self._sent]
+        # Looked up by index: of hundreds of states each would be compared with each.
+        sent: dict[int, list[AcceptedState]] = {}
+        for state in self._sent:
+            sent.setdefault(state.index, []).append(state)
+        return [s for s in self._states if s.scope == scope and s not in sent.get(s.index, ())]
 
     def _last(self, scope: ordering.Scope) -> int:
         return max((state.index for state in self._sent if state.scope == scope), default=0)
