@@ -6,7 +6,7 @@ and a fault that names what it has not, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, is_dataclass, replace
 from functools import partial
@@ -29,6 +29,9 @@ from ckptsim.scenarios.sync import SyncModel
 
 _CHANGES_MAX = 4
 _FAULTS_MAX = 3
+# Rules beside cores take a time that grows with the square of the number of states, seconds of
+# work for hundreds; an assumption: what fewer cannot show is not worth that.
+_PARTITIONS_MAX = 100
 _CHANGES: tuple[Callable[[Any], Any], ...] = (
     lambda value: value // 2 if isinstance(value, int) else value / 2,
     lambda value: value * 2,
@@ -49,11 +52,13 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
     begin["violates"] = list(dict.fromkeys([*scenario.violates, *hazards]))
     begin = _valid(begin) or plain(scenario) | {"goals": []}
     numbers = tuple(_numbers(begin[key], (key,)))
+    most = max(_PARTITIONS_MAX, _partitions(begin))
 
     def generate(choices: Choices) -> Scenario:
         text = begin
         for path, change in choices.several(lambda: _change(choices, numbers), most=_CHANGES_MAX):
-            text = _valid(_changed(text, path, change)) or text
+            changed = _valid(_changed(text, path, change)) or text
+            text = changed if _partitions(changed) <= most else text
         kept = [fault for fault in _list(text["faults"]) if choices.integer(0, 3) < 3]
         text = text | {"faults": kept}
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
@@ -62,6 +67,12 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         return _with_hazards(read(text, source="around"))
 
     return generate
+
+
+def _partitions(text: Mapping[str, Any]) -> int:
+    """Return how many partitions, and so states, the streams of a sync have; 0 of all else."""
+    streams = text["sync"]["streams"] if "sync" in text else ()
+    return sum(-(-one["records"] // one["partition_records"]) for one in streams)
 
 
 def _with_hazards(scenario: Scenario) -> Scenario:
