@@ -68,11 +68,15 @@ def held(splits: Sequence[Split], counts: Mapping[int, int]) -> dict[int, int]:
     return {one.number: counts[one.number] for one in splits if not one.over}
 
 
-def left(splits: Sequence[Split], counts: Mapping[int, int]) -> list[int]:
+def left(
+    splits: Sequence[Split], counts: Mapping[int, int], *, ends_ns: int | None, now_ns: int
+) -> list[int]:
     """Return the splits of which records are left, by number; of one without an end none ever is.
 
-    counts: how many records of each are read.
+    counts: how many records of each are read.  ends_ns: the instant that ends them all, if any.
     """
+    if ends_ns is not None and ends_ns <= now_ns:
+        return []
     bounded = [(one.number, one.most) for one in splits if one.most is not None and not one.over]
     return [number for number, most in bounded if counts[number] < most]
 

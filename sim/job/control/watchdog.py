@@ -200,7 +200,8 @@ class Watchdog:
     def look(self) -> None:
         """Report an attempt that has done nothing for too long, unless an owner watches the job."""
         plane, idle_ns = self._plane, self._plane.env.now - self._progress_ns
-        if plane.control.owner is not None:
+        # The shortest of the three; the others are worked out from all checkpoints.
+        if plane.control.owner is not None or idle_ns < self._patience.records_ns:
             return
         if idle_ns >= self._end_ns:
             self._end()
@@ -210,7 +211,7 @@ class Watchdog:
             self._tell(
                 self._ending_name(), f"all data ended, and for {idle_ns} ns nothing happened"
             )
-        elif idle_ns >= self._patience.records_ns and plane.control.running:
+        elif plane.control.running:
             if not plane.control.can_checkpoint:
                 self._tell("job_ends", f"its tasks have restored for {idle_ns} ns")
             elif plane.has_records():

@@ -86,10 +86,10 @@ class Source(Task):
     @property
     def splits_left(self) -> list[int]:
         """Return the splits that it has to read on, unless a reader or an instant ends them."""
-        ends_ns = self.spec.vertex.ends_at_ns
-        if self._reader is not None or (ends_ns is not None and ends_ns <= self.env.now):
+        if self._reader is not None:
             return []
-        return left(self._splits, self.splits)
+        ends_ns = self.spec.vertex.ends_at_ns
+        return left(self._splits, self.splits, ends_ns=ends_ns, now_ns=self.env.now)
 
     @property
     def makes_records(self) -> bool:
