@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.scenarios.catalogue import by_name
-from tests.job.properties import cores, worlds
+from tests.job.properties import cores, restarts, worlds
 from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
 from tests.job.records.plans import MS
 from tests.job.records.small import chain, join, small
@@ -132,7 +132,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_cores(
             small(join(5, more=60, checkpointing={"interval_ns": 10 * MS}), _LATE_CRASH),
             "job_ends",
-            world=worlds.remembers_the_finished,
+            world=restarts.remembers_the_finished,
         ),
     ),
     "completed_ids_increase": (
@@ -224,7 +224,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
                 at("sink", "crash_task", at_ns=330 * MS),
             ),
             "transaction_ends_once",
-            world=worlds.goes_back_too_far,
+            world=restarts.goes_back_too_far,
         ),
         by_cores(
             small(
@@ -236,7 +236,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             "transaction_ends_once",
             "exactly_once_output",
             _PROBE,
-            world=worlds.starts_from_any_savepoint,
+            world=restarts.starts_from_any_savepoint,
         ),
         by_cores(
             small(
@@ -244,7 +244,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
                 {"kind": "request_savepoint", "at_ns": 25 * MS},
                 at("sink", "crash_task", at_ns=32 * MS),
             ),
-            world=worlds.goes_back_to_savepoints,
+            world=restarts.goes_back_to_savepoints,
         ),
     ),
     "keyed_records_reach_their_subtask": (
@@ -290,23 +290,23 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_cores(small(chain()), coordinator=cores.SaysNothingIsKept),
     ),
     "failed_tasks_do_nothing": (
-        by_cores(small(chain(), _CRASH), world=worlds.reports_for_the_failed),
+        by_cores(small(chain(), _CRASH), world=restarts.reports_for_the_failed),
         by_cores(
             small(chain(), _CRASH),
             "job_ends",
             "plan_reaches_every_running_task",
-            world=worlds.finishes_the_failed,
+            world=restarts.finishes_the_failed,
         ),
         by_cores(
             small(chain(), _CRASH),
             *("consistent_cut", "exactly_once_output", "no_transaction_lingers"),
-            world=worlds.deploys_twice,
+            world=restarts.deploys_twice,
         ),
     ),
     "losses_are_known_in_time": (
         by_cores(
             small(chain() | {"recovery": _HEARTBEATS}, _SILENT, _CRASH),
-            world=worlds.restarts_before_losses_are_known,
+            world=restarts.restarts_before_losses_are_known,
         ),
         by_cores(
             small(
@@ -314,7 +314,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
                 _SILENT,
                 {"kind": "crash_job_manager", "at_ns": 25 * MS},
             ),
-            world=worlds.watches_what_nobody_knows,
+            world=restarts.watches_what_nobody_knows,
         ),
     ),
     "job_ends": (

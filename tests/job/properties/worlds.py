@@ -20,11 +20,9 @@ from ckptsim.models.coordinator.plan import (
 )
 from ckptsim.models.lifecycle.effects import Effect
 from ckptsim.models.recovery.persistence import LentCredit
-from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, newest_of
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
-from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.gateway import Gateway
-from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
@@ -36,7 +34,6 @@ from ckptsim.sim.job.records.tasks import Operator, Source
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.tasks.outputs import InputGate
 from ckptsim.sim.job.splits import Split
-from ckptsim.sim.job.world import JobWorld
 
 _PLANNING = "ckptsim.sim.job.control.planning"
 
@@ -91,35 +88,6 @@ def wakes_nobody_for_credit(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Channel, "_credit", credit)
 
 
-def goes_back_too_far(patch: pytest.MonkeyPatch) -> None:
-    """Restart from the oldest checkpoint that is kept."""
-
-    def oldest(self: JobWorld) -> JobCheckpoint | None:
-        return next(iter(self.coordinator.completed.values()), None)
-
-    patch.setattr(JobWorld, "newest", oldest)
-
-
-def goes_back_to_savepoints(patch: pytest.MonkeyPatch) -> None:
-    """Restart from a user's savepoint where that is the newest of all that is complete."""
-
-    def newest(self: JobWorld) -> JobCheckpoint | None:
-        found = [self._initial, *self.coordinator.completed.values()]
-        return newest_of(found, None)
-
-    patch.setattr(JobWorld, "newest", newest)
-
-
-def starts_from_any_savepoint(patch: pytest.MonkeyPatch) -> None:
-    """Submit a job again from its newest savepoint, also from one that a failure has undone."""
-
-    def newest(self: Operations) -> JobCheckpoint | None:
-        found = [self._job.newest(), *self._job.coordinator.completed.values()]
-        return max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
-
-    patch.setattr(Operations, "_newest", newest)
-
-
 def closes_at_once(patch: pytest.MonkeyPatch) -> None:
     """Close without waiting for snapshots and commits under way."""
 
@@ -156,63 +124,6 @@ def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
         right(self, task, checkpoint, part)
 
     patch.setattr(CoordinatorHost, "_acknowledged", acknowledged)
-
-
-def reports_for_the_failed(patch: pytest.MonkeyPatch) -> None:
-    """Report the end of the data of a task that has failed, when the next attempt has begun."""
-    right = JobWorld.restart
-
-    def restart(self: JobWorld) -> None:
-        failed = self._plane.tasks[0]
-        right(self)
-        self.coordinator.end_of_data(failed)
-
-    patch.setattr(JobWorld, "restart", restart)
-
-
-def finishes_the_failed(patch: pytest.MonkeyPatch) -> None:
-    """Report that a task that has failed has finished, when the next attempt has begun."""
-    right = JobWorld.restart
-
-    def restart(self: JobWorld) -> None:
-        failed = self._plane.tasks[0]
-        right(self)
-        self.coordinator.task_closed(failed)
-
-    patch.setattr(JobWorld, "restart", restart)
-
-
-def restarts_before_losses_are_known(patch: pytest.MonkeyPatch) -> None:
-    """Deploy an attempt while another lost task manager may still run tasks of the last one."""
-    patch.setattr(DetectionHost, "when_known", lambda _host, call: call())
-
-
-def watches_what_nobody_knows(patch: pytest.MonkeyPatch) -> None:
-    """Let a new job manager take over the heartbeats of the one before."""
-    patch.setattr(DetectionHost, "restarted", DetectionHost._release)
-
-
-def deploys_twice(patch: pytest.MonkeyPatch) -> None:
-    """Make the tasks of an attempt again while they act."""
-    right = JobWorld.restart
-
-    def restart(self: JobWorld) -> None:
-        right(self)
-        self.redeploy()
-
-    patch.setattr(JobWorld, "restart", restart)
-
-
-def remembers_the_finished(patch: pytest.MonkeyPatch) -> None:
-    """Take tasks for finished in the next attempt that had finished in the one before."""
-    right = CoordinatorHost.start
-
-    def start(self: CoordinatorHost, attempt: int, tasks: Sequence[Any]) -> None:
-        finished = set(self.planning.finished)
-        right(self, attempt, tasks)
-        self.planning.finished |= finished
-
-    patch.setattr(CoordinatorHost, "start", start)
 
 
 def stops_no_channel(patch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,100 @@
+"""Worlds that deal with a failure in a wrong way each: what they restart from, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint, newest_of
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
+from ckptsim.sim.job.control.detection import DetectionHost
+from ckptsim.sim.job.control.operations import Operations
+from ckptsim.sim.job.world import JobWorld
+
+
+def goes_back_too_far(patch: pytest.MonkeyPatch) -> None:
+    """Restart from the oldest checkpoint that is kept."""
+
+    def oldest(self: JobWorld) -> JobCheckpoint | None:
+        return next(iter(self.coordinator.completed.values()), None)
+
+    patch.setattr(JobWorld, "newest", oldest)
+
+
+def goes_back_to_savepoints(patch: pytest.MonkeyPatch) -> None:
+    """Restart from a user's savepoint where that is the newest of all that is complete."""
+
+    def newest(self: JobWorld) -> JobCheckpoint | None:
+        found = [self._initial, *self.coordinator.completed.values()]
+        return newest_of(found, None)
+
+    patch.setattr(JobWorld, "newest", newest)
+
+
+def starts_from_any_savepoint(patch: pytest.MonkeyPatch) -> None:
+    """Submit a job again from its newest savepoint, also from one that a failure has undone."""
+
+    def newest(self: Operations) -> JobCheckpoint | None:
+        found = [self._job.newest(), *self._job.coordinator.completed.values()]
+        return max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
+
+    patch.setattr(Operations, "_newest", newest)
+
+
+def reports_for_the_failed(patch: pytest.MonkeyPatch) -> None:
+    """Report the end of the data of a task that has failed, when the next attempt has begun."""
+    right = JobWorld.restart
+
+    def restart(self: JobWorld) -> None:
+        failed = self._plane.tasks[0]
+        right(self)
+        self.coordinator.end_of_data(failed)
+
+    patch.setattr(JobWorld, "restart", restart)
+
+
+def finishes_the_failed(patch: pytest.MonkeyPatch) -> None:
+    """Report that a task that has failed has finished, when the next attempt has begun."""
+    right = JobWorld.restart
+
+    def restart(self: JobWorld) -> None:
+        failed = self._plane.tasks[0]
+        right(self)
+        self.coordinator.task_closed(failed)
+
+    patch.setattr(JobWorld, "restart", restart)
+
+
+def restarts_before_losses_are_known(patch: pytest.MonkeyPatch) -> None:
+    """Deploy an attempt while another lost task manager may still run tasks of the last one."""
+    patch.setattr(DetectionHost, "when_known", lambda _host, call: call())
+
+
+def watches_what_nobody_knows(patch: pytest.MonkeyPatch) -> None:
+    """Let a new job manager take over the heartbeats of the one before."""
+    patch.setattr(DetectionHost, "restarted", DetectionHost._release)
+
+
+def deploys_twice(patch: pytest.MonkeyPatch) -> None:
+    """Make the tasks of an attempt again while they act."""
+    right = JobWorld.restart
+
+    def restart(self: JobWorld) -> None:
+        right(self)
+        self.redeploy()
+
+    patch.setattr(JobWorld, "restart", restart)
+
+
+def remembers_the_finished(patch: pytest.MonkeyPatch) -> None:
+    """Take tasks for finished in the next attempt that had finished in the one before."""
+    right = CoordinatorHost.start
+
+    def start(self: CoordinatorHost, attempt: int, tasks: Sequence[Any]) -> None:
+        finished = set(self.planning.finished)
+        right(self, attempt, tasks)
+        self.planning.finished |= finished
+
+    patch.setattr(CoordinatorHost, "start", start)
