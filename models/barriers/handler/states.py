@@ -3,7 +3,7 @@
 A rule says what happens when an input meets a state: first some actions, then the first branch
 whose guard holds.  A branch runs actions and goes to a state, or hands the barrier to further
 inputs in turn ("the time-out first, then the barrier as an unaligned one").  `handler.py` runs the
-tables; `ckptsim explain barriers` prints them.
+tables; `ckptsim explain barrier-states` prints them.
 
 WAITING and COLLECTING belong to the aligned handler.  The four ALTERNATING states belong to the
 handler with time-outs; the strictly unaligned handler uses the two unaligned ones of them.  HOME is
