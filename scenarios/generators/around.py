@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import plain, read
-from ckptsim.scenarios.generators.checkpoint_store import STORE_FAULT_DRAWS
+from ckptsim.scenarios.generators.checkpoint_store import STORE_FAULT_DRAWS, store_hazards_of
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.composed import drawn_fault
 from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
@@ -78,10 +78,13 @@ def _partitions(text: Mapping[str, Any]) -> int:
 
 
 def _with_hazards(scenario: Scenario) -> Scenario:
-    """Add what a right core cannot prevent, now that a sync has other options and faults."""
-    if not isinstance(scenario.model, SyncModel):
+    """Add what a right core cannot prevent, now that there are other options and faults."""
+    if isinstance(scenario.model, SyncModel):
+        found = hazards_of(scenario.model, scenario.faults)
+    elif isinstance(scenario.model, StoreModel):
+        found = store_hazards_of(scenario.model, scenario.faults)
+    else:
         return scenario
-    found = hazards_of(scenario.model, scenario.faults)
     return replace(scenario, violates=tuple(dict.fromkeys([*scenario.violates, *found])))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.spec import Scenario
@@ -62,9 +63,23 @@ def checkpoint_store(choices: Choices) -> Scenario:
         name="generated",
         link="checkpoint_store",
         says="a store and fault plan that was generated",
+        violates=store_hazards_of(model, faults),
         model=model,
         faults=faults,
     )
+
+
+def store_hazards_of(model: StoreModel, faults: Iterable[object]) -> tuple[str, ...]:
+    """Return what a right core cannot prevent: a checkpoint that is newer than what was applied.
+
+    It lies in the store that a release leaves and a later one names again (docs/hazards.md).
+    """
+    deploys = sorted(
+        (fault for fault in faults if isinstance(fault, Deploy)), key=lambda fault: fault.at_ns
+    )
+    named = [model.sync.built_in, *(fault.built_in for fault in deploys)]
+    switches = sum(old is not new for old, new in pairwise(named))
+    return ("content_converges",) if switches > 1 else ()
 
 
 def _input(choices: Choices) -> StoreInput:

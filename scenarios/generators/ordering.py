@@ -110,12 +110,15 @@ def _crash(choices: Choices) -> SyncFault:
 
 
 def hazards_of(model: SyncModel, faults: Iterable[object]) -> tuple[str, ...]:
-    """Return what a right core cannot prevent; a reader that waits for memory may wait for good."""
+    """Return what a right core cannot prevent; a reader that waits for memory may wait for good.
+
+    Without a lock an older view may get the higher index: a restart from it goes back.
+    """
     blocks = model.destination.memory_policy is MemoryPolicy.BLOCK
     merges = _merges_counts(model.state_kind, faults)
     unlocked = model.source.checkpoint_lock is CheckpointLock.UNLOCKED
     return (
-        *(("snapshot_claims_are_durable",) if unlocked else ()),
+        *(("snapshot_claims_are_durable", "resume_is_monotone") if unlocked else ()),
         *(("release_is_deterministic",) if merges else ()),
         *(("flood_does_not_block_data",) if blocks else ()),
     )
