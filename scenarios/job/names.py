@@ -93,6 +93,7 @@ _PROPERTIES = (
     "at_least_once_output",
     "no_commit_before_completion",
     "transaction_ends_once",
+    "transactions_commit_in_order",
     "aborted_transactions_are_empty_at_close",
     "no_transaction_lingers",
     "final_checkpoint_is_asked_for",

@@ -15,6 +15,7 @@ _CUT = "restored_checkpoint_is_a_cut"
 _REPEATS = chain(checkpointing={"mode": "at_least_once"})
 _LOST = ("exactly_once_output", "exactly_once_state")
 _CRASH = at("sink", "crash_task", at_ns=25 * MS)
+_LOSES = {"notification_loss_ratio": 0.5}
 _SILENT = at("source", "crash_task_manager", at_ns=15 * MS, symptom="silent")
 _HEARTBEATS = {"heartbeat_interval_ns": 5 * MS, "heartbeat_timeout_ns": 30 * MS}
 _LATE_CRASH = at("sink", "crash_task", at_ns=45 * MS)
@@ -69,6 +70,12 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     ),
     "no_commit_before_completion": (by_cores(small(chain()), lifecycle=cores.CommitsAtPrecommit),),
     "transaction_ends_once": (by_cores(small(chain()), world=worlds.ends_twice),),
+    "transactions_commit_in_order": (
+        by_cores(
+            small(chain(400, costs=_LOSES, checkpointing={"interval_ns": 5 * MS})),
+            world=worlds.commits_newest_first,
+        ),
+    ),
     "aborted_transactions_are_empty_at_close": (
         by_scenario("checkpoints_off", "exactly_once_output"),
     ),

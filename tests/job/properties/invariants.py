@@ -159,6 +159,7 @@ ENDS: dict[str, Invariant] = {
         "commits only after a completion that covers them, and one end per transaction",
         "no_commit_before_completion",
         "transaction_ends_once",
+        "transactions_commit_in_order",
     ),
     "9": _row(
         "what is aborted at close, or lingers, is empty",

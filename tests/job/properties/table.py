@@ -23,6 +23,7 @@ ON_BUFFERS: dict[str, int] = {
     "savepoints_are_not_subsumed": 0,
     "no_commit_before_completion": 0,
     "transaction_ends_once": 0,
+    "transactions_commit_in_order": 0,
     "end_marks_in_order": 0,
     "acknowledged_once_when_polled": 0,
     "plan_reaches_every_running_task": 0,

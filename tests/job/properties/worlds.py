@@ -227,6 +227,16 @@ def ends_twice(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SinkWriter, "conclude", conclude)
 
 
+def commits_newest_first(patch: pytest.MonkeyPatch) -> None:
+    """Let a sink commit what several checkpoints have pre-committed from behind."""
+    right = SinkWriter.commit
+
+    def commit(self: SinkWriter, checkpoints: tuple[int, ...]) -> None:
+        right(self, checkpoints[::-1])
+
+    patch.setattr(SinkWriter, "commit", commit)
+
+
 def keeps_state_of_the_finished(patch: pytest.MonkeyPatch) -> None:
     """Let a checkpoint hold what the one before held of tasks that have finished since."""
     kept: dict[int, TaskSnapshot] = {}

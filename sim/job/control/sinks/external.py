@@ -23,9 +23,9 @@ class Status(IntEnum):
 class Transaction:
     """One transaction: what was written into it and how it stands.
 
-    attempt: the attempt that began it.  recovered: a restored sink was told to end it.
-    timed_out: the external system has aborted it by itself.  records: what was written, by
-    identity; unnamed: how many records without one.
+    attempt: the attempt that began it, 0 of a job before this one.  recovered: a restored sink was
+    told to end it.  timed_out: the external system has aborted it by itself.  records: what was
+    written, by identity; unnamed: how many records without one.
     """
 
     name: str
@@ -54,6 +54,7 @@ class ExternalSystem:
         self.transactions: dict[str, Transaction] = {}
         self._violate = violate
         self._begun = 0
+        self._uncommitted: dict[str, dict[str, None]] = {}  # of each task, in order of pre-commits
 
     def begin(self, task: str, sink: str, *, attempt: int) -> Transaction:
         """Open a transaction of a task of a sink vertex, under a name that was never used."""
@@ -75,7 +76,28 @@ class ExternalSystem:
             return
         if transaction.status is Status.OPEN:
             self._violate("transaction_ends_once", f"{name} was committed before its pre-commit")
+        if transaction.status is Status.PRECOMMITTED:
+            self._check_order(transaction)
         transaction.status = Status.COMMITTED
+
+    def _check_order(self, transaction: Transaction) -> None:
+        """Check that a task commits what it has pre-committed oldest first, also when restored.
+
+        What it does not know of, an attempt that failed has left behind.
+        Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction: pending transactions are a
+        LinkedHashMap, and a state's are recovered in the order of its list.
+        """
+        before = self._uncommitted.setdefault(_task_of(transaction.name), {})
+        for name in before:
+            if name == transaction.name:
+                break
+            older = self.transactions[name]
+            known = (older.attempt, older.recovered) == (transaction.attempt, transaction.recovered)
+            if known and older.status is Status.PRECOMMITTED:
+                says = f"{transaction.name} was committed before {name}, which is older"
+                self._violate("transactions_commit_in_order", says)
+                break
+        before.pop(transaction.name, None)
 
     def precommit(self, name: str, checkpoint_id: int) -> None:
         """Pre-commit a transaction for a checkpoint; one that has timed out stays aborted."""
@@ -83,6 +105,7 @@ class ExternalSystem:
         transaction.checkpoint_id = checkpoint_id
         if transaction.status is Status.OPEN:
             transaction.status = Status.PRECOMMITTED
+            self._uncommitted.setdefault(_task_of(name), {})[name] = None
 
     def time_out(self, name: str) -> bool:
         """Abort a transaction that nobody has ended; say whether there was such a one."""
@@ -167,4 +190,9 @@ class ExternalSystem:
                     records=list(transaction.records),
                     status=Status.PRECOMMITTED if undone else transaction.status,
                 )
+                other._uncommitted.setdefault(_task_of(name), {})[name] = None
         return other
+
+
+def _task_of(name: str) -> str:
+    return name.partition(" #")[0]

@@ -72,6 +72,8 @@ class Sinks:
         """
         self._known(restored)
         for transaction in self.external.unended():
+            if not transaction.recovered:
+                transaction.attempt = 0  # of a job before this one
             self._wait_for(transaction.name)
 
     def restarted(self, attempt: int, restored: JobCheckpoint | None) -> None:
