@@ -275,10 +275,12 @@ class LifecycleDuties(Duties):
 
 
 class OrderingDuties(Duties):
-    """Of the host of an ordering core: one end of each send, and an exact timer at the end."""
+    """Of the host of an ordering core: one end of each send, one request of the end, its timer."""
 
     def _come(self, now_ns: int, event: Any) -> str | None:
         match event:
+            case ordering_events.FinishRequested():
+                return self.once("the request of the end")
             case ordering_events.StateSent() | ordering_events.SendFailed():
                 return self.answer("the send of", event.scope, event.index)
             case ordering_events.FinishTimerFired():

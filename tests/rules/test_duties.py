@@ -84,6 +84,7 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("channel_state", [], [(0, writer_events.StreamStored(3))], "the file of 3"),
     ("lifecycle", [], [(0, lifecycle_events.EndOfPartitionReceived(0))] * 2, "second time"),
     ("ordering", [], [(0, _SENT)], "the send of the sync 1"),
+    ("ordering", [], [(0, ordering_events.FinishRequested())] * 2, "second time"),
     (
         "ordering",
         [ordering_effects.SetFinishTimer(wait_ns=5), ordering_effects.CancelFinishTimer()],
