@@ -172,7 +172,8 @@ def _draw_taken(pick: Pick) -> Sequence[Any]:
     return pick.of((own, mixed)), {"old": old}
 
 
-def _draw_gate(pick: Pick) -> Sequence[Any]:
+def drawn_gate(pick: Pick) -> Sequence[Any]:
+    """Draw what `assigned` is asked: a distribution, a subtask, old and new parallelisms."""
     kinds = [p for p, d in mapping.DISTRIBUTIONS.items() if d.supports_unaligned]
     up, down = _sizes(pick)
     new = (up, down) if pick.one_in(3) else _sizes(pick)
@@ -242,7 +243,7 @@ DRAWS: Mapping[str, Callable[[Pick], Sequence[Any]]] = {
     "inverted": _draw_taken,
     "ambiguous_subtasks": _draw_taken,
     "is_identity": _draw_taken,
-    "assign_gate": _draw_gate,
+    "assign_gate": drawn_gate,
     "split": _draw_elements,
     "broadcast": _draw_states,
     "group_of": lambda pick: (pick.integer(0, 17),),
