@@ -50,6 +50,12 @@ def _groups_of(index: int, *, max_parallelism: int, parallelism: int) -> range:
     return range(own[0], own[-1] + 1)
 
 
+def _owner(group: int, *, max_parallelism: int, parallelism: int) -> int:
+    """Look for the subtask whose range has the group."""
+    sizes = {"max_parallelism": max_parallelism, "parallelism": parallelism}
+    return next(at for at in range(parallelism) if group in _groups_of(at, **sizes))
+
+
 def _default_max_parallelism(parallelism: int) -> int:
     power = 1
     while power < parallelism + parallelism // 2:
@@ -188,6 +194,11 @@ def _draw_groups(pick: Pick) -> Sequence[Any]:
     return pick.integer(0, parallelism - 1), options
 
 
+def _draw_group(pick: Pick) -> Sequence[Any]:
+    _, options = _draw_groups(pick)
+    return pick.integer(0, options["max_parallelism"] - 1), options
+
+
 def _draw_elements(pick: Pick) -> Sequence[Any]:
     old, new = _sizes(pick)
     elements = [[f"{at} {n}" for n in range(pick.integer(0, 3))] for at in range(old)]
@@ -209,6 +220,8 @@ CORES: Mapping[str, Callable[..., Any]] = {
     "murmur_hash": key_groups.murmur_hash,
     "key_group_range": key_groups.key_group_range,
     "default_max_parallelism": key_groups.default_max_parallelism,
+    "key_group": key_groups.key_group,
+    "operator_of_key_group": key_groups.operator_of_key_group,
     "old_subtasks": mapping.old_subtasks,
     "inverted": mapping.inverted,
     "ambiguous_subtasks": mapping.ambiguous_subtasks,
@@ -224,6 +237,8 @@ NAIVE: Mapping[str, Callable[..., Any]] = {
     "murmur_hash": _murmur_hash,
     "key_group_range": _groups_of,
     "default_max_parallelism": _default_max_parallelism,
+    "key_group": lambda code, most: _murmur_hash(code) % most,
+    "operator_of_key_group": _owner,
     "old_subtasks": _old_subtasks,
     "inverted": _inverted,
     "ambiguous_subtasks": _ambiguous,
@@ -239,6 +254,8 @@ DRAWS: Mapping[str, Callable[[Pick], Sequence[Any]]] = {
     "murmur_hash": _draw_code,
     "key_group_range": _draw_groups,
     "default_max_parallelism": lambda p: (p.of((1, 2, 85, 86, 171, 900, 21845, 21846, 32768)),),
+    "key_group": lambda pick: (*_draw_code(pick), pick.of((1, 7, 128))),
+    "operator_of_key_group": _draw_group,
     "old_subtasks": _draw_old,
     "inverted": _draw_taken,
     "ambiguous_subtasks": _draw_taken,
