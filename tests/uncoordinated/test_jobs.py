@@ -10,12 +10,15 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import loads
 from ckptsim.scenarios.job import CheckpointProtocol, Job
+from ckptsim.sim.job.records.state import TaskSnapshot
+from ckptsim.sim.job.records.tasks import Task
+from ckptsim.sim.job.records.uncoordinated.task import snapshot_of
 from ckptsim.sim.mutants.uncoordinated import MUTANTS, SHOWN_BY
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.search import Subject, check
 from ckptsim.sim.world import run_world
 from tests.many import tally
-from tests.uncoordinated.jobs import HUNT
+from tests.uncoordinated.jobs import HUNT, random_job
 
 COORDINATED = CheckpointProtocol.COORDINATED
 UNCOORDINATED = CheckpointProtocol.UNCOORDINATED
@@ -29,6 +32,23 @@ def test_random_jobs_break_nothing() -> None:
     assert found.violations == []
     assert set(found.outcomes) == {"completed"}
     assert found.missed() == []
+
+
+def test_a_record_half_received_counts_as_not_received(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A snapshot that counts parts of an unfinished record is found at once, without a crash."""
+
+    def counts_parts(task: Task) -> TaskSnapshot:
+        consumed = {channel.spec.index: channel.consumed for channel in task.inputs}
+        return replace(snapshot_of(task), consumed=consumed)
+
+    monkeypatch.setattr("ckptsim.sim.job.records.uncoordinated.task.snapshot_of", counts_parts)
+    found = [row.property for seed in range(30) for row in _calm(seed).violations]
+    assert set(found) == {"records_come_out_whole"}
+
+
+def _calm(seed: int) -> RunResult:
+    """Return the run of a random job without faults."""
+    return run_world(replace(random_job(seed), faults=()), seed=seed, ties="random")
 
 
 def test_every_mutant_is_shown() -> None:

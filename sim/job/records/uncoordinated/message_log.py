@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.models.recovery import RecordPart
+
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.state import Element, Item
 
@@ -12,11 +14,13 @@ class MessageLog:
     """The messages of one channel in one attempt, durable before they are sent.
 
     keeps: messages stay; without it only their indices do, which travel with them.  written:
-    messages that were logged, those of the restored line among them.
+    messages that were logged, those of the restored line among them.  unfinished: the numbers of
+    messages that are parts of a record, and not its last one.
     """
 
     def __init__(self, *, keeps: bool) -> None:
         self.written = 0
+        self.unfinished: set[int] = set()
         self._keeps = keeps
         self._items: list[Item] = []
         self._first = 1  # the number of the first message that is kept
@@ -25,6 +29,8 @@ class MessageLog:
     def append(self, item: Item, index: int) -> None:
         """Add a message; index: what its sender has."""
         self._indices.append(index)
+        if isinstance(item, RecordPart) and not item.is_last:
+            self.unfinished.add(len(self._indices))
         if self._keeps:
             self._items.append(item)
             self.written += 1

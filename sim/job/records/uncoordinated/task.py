@@ -132,6 +132,7 @@ class TaskCheckpoints:
             sync_ns=sync_ns,
         )
         self._taken.append(taken)
+        self._check(snapshot)
         attempt.env.trace.record("took", task.entity, number, asked.index, asked.forced)
         if asked.forced:
             attempt.goal("checkpoint_forced")
@@ -140,6 +141,15 @@ class TaskCheckpoints:
         delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
         delay_ns += attempt.faults.delay_ns(SlowFile, task, number)
         attempt.later(delay_ns, Kind.SNAPSHOT, task.entity, self._written, taken)
+
+    def _check(self, snapshot: TaskSnapshot) -> None:
+        """Check that what a snapshot counts as received ends with a whole record everywhere."""
+        for channel in self._task.inputs:
+            received = snapshot.consumed[channel.spec.index]
+            if channel.log is not None and received in channel.log.unfinished:
+                says = f"{self._task.name} counts message {received} of {channel.name} as received "
+                says += "in its checkpoint, of whose record it has not taken the end"
+                self._task.attempt.violate("records_come_out_whole", says)
 
     def _written(self, taken: TakenCheckpoint) -> None:
         """Tell the job manager; a file that could not be written is no checkpoint."""
