@@ -68,7 +68,7 @@ def ordering(choices: Choices) -> Scenario:
     if choices.integer(0, 9) == 9:
         # Attempts that fail with and without data in turn, soon behind each other.
         model = replace(model, platform=PlatformTable(backoff_ns=_BACKOFF_NS))
-        faults = _IN_TURN if choices.flag() else ()
+        faults = choices.of(((), _IN_TURN, _NOW_AND_THEN))
         faults += tuple(_crash(choices) for _ in range(FAULTS_MAX - len(faults)))
     elif present:
         drawn = choices.alike(present)
@@ -97,6 +97,9 @@ _IN_TURN: tuple[SyncFault, ...] = (
     _send_crash(Point.AFTER_SEND, 1),
     _send_crash(Point.BEFORE_SEND, 3),
 )
+
+# Sends that fail with others between them, more than may fail in a row.
+_NOW_AND_THEN: tuple[SyncFault, ...] = tuple(FailSend(occurrence=each) for each in (1, 3, 5, 7))
 
 
 def _crash(choices: Choices) -> SyncFault:
