@@ -68,6 +68,7 @@ def document_of(one: OfLink) -> dict[str, Any]:
             for each in one.found
         ],
         "hazards": report.hazards,
+        "listed": report.listed,
         "goals": report.goals,
         "coverage": {
             "reached": len(report.covered),
@@ -81,7 +82,7 @@ def document_of(one: OfLink) -> dict[str, Any]:
 
 def document_of_all(documents: Sequence[dict[str, Any]], links: Sequence[OfLink]) -> dict[str, Any]:
     """Return what `--json` prints of all links; in `coverage` are the branches that any reached."""
-    names = ("outcomes", "hazards", "goals")
+    names = ("outcomes", "hazards", "listed", "goals")
     sums = {name: dict(_sum(one[name] for one in documents)) for name in names}
     return {
         "runs": sum(one["runs"] for one in documents),
@@ -153,6 +154,9 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
     if report.hazards:
         known = ", ".join(f"{name} in {runs}" for name, runs in report.hazards.items())
         pairs.insert(-2, ("hazards", f"known ones of released systems: {known}"))
+    if report.listed:
+        text = ", ".join(f"{name} in {runs}" for name, runs in report.listed.items())
+        pairs.insert(-2, ("listed", f"broken by scenarios of the library that say so: {text}"))
     pairs += [
         ("written", f"{each.file.parent}, shrunk in {each.shrinking_runs} runs")
         for each in one.found

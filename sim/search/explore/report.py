@@ -15,7 +15,9 @@ class ExploreReport:
 
     violating: the runs that broke a property, by number; covered: what was reached, and in which
     run for the first time; goals: situation -> number of runs; hazards: known hazard of a released
-    system -> number of runs that showed it; digest: of the choices and digests of all runs.
+    system -> number of runs of drawn scenarios that showed it; listed: property -> number of runs
+    of scenarios of the library that broke it, as they list; digest: of the choices and digests of
+    all runs.
     """
 
     runs: int = 0
@@ -27,6 +29,7 @@ class ExploreReport:
     goals: dict[str, int] = field(default_factory=dict)
     outcomes: dict[str, int] = field(default_factory=dict)
     hazards: dict[str, int] = field(default_factory=dict)
+    listed: dict[str, int] = field(default_factory=dict)
 
     @property
     def last_new(self) -> str:
@@ -48,6 +51,8 @@ class ExploreReport:
             self.goals[name] = self.goals.get(name, 0) + (count > 0)
         for name in found.hazards:
             self.hazards[name] = self.hazards.get(name, 0) + 1
+        for name in found.listed:
+            self.listed[name] = self.listed.get(name, 0) + 1
         fresh = [name for name in found.reached if name not in self.covered]
         self.covered.update(dict.fromkeys(fresh, found.number))
         if found.trial.violations:

@@ -48,8 +48,9 @@ class Explored:
     """What came of one run.
 
     choices: the list that decides it, tie policy and seed first; hazards: what it broke of what
-    its scenario says that it may break, which is no part of the trial's violations; reached:
-    everything that it reached; branches only where no run before it in its process did.
+    its scenario says that it may break, which is no part of the trial's violations; listed: the
+    same of a scenario of the library; reached: everything that it reached; branches only where no
+    run before it in its process did.
     """
 
     number: int
@@ -57,6 +58,7 @@ class Explored:
     trial: Trial
     reached: tuple[str, ...]
     hazards: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,37 +115,38 @@ class Explorer:
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
         found = _trial(subject, seed, ties, reached, branches)
-        drawn = self.scenario is None and subject.scenario.name not in all_names()
-        if drawn and self.link in COMPLETE:
+        of_library = subject.scenario.name in all_names()
+        if self.scenario is None and not of_library and self.link in COMPLETE:
             found = _completed(found)
-        hazards, violations = _apart(found.violations, subject.scenario.violates)
+        expected, violations = _apart(found.violations, subject.scenario.violates)
         return Explored(
             number=number,
             choices=taken,
             trial=replace(found, violations=violations),
             reached=tuple(reached),
-            hazards=hazards,
+            hazards=() if of_library else expected,
+            listed=expected if of_library else (),
         )
 
 
 @cache
 def _shelf(link: str) -> tuple[Scenario, ...]:
-    """Return the scenarios of a sound design of the library that the worlds of a link run, by name.
+    """Return the scenarios of the library that the worlds of a link run, by name.
 
-    An anti-pattern may break more than it says, at some seed.
+    Anti-patterns are among them: what they list they may break, and nothing else at any seed.
     """
     links = _SHARED.get(link, (link,))
-    return tuple(each for each in all_scenarios() if each.link in links and not each.violates)
+    return tuple(each for each in all_scenarios() if each.link in links)
 
 
 def _of_library(link: str, choices: Choices) -> Scenario:
     """Choose a scenario of the library; some are changed a little.
 
     Jobs, stores and pipelines are not: they are sound with the bounds and times that they have, not
-    with any.
+    with any.  Nor is an anti-pattern: what it breaks with others, it does not list.
     """
     scenario = choices.of(_shelf(link))
-    if link not in _CHANGED or not choices.flag():
+    if link not in _CHANGED or scenario.violates or not choices.flag():
         return scenario
     return around(scenario)(choices)
 
