@@ -46,8 +46,8 @@ class Inference:
 
     def common_key(self) -> terms.CheckpointKey | None:
         """Return the key of the state that ends every stream's interval; None if they differ."""
-        ordinals = list(self._ordinals.values())
-        first = ordinals[0] if ordinals else 1
+        ordinals = self._ordinals.values()
+        first = next(iter(ordinals), 1)
         if any(ordinal != first for ordinal in ordinals):
             return None
         return terms.CheckpointKey(first, str(first))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ckptsim.models.core import ProtocolError
@@ -18,14 +18,23 @@ _WORD = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The core is to refuse the event, with one of these kinds; none named: with any."""
+    """The core is to refuse the event, with one of these kinds; none named: with any.
+
+    flaw: what is wrong with the text of a core's refusal, if anything.
+    """
 
     kinds: frozenset[str] = frozenset()
+    flaw: str | None = field(default=None, compare=False)
 
     @classmethod
     def by(cls, *kinds: str) -> Refused:
         """Return the refusal with one of some kinds."""
         return cls(frozenset(str(kind) for kind in kinds))
+
+    @classmethod
+    def of(cls, error: ProtocolError) -> Refused:
+        """Return the refusal that a core gave, with a look at its text."""
+        return cls(frozenset((str(error.kind),)), _flaw(error))
 
 
 Answer = tuple[Any, ...] | Refused
@@ -87,7 +96,20 @@ def given(core: Any, event: Any) -> Answer:
     try:
         return tuple(core.step(event))
     except ProtocolError as error:
-        return Refused.by(error.kind)
+        return Refused.of(error)
+
+
+def _flaw(error: ProtocolError) -> str | None:
+    """Return why the text of a refusal is not one line with its kind and what was refused."""
+    says = str(error)
+    if not one_line(says, str(error.kind)):
+        return f"its text is not one line with its kind: {says!r}"
+    return None if len(says) > len(error.kind) else "its text names nothing that was refused"
+
+
+def one_line(says: str, *names: object) -> bool:
+    """Return whether a text for people is one line, and names all of these."""
+    return "\n" not in says and all(str(name) in says for name in names)
 
 
 def agree(answer: Answer, expected: Answer) -> bool:
@@ -101,7 +123,8 @@ def agree(answer: Answer, expected: Answer) -> bool:
 def difference(rules: Rules, event: Any, answer: Answer, expected: Answer) -> str | None:
     """Return in what an answer differs from the rules, or None."""
     if agree(rules.normal(answer), rules.normal(expected)):
-        return None
+        flaw = answer.flaw if isinstance(answer, Refused) else None
+        return None if flaw is None else f"at {event!r} it refused, and {flaw}"
     return f"at {event!r} it gave {text(answer)}, by its rules it is to give {text(expected)}"
 
 

@@ -270,7 +270,7 @@ class Beside:
         try:
             effects = self._core.step(event)
         except ProtocolError as error:
-            self._compare(self._rules, event, (Refused.by(error.kind), expected))
+            self._compare(self._rules, event, (Refused.of(error), expected))
             raise
         self._compare(self._rules, event, (tuple(effects), expected))
         self._ask_host(effects)

@@ -145,6 +145,7 @@ class SourceRules(Naive):
         """Yield the state that each feed stands at."""
         for feed in self._feeds:
             yield f"current of {feed}", core.current(feed), self._current(feed)
+        yield "current of no feed", core.current(StreamDescriptor("none")), None
 
     def stray(self, pick: Pick) -> Any:
         """Return what readers and the host may bring next."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.core import ProtocolError
 from ckptsim.models.lifecycle import WatermarkValve
 from ckptsim.models.ordering import Level
 from ckptsim.models.ordering.release.ledger import Ledger
@@ -216,3 +217,34 @@ def test_a_walk_ends_at_the_first_difference(core: object, text: str) -> None:
     assert found is not None
     assert text in found[0]
     assert found[1] == []
+
+
+class _Refusing:
+    def __init__(self, error: ProtocolError) -> None:
+        self._error = error
+
+    def step(self, event: object) -> list[object]:
+        raise self._error
+
+
+class _Refused(_Echo):
+    """Rules that expect a refusal."""
+
+    def answer(self, event: object) -> Refused:  # type: ignore[override]
+        return Refused.by("stale_index")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ProtocolError("stale_index", event=3), None),
+        (ProtocolError("stale_index", state="one\nanother"), "not one line"),
+        (ProtocolError("stale_index"), "names nothing that was refused"),
+    ],
+)
+def test_the_text_of_a_refusal_is_judged(error: ProtocolError, text: str | None) -> None:
+    """A refusal is one line that names what was refused."""
+    pick = Pick(Streams(1).stream("walk"))
+    found = walked(_Refusing(error), _Refused(), pick, 10)  # type: ignore[arg-type]
+    assert (found is None) == (text is None)
+    assert found is None or str(text) in found[0]

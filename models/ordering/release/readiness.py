@@ -24,8 +24,8 @@ Portion = tuple[StreamDescriptor, CheckpointId]
 
 def portions(state: PendingState, streams: Iterable[StreamDescriptor]) -> list[Portion]:
     """Return the portions that a state covers, each once: inner ones first, then by catalog."""
-    if state.kind is StateKind.STREAM:
-        return [(state.scope, state.key.id)] if state.scope is not None else []
+    if state.scope is not None:
+        return [(state.scope, state.key.id)]
     outer = [(stream, state.key.id) for stream in streams]
     return list(dict.fromkeys((*state.inner, *outer)))
 
@@ -67,10 +67,10 @@ class Readiness:
         return None
 
     def _not_counted(self, state: PendingState, covered: list[Portion]) -> Shortfall | None:
-        if self._medium is Medium.STDIO:
+        expected = state.source_count
+        if self._medium is Medium.STDIO or expected is None:
             return None
         found = self.found(covered)
-        expected = state.source_count if state.source_count is not None else 0
         if self.counts_agree(expected, found):
             return None
         return Shortfall(obstacle=Obstacle.SOURCE_COUNT, expected=expected, found=found)

@@ -266,7 +266,7 @@ class Releaser:
         return Blocked(
             scope=shelf.scope,
             next_index=shelf.last_released + 1,
-            lowest=shelf.head or 0,
+            lowest=shelf.indexes[0],
             pending=len(shelf),
             obstacle=obstacle,
             key=None if state is None else state.key,

@@ -23,9 +23,9 @@ from ckptsim.models.ordering import (
 )
 from ckptsim.models.ordering.wire import messages
 from ckptsim.models.ordering.wire.json_text import Number, read_json, write_json
-from ckptsim.sim.rules.answers import Pick
+from ckptsim.sim.rules.answers import Pick, one_line
 
-_REFUSED = "refused"
+_REFUSED = "refused, and one line says where, what was found and what was expected"
 _OTHERS = ("LOG", "SPEC", "CONNECTION_STATUS", "CATALOG", "CONTROL", "DESTINATION_CATALOG")
 
 
@@ -37,8 +37,14 @@ def _core_parse(text: str, medium: Medium, channel: int) -> Any:
     try:
         found = read_json(text)
         return messages.parse_message(found, medium=medium, size_bytes=7, channel=channel)
-    except messages.WireError:
-        return _REFUSED
+    except messages.WireError as error:
+        return _refused(error)
+
+
+def _refused(error: messages.WireError) -> str:
+    says = str(error)
+    begins = says.startswith(f"{error.path or 'message'}: found ")
+    return _REFUSED if begins and one_line(says, ", expected ") else f"refused by {says!r}"
 
 
 def _parsed(text: str, medium: Medium, channel: int) -> Any:
@@ -205,8 +211,8 @@ def _number(text: str) -> int | None:
 def _core_catalog(text: str) -> Any:
     try:
         return messages.parse_catalog(read_json(text))
-    except messages.WireError:
-        return _REFUSED
+    except messages.WireError as error:
+        return _refused(error)
 
 
 def _catalog(text: str) -> Any:
@@ -227,7 +233,11 @@ def _catalog(text: str) -> Any:
 
 def _descriptor(pick: Pick) -> Any:
     found = {"name": pick.of(("a", "b", "b")), "namespace": pick.of((None, "n"))}
-    return found if not pick.one_in(20) else pick.of(({"namespace": "n"}, None, {"name": 3}))
+    return (
+        found
+        if not pick.one_in(20)
+        else pick.of(({"namespace": "n"}, None, {"name": 3}, {"name": {}}))
+    )
 
 
 def _key(pick: Pick) -> dict[str, Any]:
@@ -268,7 +278,7 @@ def _draw_message(pick: Pick) -> Any:
     if kind == 4:
         status = {
             "stream_descriptor": _descriptor(pick),
-            "status": pick.of(("COMPLETE", "RUNNING", "ODD")),
+            "status": pick.of(("COMPLETE", "RUNNING", "ODD", "ODD" * 20)),
         }
         trace = {
             "type": pick.of(("STREAM_STATUS", "STREAM_STATUS", "ERROR", "ESTIMATE")),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ckptsim.models import ordering
 from ckptsim.models.ordering import Level, StateKind
-from ckptsim.sim.rules.answers import Pick
+from ckptsim.sim.rules.answers import Pick, one_line
 from ckptsim.sim.rules.ordering.answers import OrderingAnswers
 from ckptsim.sim.rules.ordering.facts import ZERO, Stream
 
@@ -21,6 +21,17 @@ class OrderingRules(OrderingAnswers):
         yield "pending_count", core.pending_count(), len(self._states) - len(self._sent)
         blocked = tuple(self._blocked(scope) for scope in self._scopes() if self._unsent(scope))
         yield "blocked", core.blocked(), blocked
+        for each in blocked[:1]:
+            scope = () if each.scope is None else (each.scope,)
+            waits = each.lowest if each.key is None else each.key.index
+            yield "that a line names what is blocked", one_line(str(each), waits, *scope), True
+        if self._outstanding is not None:
+            outgoing = self._outstanding.scope, self._outstanding.index
+            yield "outgoing", core.observe().outgoing, outgoing
+        for newest in list(self._reads)[-1:]:
+            read, found = self._read(*newest), self._accounted(newest)
+            yield f"records_read of {newest}", core.records_read(*newest), read
+            yield f"records_sufficient of {newest}", core.records_sufficient(*newest), read == found
         for stream in self._catalog:
             yield f"records_read of {stream}", core.records_read(stream), self._read(stream)
             verdicts = [verdict for s, verdict in self._verdicts if s == stream]
@@ -33,7 +44,9 @@ class OrderingRules(OrderingAnswers):
             done = self._ended(stream) and complete == self._read(stream)
             yield f"stream_done of {stream}", core.stream_done(stream), done
             if not self._sockets:
-                yield f"ordinal of {stream}", core.ordinal(stream), self._interval(stream)
+                interval = self._interval(stream)
+                yield f"ordinal of {stream}", core.ordinal(stream), interval
+                yield "inferred_id", core.inferred_id(stream, interval), str(interval)
 
     def stray(self, pick: Pick) -> Any:
         """Return what a right host may send next, more often than what it may not."""
@@ -185,7 +198,7 @@ class OrderingRules(OrderingAnswers):
         return ordering.StateRead(
             kind=pick.of(tuple(StateKind)),
             payload="stray",
-            stream=stream,
+            stream=stream if not pick.one_in(16) else None,
             index=pick.of([0, -1, None, pick.of(used), max(used) + 1, max(used) + 2]),
             id=pick.of([identity, None, pick.of(ids), "new"]),
             source_count=pick.of([None, 0, 1, 5]),
