@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ckptsim.models.store.client import StoreClient
+from ckptsim.models.store.log import DataRecord, PartitionLog
 from ckptsim.models.store.medium import Area, Rows
 from ckptsim.models.store.settings import Placement
 from ckptsim.models.store.state import NOTHING, PartitionState, encode_state
@@ -85,7 +86,21 @@ class ContentLoss:
         return f"{self.missing} missing, {self.stale} stale, {self.ghost} ghosts"
 
 
-def loss_of(client: StoreClient, key: TopicPartition) -> ContentLoss:
+def fold(log: PartitionLog, position: int) -> Rows:
+    """Return the content that a log, as written, implies up to a position."""
+    rows: Rows = {}
+    records = (entry.record for entry in log.written[: position + 1])
+    for record in records:
+        if not isinstance(record, DataRecord):
+            continue
+        if record.value is None:
+            rows.pop(record.key, None)
+        else:
+            rows[record.key] = record.value
+    return rows
+
+
+def loss_of(client: StoreClient, log: PartitionLog, key: TopicPartition) -> ContentLoss:
     """Compare the content of a partition with what its log implies.
 
     Open, that is the working content up to the position in memory; closed, the durable content up
@@ -93,10 +108,10 @@ def loss_of(client: StoreClient, key: TopicPartition) -> ContentLoss:
     """
     replica = client.replicas.get(key)
     if replica is not None:
-        return compare(client.logs[key].fold(replica.position), replica.content.rows())
+        return compare(fold(log, replica.position), replica.content.rows())
     state = client.checkpoint(key)
     position = NOTHING if state is None else state.position
-    return compare(client.logs[key].fold(position), client.medium.rows(Area.DATA, key))
+    return compare(fold(log, position), client.medium.rows(Area.DATA, key))
 
 
 def compare(implied: Rows, content: Rows) -> ContentLoss:

@@ -53,16 +53,6 @@ class Barrier(NetworkEvent):
     kind: OptionKind
     timeout_ns: int | None = None
 
-    @classmethod
-    def aligned_with_timeout(cls, checkpoint: int, timestamp_ns: int, timeout_ns: int) -> Barrier:
-        """Return an aligned barrier that times out; with zero or infinity it never does.
-
-        Source: Apache Flink 1.20.3, CheckpointOptions.alignedWithTimeout and isTimeoutable.
-        """
-        timed = 0 < timeout_ns < MAX_TIMEOUT_NS
-        kind = OptionKind.TIMEOUTABLE if timed else OptionKind.ALIGNED
-        return cls(checkpoint, timestamp_ns, kind, timeout_ns if timed else None)
-
     @property
     def is_unaligned(self) -> bool:
         """Tell whether the barrier overtakes data everywhere."""

@@ -58,6 +58,9 @@ class Parts:
     content: Callable[[Medium, TopicPartition], WorkingContent] = WorkingContent
 
 
+OURS = Parts()
+
+
 class StoreClient:
     """One process that keeps versions of stores locally, in one placement.
 
@@ -72,15 +75,14 @@ class StoreClient:
         placement: Placement,
         medium: Medium,
         *,
-        logs: Logs | None = None,
-        dictionaries: DictionaryServer | None = None,
-        parts: Parts | None = None,
+        parts: Parts = OURS,
     ) -> None:
         self.placement = placement
         self.medium = medium
-        self.logs: Logs = LogBook() if logs is None else logs
-        self.dictionaries = ModelDictionaryServer() if dictionaries is None else dictionaries
-        self.parts = Parts() if parts is None else parts
+        # Nothing is written and nothing served yet; a host puts its own logs and server here.
+        self.logs: Logs = LogBook()
+        self.dictionaries: DictionaryServer = ModelDictionaryServer()
+        self.parts = parts
         self.topics = LocalTopics()
         self.journal = Journal()
         self.settings = Settings()

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from ckptsim.models.store.medium import Rows
 from ckptsim.models.store.state import FieldValue
 from ckptsim.models.store.topics import TopicPartition
 
@@ -67,10 +66,6 @@ class Log(Protocol):
         """Yield what a reader finds that has processed everything up to a position."""
         ...
 
-    def fold(self, position: int) -> Rows:
-        """Return the content that the log, as written, implies up to a position."""
-        ...
-
 
 class Logs(Protocol):
     """The logs of all partitions."""
@@ -84,20 +79,20 @@ class PartitionLog:
     """The log of one partition, as it was written and as compaction left it."""
 
     def __init__(self) -> None:
-        self._written: list[Entry] = []
+        self.written: list[Entry] = []  # whatever compaction has dropped since among it
         self._entries: list[Entry] = []
         self._positions: list[int] = []
 
     @property
     def end(self) -> int:
         """Return the last position ever written; -1 for an empty log."""
-        return len(self._written) - 1
+        return len(self.written) - 1
 
     def append(self, records: Iterable[Record]) -> None:
         """Write records at the end."""
         for record in records:
-            entry = Entry(len(self._written), record)
-            self._written.append(entry)
+            entry = Entry(len(self.written), record)
+            self.written.append(entry)
             self._entries.append(entry)
             self._positions.append(entry.position)
 
@@ -115,14 +110,6 @@ class PartitionLog:
         self._entries = [entry for entry in self._entries if _survives(entry, newest)]
         self._positions = [entry.position for entry in self._entries]
 
-    def fold(self, position: int) -> Rows:
-        """Return the content that the log, as written, implies up to a position."""
-        rows: Rows = {}
-        for entry in self._written[: position + 1]:
-            if isinstance(entry.record, DataRecord):
-                apply_record(rows, entry.record)
-        return rows
-
 
 class LogBook:
     """The logs of all partitions; they belong to the broker and outlive every client."""
@@ -132,14 +119,6 @@ class LogBook:
 
     def __getitem__(self, key: TopicPartition) -> PartitionLog:
         return self._logs.setdefault(key, PartitionLog())
-
-
-def apply_record(rows: Rows, record: DataRecord) -> None:
-    """Put or delete one record in place."""
-    if record.value is None:
-        rows.pop(record.key, None)
-    else:
-        rows[record.key] = record.value
 
 
 def _survives(entry: Entry, newest: Mapping[str, int]) -> bool:

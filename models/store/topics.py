@@ -105,10 +105,6 @@ class LocalTopics:
         self.check_topic(topic)
         return tuple(TopicPartition(topic, index) for index in range(self._partitions[topic]))
 
-    def all_partitions(self) -> tuple[TopicPartition, ...]:
-        """List every partition, topics in the order of their registration."""
-        return tuple(key for topic in self._partitions for key in self.of_topic(topic))
-
 
 def _is_index(value: object, end: int) -> bool:
     """Say whether a value is an integer from 0 to below an end; a truth value is none."""

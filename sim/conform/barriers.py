@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ckptsim.models.barriers.barrier import Barrier, OptionKind
+from ckptsim.models.barriers.barrier import MAX_TIMEOUT_NS, Barrier, OptionKind
 from ckptsim.models.barriers.handler import (
     AllBarriers,
     BarrierHandler,
@@ -232,7 +232,10 @@ def _barrier(host: _Host, step: dict[str, Any]) -> Barrier:
         timeout_ms = host.timeout_ms if timeout_ms is None else timeout_ms
         if timeout_ms is None:
             raise ValueError("found opt 'timeoutable' without timeout_ms, expected milliseconds")
-        return Barrier.aligned_with_timeout(step["checkpoint"], step["ts"] * MS, timeout_ms * MS)
+        # One of zero or infinity never comes, and is an aligned barrier from the beginning.
+        # Source: Apache Flink 1.20.3, CheckpointOptions.alignedWithTimeout and isTimeoutable.
+        if not 0 < timeout_ms * MS < MAX_TIMEOUT_NS:
+            kind, timeout_ms = OptionKind.ALIGNED, None
     timeout_ns = None if timeout_ms is None else timeout_ms * MS
     return Barrier(step["checkpoint"], step["ts"] * MS, kind, timeout_ns)
 

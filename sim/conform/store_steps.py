@@ -22,10 +22,10 @@ from ckptsim.models.store import (
     TopicPartition,
     VersionState,
     decode_state,
-    mishaps,
 )
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.state import WIRE_NAMES
+from ckptsim.sim import mishaps
 
 Step = dict[str, Any]
 _SLOTS = {"custom": Slot.CUSTOM, "null": Slot.BUILT_IN, None: Slot.BUILT_IN}
@@ -79,7 +79,8 @@ class StoreScript:
 
     def loss(self, name: str) -> dict[str, int]:
         """Compare the content of a partition with what its log implies."""
-        return asdict(mishaps.loss_of(self.client, partition(name)))
+        key = partition(name)
+        return asdict(mishaps.loss_of(self.client, self.logs[key], key))
 
     def writes(self, store: str) -> int:
         """Return how many writes reached a checkpoint store."""

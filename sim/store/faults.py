@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, assert_never, cast
 
 from ckptsim.models.store import TopicPartition
-from ckptsim.models.store.mishaps import commit_by_another_party, flip_bit
 from ckptsim.scenarios.store import (
     CommitOutage,
     Compact,
@@ -28,6 +27,7 @@ from ckptsim.scenarios.store import (
     TornWrite,
     TruncateLog,
 )
+from ckptsim.sim.mishaps import commit_by_another_party, flip_bit
 from ckptsim.sim.store.kinds import KIND_FAULT
 from ckptsim.sim.store.watched import ProcessDied
 

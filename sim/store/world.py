@@ -14,10 +14,10 @@ from ckptsim.models import store
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.ingestion.events import Cause
 from ckptsim.models.store.log import Control
-from ckptsim.models.store.mishaps import fail_next_commit
 from ckptsim.models.store.replica import WorkingContent
 from ckptsim.models.store.state import DICTIONARY_STRATEGY, FieldValue, copy_of
 from ckptsim.scenarios.store import GOALS, StoreModel, Upsert
+from ckptsim.sim.mishaps import fail_next_commit
 from ckptsim.sim.store.content import (
     Contents,
     Feed,

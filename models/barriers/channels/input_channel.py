@@ -185,9 +185,10 @@ class RemoteInputChannel:
         if self.persister.status is not PersisterStatus.BARRIER_RECEIVED:
             state = self.persister.status.name
             raise ProtocolError("illegal_state", state=state, event=sequence)
-        for placed in self._priority or ():
+        priority = self._priority or []
+        for placed in priority:
             if placed.sequence == sequence:
-                self._priority = [other for other in self._priority or () if other is not placed]
+                self._priority = [other for other in priority if other is not placed]
                 self.event_count -= 1
                 raise ProtocolError("illegal_state", state="it has overtaken", event=sequence)
         for element in self._queue:
@@ -314,7 +315,3 @@ class LocalInputChannel:
     def stop(self, checkpoint: int) -> None:
         """Persist no more for this checkpoint."""
         self.persister.stop(checkpoint)
-
-    def resume(self) -> None:
-        """Ask the host to resume the sender."""
-        self._outbox.append(ResumeSender(self.index))

@@ -67,8 +67,9 @@ class DropsAllVersions(StoreVersions):
         """Drop the topic and then its siblings."""
         super().drop(topic)
         store = parse_topic(topic).store
-        for key in self.client.topics.all_partitions():
-            if parse_topic(key.topic).store == store:
+        siblings = (f"{store}_v{version}" for version in range(1, 10))
+        for sibling in filter(self.client.topics.knows, siblings):
+            for key in self.client.topics.of_topic(sibling):
                 self.client.replicas.pop(key, None)
                 self.remove((key,), self.client.store.stage_delete(key))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, TopicPartition
-from ckptsim.models.store.mishaps import ContentLoss, compare
+from ckptsim.sim.mishaps import ContentLoss, compare
 from ckptsim.sim.store.content.spans import SpanMedium
 
 if TYPE_CHECKING:

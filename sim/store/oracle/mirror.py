@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area
-from ckptsim.models.store.mishaps import compare
+from ckptsim.sim.mishaps import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, Placement, Refusal, StoreError, TopicPartition
-from ckptsim.models.store.mishaps import Loss, lose
 from ckptsim.models.store.state import NOTHING
 from ckptsim.scenarios.store import Lost
+from ckptsim.sim.mishaps import Loss, lose
 
 if TYPE_CHECKING:
     from ckptsim.sim.store.process.process import ProcessHost

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ckptsim.models.store import Area, Placement, Refusal, StepContent
 from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
-from ckptsim.models.store.mishaps import tear
+from ckptsim.sim.mishaps import tear
 from ckptsim.sim.store.costs import each_durable
 from ckptsim.sim.store.kinds import KIND_DURABLE, KIND_TIMER
 from ckptsim.sim.store.truth import SyncAccount

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ckptsim.models.store import Area, Placement, StoreError, StoreVersions, TopicPartition
-from ckptsim.models.store.mishaps import loss_of
 from ckptsim.sim.conform.store_steps import StoreScript
+from ckptsim.sim.mishaps import fold, loss_of
 
 Step = dict[str, Any]
 
@@ -201,7 +201,7 @@ class Watch:
             play(self.script, -1, {"op": "stop"})
         for key in KEYS:
             assert self.script.durable_position(str(key)) in {self.client.logs[key].end, None}
-            found = loss_of(self.client, key)
+            found = loss_of(self.client, self.script.logs[key], key)
             assert (found.missing, found.stale, found.ghost) == (0, 0, 0)
             assert self.client.medium.rows(Area.DATA, key) == self._fold(key, None)
 
@@ -209,7 +209,7 @@ class Watch:
         position = self.script.durable_position(str(key))
         rows = self.client.medium.rows(Area.DATA, key)
         claimed = -1 if position is None else position
-        log = self.client.logs[key]
+        log = self.script.logs[key]
         if self.client.placement is Placement.COLOCATED:
             damaged = position is None and self.client.store.stored(key) is not None
             assert damaged or rows == self._fold(key, claimed), "the transaction was torn"
@@ -240,8 +240,8 @@ class Watch:
             self._ahead.pop(key, None)
 
     def _fold(self, key: TopicPartition, position: int | None) -> dict[str, bytes]:
-        log = self.client.logs[key]
-        return log.fold(log.end if position is None else position)
+        log = self.script.logs[key]
+        return fold(log, log.end if position is None else position)
 
     def _reach(self, goal: str) -> None:
         self.goals[goal] = self.goals.get(goal, 0) + 1

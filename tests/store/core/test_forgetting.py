@@ -9,8 +9,8 @@ import pytest
 
 from ckptsim.models import store
 from ckptsim.models.store.log import DataRecord, PartitionLog
-from ckptsim.models.store.mishaps import ContentLoss, loss_of
 from ckptsim.models.store.state import SCHEMA_VERSION, read_fields, write_fields
+from ckptsim.sim.mishaps import ContentLoss, loss_of
 from ckptsim.sim.mutants.store import MUTANTS
 
 KEY = store.TopicPartition("s_v1", 0)
@@ -72,7 +72,7 @@ def resumed_loss(
     use(client, store.Slot.CUSTOM)
     client.open(KEY)
     client.ingest(KEY, 10)
-    return loss_of(client, KEY)
+    return loss_of(client, log_of(client), KEY)
 
 
 @pytest.mark.parametrize("placement", store.Placement)
@@ -131,7 +131,7 @@ def test_a_checkpoint_that_cannot_be_read_starts_anew_on_wiped_rows(
             client.open(KEY)
         assert client.replicas[KEY].position == -1
         client.ingest(KEY, 10)
-        assert (loss_of(client, KEY) == NO_LOSS) is (mutant is None)
+        assert (loss_of(client, log_of(client), KEY) == NO_LOSS) is (mutant is None)
 
 
 @pytest.mark.parametrize("placement", store.Placement)
