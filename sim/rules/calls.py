@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ckptsim.sim.rules.answers import Pick
+from ckptsim.sim.rules.answers import Answer, Pick, Refused
 from ckptsim.sim.rules.naive import Naive
 
 Call = tuple[Any, ...]
@@ -67,6 +67,10 @@ class Functions:
         return [_called(self._functions[name], arguments)]
 
 
+class RefusedCall(Exception):  # noqa: N818 - an answer, no error
+    """What a naive function raises where the core's is to refuse, with the kind."""
+
+
 class FunctionRules(Naive):
     """Naive functions of the same names, and what they are asked.
 
@@ -80,6 +84,13 @@ class FunctionRules(Naive):
     ) -> None:
         self._functions = functions
         self._draws = draws
+
+    def answer(self, event: Any) -> Answer | None:
+        """Return what the naive function gives, or its refusal."""
+        try:
+            return super().answer(event)
+        except RefusedCall as refused:
+            return Refused.by(str(refused))
 
     def take(self, event: Any) -> Sequence[Any]:
         """Return what the naive function gives."""

@@ -277,6 +277,8 @@ class LifecycleRules(Naive):
         yield "operator", core.operator, self._operator
         yield "ended", core.ended, self._ended
         yield "savepoint_id", core.savepoint_id, self._savepoint
+        if core.transactions is not None:
+            yield "pending", core.transactions.pending, tuple(self._pending)
         yield "latest_reported", core.latest_reported, self._heard_of
         if self._state is TaskState.WAITING_FOR_FINAL_CP:
             yield "whether it waits", bool(core.waits_for()), self._waits()

@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ckptsim.models.barriers import Barrier, OptionKind
+from ckptsim.models.barriers.barrier import EndOfData, NetworkEvent
+from ckptsim.models.barriers.channels import PersistInput
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery
 from ckptsim.models.lifecycle import NO_WATERMARK
 from ckptsim.models.recovery.in_flight import Exchange
@@ -133,6 +136,54 @@ class AfterFailureRules(Naive):
     def stray(self, pick: Pick) -> Any:
         """Return a failure around a stop."""
         return ("", {"stop_completed": pick.one_in(2)})
+
+
+class LocalChannelRules(Naive):
+    """Of a channel without a queue what is pulled is state: behind a start, before the barrier.
+
+    `_calls` has barriers, starts and stops that counted, as (which, checkpoint).
+    """
+
+    def __init__(self, index: int, outbox: list[Any]) -> None:
+        del outbox
+        self._index = index
+        self._calls: list[tuple[str, int]] = [("stop", -1)]
+
+    def take(self, event: Any) -> Sequence[Any]:
+        """Note a call, and return its result and effects."""
+        name, given = event
+        last, seen = self._calls[-1]
+        if name == "start":
+            if last == "barrier" and given < seen:
+                return [FailureReason.CHECKPOINT_SUBSUMED]
+            self._note("start", given, given > seen)
+        elif name == "stop":
+            self._note("stop", given, given >= seen)
+        elif isinstance(given, Barrier):
+            number = given.checkpoint
+            self._note("barrier", number, number > seen or (number == seen and last != "stop"))
+        elif last == "start" and not isinstance(given, NetworkEvent):
+            return [None, PersistInput(self._index, seen, (given,))]
+        return [None]
+
+    def _note(self, which: str, checkpoint: int, counts: bool) -> None:  # noqa: FBT001
+        self._calls += [(which, checkpoint)] if counts else []
+
+    def says(self, core: Any) -> Iterator[tuple[str, object, object]]:
+        """Yield the newest checkpoint that the channel knows."""
+        yield "last_seen", core.core.persister.last_seen, self._calls[-1][1]
+
+    def stray(self, pick: Pick) -> Any:
+        """Return what is pulled, or what the task calls."""
+        number = max(0, self._calls[-1][1] + pick.of((-1, 0, 0, 1)))
+        kind = pick.integer(0, 9)
+        if kind < 5:
+            return ("pulled", "data" if not pick.one_in(5) else EndOfData())
+        return (pick.of(("start", "stop")), number) if kind < 8 else ("pulled", _unaligned(number))
+
+
+def _unaligned(checkpoint: int) -> Barrier:
+    return Barrier(checkpoint, 0, OptionKind.UNALIGNED)
 
 
 class EdgeRules(Naive):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from ckptsim.models.barriers import HandlerKind
+from ckptsim.models.barriers import HandlerKind, LocalInputChannel
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
 from ckptsim.models.ordering.source import SourceCore
 from ckptsim.models.recovery.detection import FailureDetector, HeartbeatParameters
@@ -39,6 +39,7 @@ from ckptsim.sim.rules.small import (
     AssignmentRules,
     EdgeRules,
     EndOfDataRules,
+    LocalChannelRules,
     WatermarkRules,
 )
 from ckptsim.sim.rules.source import SourceRules, drawn_source
@@ -148,6 +149,7 @@ _JOB: Mapping[str, Walk] = {
     "lifecycle": Walk(_lifecycle, LifecycleRules),
     "input_channel": Walk(_channel, InputChannelRules, adapt=called),
     "output_subpartition": Walk(_channel, SubpartitionRules, adapt=called),
+    "local input channel": Walk(_channel, LocalChannelRules, LocalInputChannel, called),
     "end_of_data": Walk(_tasks, EndOfDataRules, adapt=methods),
     "watermarks": Walk(_gate, WatermarkRules, adapt=methods, events=60),
     "failover": Walk(_nothing, AfterFailureRules, adapt=function),

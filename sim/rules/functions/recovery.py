@@ -16,6 +16,9 @@ from ckptsim.models.barriers.channel_state import writer
 from ckptsim.models.recovery import key_groups, mapping, operator_state
 from ckptsim.models.recovery.mapping import Mapper
 from ckptsim.sim.rules.answers import Pick
+from ckptsim.sim.rules.calls import RefusedCall
+
+_ODD = -2089875627
 
 # Key groups -----------------------------------------------------------------------------------
 
@@ -44,7 +47,9 @@ def _murmur_hash(code: int) -> int:
 
 
 def _groups_of(index: int, *, max_parallelism: int, parallelism: int) -> range:
-    """Look at every group for the subtask that it belongs to."""
+    """Look at every group for the subtask that it belongs to; each has one, or none may run."""
+    if parallelism < 1 or max_parallelism not in range(parallelism, 32769):
+        raise RefusedCall("bad_parallelism")
     groups = range(max_parallelism)
     own = [group for group in groups if group * parallelism // max_parallelism == index]
     return range(own[0], own[-1] + 1)
@@ -66,7 +71,17 @@ def _default_max_parallelism(parallelism: int) -> int:
 # Mappings -------------------------------------------------------------------------------------
 
 
+def _may_be_ambiguous(mapper: Mapper) -> bool:
+    """Look at all small rescales; a copy gives what many subtasks take to each of them whole."""
+    if mapper in (Mapper.UNSUPPORTED, Mapper.COPY):
+        return False
+    rescales = [(old, new) for old in range(1, 5) for new in range(1, 5)]
+    return any(_ambiguous(_mapping_of(mapper, old=o, new=n), old=o) for o, n in rescales)
+
+
 def _old_subtasks(mapper: Mapper, index: int, *, old: int, new: int) -> tuple[int, ...]:
+    if mapper is Mapper.UNSUPPORTED:
+        raise RefusedCall("unsupported_rescale")
     if mapper is Mapper.FULL or (mapper is Mapper.FIRST and index == 0):
         return tuple(range(old))
     if mapper is Mapper.FIRST:
@@ -107,6 +122,8 @@ def assigned(
     distribution: mapping.Distribution, subtask: int, old: tuple[int, int], new: tuple[int, int]
 ) -> tuple[Any, ...]:
     """Return what a gate takes over: old subtasks, old channels, identity, ambiguous, virtual."""
+    if distribution.downstream is None:
+        raise RefusedCall("unsupported_rescale")
     assert distribution.downstream is not None
     down = _mapping_of(distribution.downstream, old=old[1], new=new[1])
     up = _mapping_of(distribution.upstream, old=old[0], new=new[0])
@@ -167,8 +184,7 @@ def _sizes(pick: Pick) -> tuple[int, int]:
 
 def _draw_old(pick: Pick) -> Sequence[Any]:
     old, new = _sizes(pick)
-    mapper = pick.of([each for each in Mapper if each is not Mapper.UNSUPPORTED])
-    return mapper, pick.integer(0, new - 1), {"old": old, "new": new}
+    return pick.of(list(Mapper)), pick.integer(0, new - 1), {"old": old, "new": new}
 
 
 def _draw_taken(pick: Pick) -> Sequence[Any]:
@@ -178,9 +194,12 @@ def _draw_taken(pick: Pick) -> Sequence[Any]:
     return pick.of((own, mixed)), {"old": old}
 
 
-def drawn_gate(pick: Pick) -> Sequence[Any]:
-    """Draw what `assigned` is asked: a distribution, a subtask, old and new parallelisms."""
-    kinds = [p for p, d in mapping.DISTRIBUTIONS.items() if d.supports_unaligned]
+def drawn_gate(pick: Pick, *, odd: bool = False) -> Sequence[Any]:
+    """Draw what `assigned` is asked: a distribution, a subtask, old and new parallelisms.
+
+    odd: also of a distribution that has no mapping, which is refused.
+    """
+    kinds = [p for p, d in mapping.DISTRIBUTIONS.items() if d.supports_unaligned or odd]
     up, down = _sizes(pick)
     new = (up, down) if pick.one_in(3) else _sizes(pick)
     distribution = mapping.DISTRIBUTIONS[pick.of(kinds)]
@@ -189,14 +208,16 @@ def drawn_gate(pick: Pick) -> Sequence[Any]:
 
 def _draw_groups(pick: Pick) -> Sequence[Any]:
     most = pick.of((1, 5, 128, 160))
-    parallelism = pick.integer(1, min(most, 9))
+    most = most if not pick.one_in(9) else pick.of((0, 32769))
+    parallelism = pick.integer(1, 9 if pick.one_in(9) else max(1, min(most, 9)))
     options = {"max_parallelism": most, "parallelism": parallelism}
     return pick.integer(0, parallelism - 1), options
 
 
 def _draw_group(pick: Pick) -> Sequence[Any]:
-    _, options = _draw_groups(pick)
-    return pick.integer(0, options["max_parallelism"] - 1), options
+    most = pick.of((1, 5, 128, 160))
+    options = {"max_parallelism": most, "parallelism": pick.integer(1, min(most, 9))}
+    return pick.integer(0, most - 1), options
 
 
 def _draw_elements(pick: Pick) -> Sequence[Any]:
@@ -212,7 +233,9 @@ def _draw_states(pick: Pick) -> Sequence[Any]:
 
 
 def _draw_code(pick: Pick) -> Sequence[Any]:
-    return (pick.of((0, 1, -1, 2**31 - 1, -(2**31), pick.integer(-(2**31), 2**31 - 1))),)
+    # Of the hashes of all codes one is the least number, which has no absolute value: that of _ODD.
+    codes = (0, 1, -1, 2**31 - 1, -(2**31), _ODD, pick.integer(-(2**31), 2**31 - 1))
+    return (pick.of(codes),)
 
 
 CORES: Mapping[str, Callable[..., Any]] = {
@@ -222,6 +245,7 @@ CORES: Mapping[str, Callable[..., Any]] = {
     "default_max_parallelism": key_groups.default_max_parallelism,
     "key_group": key_groups.key_group,
     "operator_of_key_group": key_groups.operator_of_key_group,
+    "may_be_ambiguous": lambda mapper: mapper.may_be_ambiguous,
     "old_subtasks": mapping.old_subtasks,
     "inverted": mapping.inverted,
     "ambiguous_subtasks": mapping.ambiguous_subtasks,
@@ -239,6 +263,7 @@ NAIVE: Mapping[str, Callable[..., Any]] = {
     "default_max_parallelism": _default_max_parallelism,
     "key_group": lambda code, most: _murmur_hash(code) % most,
     "operator_of_key_group": _owner,
+    "may_be_ambiguous": _may_be_ambiguous,
     "old_subtasks": _old_subtasks,
     "inverted": _inverted,
     "ambiguous_subtasks": _ambiguous,
@@ -256,11 +281,12 @@ DRAWS: Mapping[str, Callable[[Pick], Sequence[Any]]] = {
     "default_max_parallelism": lambda p: (p.of((1, 2, 85, 86, 171, 900, 21845, 21846, 32768)),),
     "key_group": lambda pick: (*_draw_code(pick), pick.of((1, 7, 128))),
     "operator_of_key_group": _draw_group,
+    "may_be_ambiguous": lambda pick: (pick.of(list(Mapper)),),
     "old_subtasks": _draw_old,
     "inverted": _draw_taken,
     "ambiguous_subtasks": _draw_taken,
     "is_identity": _draw_taken,
-    "assign_gate": drawn_gate,
+    "assign_gate": lambda pick: drawn_gate(pick, odd=pick.one_in(9)),
     "split": _draw_elements,
     "broadcast": _draw_states,
     "group_of": lambda pick: (pick.integer(0, 17),),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ckptsim.models.barriers import Barrier, OptionKind
+from ckptsim.models.barriers.handler import AllBarriers
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.rules.answers import Answer, Pick
@@ -167,6 +168,7 @@ class TrackerRules(ClockRules):
         numbers = tuple(each.checkpoint for each in self._list)
         yield "pending_checkpoints", core.pending_checkpoints, numbers
         yield "open_channels", core.open_channels, self._left
+        yield "all_barriers", core.all_barriers(latest), AllBarriers.DONE
 
     def stray(self, pick: Pick) -> Any:
         """Return what channels may bring next, and what belongs to other handlers."""
