@@ -178,7 +178,7 @@ class StoreClient:
             try:
                 replica.sync()
             except StoreError as error:
-                failure = error if failure is None else failure
+                failure = failure or error
         self.replicas = {}
         if failure is not None:
             raise failure

@@ -101,7 +101,7 @@ class Replica:
             match effects.popleft():
                 case ingestion_events.MakeDurable() as wanted:
                     outcome, refused = self.make_durable(wanted)
-                    failure = refused if failure is None else failure
+                    failure = failure or refused
                     effects.extend(self.ingestion.step(outcome))
                 case ingestion_events.FinishSync():
                     self._client.journal.record_sync()
