@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ckptsim.models.store.client import StoreClient
+from ckptsim.models.store.errors import StoreError
 from ckptsim.models.store.log import DataRecord, PartitionLog
 from ckptsim.models.store.medium import Area, Rows
 from ckptsim.models.store.settings import Placement
-from ckptsim.models.store.state import NOTHING, PartitionState, encode_state
+from ckptsim.models.store.state import NOTHING, PartitionState, decode_state, encode_state
 from ckptsim.models.store.topics import TopicPartition
+from ckptsim.scenarios.store import Damage
 
 
 class Loss(StrEnum):
@@ -45,6 +50,71 @@ def flip_bit(client: StoreClient, key: TopicPartition, bit: int) -> None:
         damaged = bytearray(stored)
         damaged[-1 - index] ^= 1 << shift
         client.store.overwrite(key, bytes(damaged))
+
+
+def damage(client: StoreClient, key: TopicPartition, how: Damage) -> None:
+    """Damage the stored blob of a partition in some way; what is damaged already stays as it is.
+
+    Of a consumer group's checkpoint it is the metadata; the group's offset stays what it is.
+    """
+    client.topics.check(key)
+    if how is Damage.BIT:
+        flip_bit(client, key, 0)
+        return
+    stored = client.store.stored(key)
+    try:
+        blob = client.store.get(key)
+    except StoreError:
+        return
+    if stored is None or blob is None or (how in _FIELDS and not _is_state(blob)):
+        return
+    group = client.placement is Placement.CONSUMER_GROUP_BLOB
+    frame = _damaged(client.store.slot_key(key), blob, how)
+    client.store.overwrite(key, stored[:8] + base64.b85encode(frame) if group else frame)
+
+
+def _damaged(key: TopicPartition, blob: bytes, how: Damage) -> bytes:
+    """Return the frame of a blob that is wrong in one place; its checksum is right, if it can be.
+
+    Written from the description of a frame, not by the code that seals one.
+    """
+    name, length, head = str(key), len(blob), b"CKPT\x01\x01"
+    match how:
+        case Damage.FOREIGN:
+            head = b"KEPT\x01\x01"
+        case Damage.CHECKSUM_KIND:
+            head = b"CKPT\x01\x00"
+        case Damage.SCHEMA:
+            head = b"CKPT\x02\x01"
+        case Damage.OTHER_PARTITION:
+            name = str(replace(key, partition=key.partition + 1))
+        case Damage.LENGTH:
+            length += 1
+        case Damage.NO_FIELDS | Damage.NO_TABLE | Damage.OTHER_FIELDS | Damage.NO_POSITION:
+            fields = json.loads(blob[5:]) | {"position": "0"}
+            blob = blob[:5] + (_FIELDS[how] or json.dumps(fields).encode())
+            length = len(blob)
+        case _:
+            pass
+    named = len(name.encode()).to_bytes(2, "big") + name.encode()
+    body = head + named + length.to_bytes(4, "big") + blob
+    frame = body + hashlib.sha256(body).digest()
+    return frame[: len(frame) // 2] if how is Damage.TRUNCATED else frame
+
+
+_FIELDS = {
+    Damage.NO_FIELDS: b"{",
+    Damage.NO_TABLE: b"[]",
+    Damage.OTHER_FIELDS: b'{"position":0,"unheard_of":1}',
+    Damage.NO_POSITION: b"",  # its own fields, but for a text where the position stands
+}
+
+
+def _is_state(blob: bytes) -> bool:
+    try:
+        return decode_state(blob) is not None
+    except StoreError:
+        return False
 
 
 def tear(client: StoreClient, key: TopicPartition, blob: bytes, kept_bytes: int) -> None:

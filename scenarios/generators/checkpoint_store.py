@@ -15,6 +15,7 @@ from ckptsim.scenarios.store import (
     CrashBetweenEffects,
     CrashInReset,
     CrashRate,
+    Damage,
     Deploy,
     DictionaryOutage,
     FailRecovery,
@@ -182,7 +183,9 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "rebootstrap": lambda c, _: Rebootstrap(
         version=_version(c), partition=_partition(c), at_ns=_at(c)
     ),
-    "tamper": lambda c, _: Tamper(version=_version(c), partition=_partition(c), at_ns=_at(c)),
+    "tamper": lambda c, _: Tamper(
+        version=_version(c), partition=_partition(c), at_ns=_at(c), damage=c.of(tuple(Damage))
+    ),
     "fail_recovery": lambda c, _: FailRecovery(start=c.integer(1, 3)),
     "crash_in_reset": lambda c, _: CrashInReset(reset=c.integer(1, 2)),
     "deploy": lambda c, model: Deploy(

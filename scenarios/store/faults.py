@@ -24,6 +24,22 @@ class Lost(StrEnum):
     LOCAL = "local"
 
 
+class Damage(StrEnum):
+    """What has become of a stored checkpoint: of its frame, or of the state in a right frame."""
+
+    BIT = "bit"
+    TRUNCATED = "truncated"
+    FOREIGN = "foreign"
+    CHECKSUM_KIND = "checksum_kind"
+    SCHEMA = "schema"
+    OTHER_PARTITION = "other_partition"
+    LENGTH = "length"
+    NO_FIELDS = "no_fields"
+    NO_TABLE = "no_table"
+    OTHER_FIELDS = "other_fields"
+    NO_POSITION = "no_position"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashAt:
     """The process dies at an instant and starts again, perhaps without some of its disks."""
@@ -110,11 +126,12 @@ class DictionaryOutage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tamper:
-    """A bit of a stored checkpoint flips."""
+    """A stored checkpoint is damaged: a bit of it flips, or it is not what was stored there."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
     partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
     at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+    damage: Damage = choice("bit", Damage, says="what has become of it", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from ckptsim.models.store import (
 )
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.state import WIRE_NAMES
+from ckptsim.scenarios.store import Damage
 from ckptsim.sim import mishaps
 
 Step = dict[str, Any]
@@ -145,6 +146,10 @@ class StoreScript:
         self._mutate(step, self._returned)
 
     def _op_tamper(self, step: Step) -> None:
+        how = Damage(step.get("damage", "bit"))
+        if how is not Damage.BIT:
+            mishaps.damage(self.client, partition(step["tp"]), how)
+            return
         mishaps.flip_bit(self.client, partition(step["tp"]), self._flips)
         self._flips += 1
 

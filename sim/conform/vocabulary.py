@@ -249,7 +249,7 @@ _CHECKPOINT_STORE = Words(
         "delete": "tp:text",
         "mutate_input": "tp:text",
         "mutate_returned": "tp:text",
-        "tamper": "tp:text",
+        "tamper": "tp:text damage:text?",
         "foreign_commit": "tp:text pos:int",
         "open": "tp:text",
         "ingest": "tp:text n:int",

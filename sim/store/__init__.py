@@ -18,7 +18,9 @@ def run(spec: RunSpec) -> RunResult:
     """Run one process with its store to the end and return the tables."""
     world = StoreWorld(spec)
     world.run()
-    return tables(world)
+    found = tables(world)
+    world.client.medium.close()
+    return found
 
 
 CORES = ProtocolCores

@@ -30,6 +30,7 @@ VOCABULARY: Vocabulary = {
     "swapped": Telling("makes version {version} the current one", "version", always=True),
     "dropped": Telling("drops version {version}", "version", always=True),
     "tampered": Telling("flips a bit of the checkpoint of {scope}", "scope", always=True),
+    "damaged": Telling("damages the checkpoint of {scope}: {damage}", "scope damage", always=True),
     "foreign_commit": Telling(
         "commits position {position} for {scope}, which is not its own",
         "scope position",

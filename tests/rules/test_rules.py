@@ -29,7 +29,6 @@ WALKED = {name: one for name, one in MUTANTS.items() if one.slot in WALKING}
 FOLLOWS = {
     "slow_stores_forgotten": "sixteen checkpoints have to end while one is stored",
     "hangs_on_recovery": "what a failed recovery ends is the process, which no walk has",
-    "mirrors_deleted": "a key has to be flushed, deleted, left in a mirror and put back by it",
     "wipes_before_clearing": "a crash has to come between two writes of one step",
 }
 

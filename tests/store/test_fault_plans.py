@@ -12,7 +12,9 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators import Choices, checkpoint_store
 from ckptsim.scenarios.store import (
     CommitOutage,
+    CrashAt,
     CrashBetweenEffects,
+    Damage,
     FailRecovery,
     FailWrite,
     StopAt,
@@ -21,6 +23,7 @@ from ckptsim.scenarios.store import (
     StoreModel,
     StorePlacement,
     StoreSync,
+    Tamper,
     TornWrite,
 )
 from ckptsim.sim.kernel import Streams
@@ -105,6 +108,24 @@ def test_half_of_a_checkpoint_is_not_taken_for_whole(kept_bytes: int) -> None:
         torn = int(placement is StorePlacement.EXTERNAL)
         assert (goals["crashed_within_write"], goals["corrupt_checkpoint"]) == (torn, torn)
         _survives(scenario, "structural", seed=0)
+
+
+@pytest.mark.parametrize("placement", StorePlacement)
+@pytest.mark.parametrize("damage", Damage)
+def test_damage_of_every_kind_is_noticed_at_the_start(
+    damage: Damage, placement: StorePlacement
+) -> None:
+    """A frame that is not right is corrupt, and fields that are none cannot be read."""
+    ms = 1_000_000
+    tamper = Tamper(at_ns=40 * ms, damage=damage)
+    scenario = _planned(replace(_SMALL, placement=placement), tamper, CrashAt(at_ns=40 * ms + 1))
+    goals = run_world(scenario, seed=0, ties="structural").goals
+    group = placement is StorePlacement.CONSUMER_GROUP_BLOB
+    readable = damage is Damage.NO_POSITION and group  # a group has the position in its offset
+    fields = damage in (Damage.NO_FIELDS, Damage.NO_TABLE, Damage.OTHER_FIELDS, Damage.NO_POSITION)
+    expected = (int(not fields), int(fields and not readable))
+    assert (goals["corrupt_checkpoint"], goals["unreadable_checkpoint"]) == expected
+    _survives(scenario, "structural", seed=0)
 
 
 @pytest.mark.parametrize("placement", StorePlacement)

@@ -53,7 +53,7 @@ class ClientAnswers(holdings.ClientFacts):
         found, damage = self.slots.get((self._slot, tp)), None
         if found == ("bad",):
             damage = Refusal.CORRUPT_CHECKPOINT
-        elif found == ("raw", holdings.NEWER):
+        elif found is not None and found[0] == "unreadable":
             damage = Refusal.UNREADABLE_CHECKPOINT
         if damage is not None:
             self._reset(tp, wipe=True)
@@ -199,8 +199,14 @@ class ClientAnswers(holdings.ClientFacts):
 
     def _tamper(self, step: holdings.Step) -> None:
         self.check(step["tp"])
-        if (self._slot, step["tp"]) in self.slots:
-            self.slots[self._slot, step["tp"]] = ("bad",)
+        place, damage = (self._slot, step["tp"]), step.get("damage", "bit")
+        found = self.slots.get(place, ("none",))[0]
+        if damage in holdings.OF_STATES:
+            has_offset = self._group and damage == "no_position"
+            if found == "state" and not has_offset:
+                self.slots[place] = ("unreadable",)
+        elif found != "none":
+            self.slots[place] = ("bad",)
 
     def _foreign_commit(self, step: holdings.Step) -> None:
         self.check(step["tp"])

@@ -8,21 +8,30 @@ Source: linkedin/venice, as docs/checkpoint-store.md tells it; not the core.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from ckptsim.models.store import Order, Placement
 from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.settings import SyncRules
-from ckptsim.models.store.state import PartitionState, VersionCopy
+from ckptsim.models.store.state import PartitionState, VersionCopy, encode_state
 from ckptsim.sim.rules.store.ingestion import IngestionRules
 
 Step = dict[str, Any]
 Rows = dict[str, bytes]
 _SLOTS = {"custom": 0, None: 1}
 _GROUP_BYTES_MAX = 3072
-NEWER = 'CKPS\x02{"position":3}'
-"""A checkpoint of a newer release, as text: its rows are there, up to where is unknown."""
+_GROUP_CHARACTERS_MAX = 4096
+NEWER, HALF = 'CKPS\x02{"position":3}', 'CKPS\x01{"position":"3"}'
+"""Checkpoints of a newer release and of a bad one, as text: their rows are there, to some place."""
+OTHER = PartitionState(position=0, end_of_push=True, version=VersionCopy(sorted=False))
+"""A state that somebody else has put there."""
+LONG = "s" * 240 + "_v1"
+
+
+OF_STATES = ("no_fields", "no_table", "other_fields", "no_position")
+"""Damage that befalls a state in a frame, which stays as it is."""
 
 
 class RefusedError(Exception):
@@ -53,7 +62,8 @@ class ClientFacts:
         self.written: dict[str, list[Any]] = {}
         self.data: dict[str, Rows] = {}
         self.mirror: dict[str, Rows] = {}
-        self.slots: dict[tuple[int, str], Any] = {}  # ("state", fields), ("raw", text), ("bad",)
+        # What each holds: ("state", fields), ("raw", text), ("bad",), ("unreadable",).
+        self.slots: dict[tuple[int, str], Any] = {}
         self.writes = [0, 0]
         self.failing: list[tuple[int, str]] = []
         self.failing_writes: list[str] = []
@@ -189,17 +199,22 @@ class ClientFacts:
         self.check(step["tp"])
         if text is None:
             raise RefusedError(Refusal.INVALID_BLOB)
-        if self._group and len(text) > _GROUP_BYTES_MAX:
+        size = len(text)
+        in_frame = 4 + 1 + 1 + 2 + len(step["tp"]) + 4 + size + 32
+        if self._group and (size > _GROUP_BYTES_MAX or in_frame / 4 * 5 > _GROUP_CHARACTERS_MAX):
             raise RefusedError(Refusal.BLOB_TOO_LARGE)
         self._count_write(self._slot, step["tp"])
-        self.slots[self._slot, step["tp"]] = ("raw", text)
+        found: tuple[Any, ...] = ("unreadable",) if text in (NEWER, HALF) else ("raw", text)
+        if text == encode_state(OTHER).decode():
+            found = ("state", asdict(OTHER))
+        self.slots[self._slot, step["tp"]] = found
 
     def _get(self, step: Step) -> list[Any]:
         self.check(step["tp"])
         found = self._stored(step["tp"])
         if found is None:
             return [None]
-        if found[1] == NEWER:
+        if found[0] == "unreadable":
             raise RefusedError(Refusal.UNREADABLE_CHECKPOINT)
         return [f"pos={found[1]['position']}" if found[0] == "state" else found[1]]
 

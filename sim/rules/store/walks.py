@@ -8,15 +8,18 @@ from functools import partial
 from typing import Any
 
 from ckptsim.models.store import Area, Placement, StoreVersions
+from ckptsim.models.store.state import encode_state
+from ckptsim.scenarios.store import Damage
 from ckptsim.sim.conform.store_steps import StoreScript, partition
 from ckptsim.sim.rules.answers import Answer, Pick
 from ckptsim.sim.rules.store.client import ClientAnswers
-from ckptsim.sim.rules.store.holdings import NEWER, Step
+from ckptsim.sim.rules.store.holdings import HALF, LONG, NEWER, OTHER, Step
 
 _TOPICS = ("s_v1", "s_v2", "s_v1_x_mv")
 _VERSION = {"sorted": True, "chunked": False, "compressionStrategy": "ZSTD_WITH_DICT"}
 _BEGINNING: tuple[Step, ...] = (
     *({"op": "register", "topic": topic, "partitions": 2} for topic in _TOPICS),
+    {"op": "register", "topic": LONG, "partitions": 1},
     {"op": "config", "dicts": {"s_v1": "one", "s_v2": "two"}},
 )
 
@@ -94,6 +97,8 @@ class ClientRules(ClientAnswers):
             return {"op": "ingest", "tp": tp, "n": pick.integer(1, 5)}
         if kind < 13:
             return {"op": "sync", "tp": tp}
+        if self.current and pick.one_in(3):
+            return {"op": "drop_version", "topic": f"s_v{self.current['s']}"}
         return _odd(pick, tp) if kind < 18 else _setting(pick)
 
 
@@ -128,16 +133,18 @@ def _odd(pick: Pick, tp: str) -> Step:
         {"op": "fail_next_write", "tp": tp},
         {"op": "fail_next_commit", "tp": tp},
         {"op": "tamper", "tp": tp},
+        {"op": "tamper", "tp": tp, "damage": pick.of(tuple(Damage)).value},
         {"op": "rebootstrap", "tp": tp, "wipe": pick.one_in(2)},
         {"op": "compact", "tp": tp},
-        {"op": "set", "tp": tp, "blob": pick.of(("x", None, NEWER))},
-        {"op": "set", "tp": tp, "size": pick.of((3072, 3073))},
+        {"op": "set", "tp": tp, "blob": pick.of(("x", None, NEWER, HALF))},
+        {"op": "set", "tp": tp, "blob": encode_state(OTHER).decode()},
+        {"op": "set", "tp": pick.of((tp, f"{LONG}/0")), "size": pick.of((3072, 3073))},
         {"op": "get", "tp": tp},
         {"op": "delete", "tp": pick.of((tp, "s_v9/0"))},
         {"op": "foreign_commit", "tp": tp, "pos": pick.integer(-1, 9)},
         {"op": "read", "tp": tp, "k": pick.of("abc")},
         {"op": "get_svs", "topic": topic},
-        {"op": "get_svs", "topic": "s_v1"},
+        {"op": "get_svs", "topic": tp.rpartition("/")[0]},
         {"op": "version_swap", "store": "s", "to": pick.integer(1, 3)},
         {"op": "drop_version", "topic": topic},
         {"op": "register", "topic": pick.of((*_TOPICS, "s_rt")), "partitions": pick.of((2, 2, 0))},
