@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -95,6 +95,14 @@ def given(core: Any, event: Any) -> Answer:
     """Return what a core answers; a refusal is an answer."""
     try:
         return tuple(core.step(event))
+    except ProtocolError as error:
+        return Refused.of(error)
+
+
+def asked(question: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a core says to a question; a refusal is an answer."""
+    try:
+        return question(*arguments)
     except ProtocolError as error:
         return Refused.of(error)
 

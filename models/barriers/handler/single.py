@@ -310,15 +310,14 @@ class SingleCheckpointHandler:
     def _abort(self, checkpoint: int, reason: FailureReason) -> None:
         # Both numbers first: barriers of this checkpoint that are still on their way are obsolete
         # from now on, and each is answered by resuming its channel.
-        self._current = max(self._current, checkpoint)
+        self._current = checkpoint  # older ones are not aborted
         self._last = max(self._last, checkpoint)
         self._pending_barrier = None
         self._aligned.clear()
         self._target = 0
         self._cancel_timer()
         self._take(Input.ABORT, Run(None, checkpoint=checkpoint))
-        if checkpoint == self._current:
-            self._clock.reset(self._effects)
+        self._clock.reset(self._effects)
         self._effects.append(handler_events.AbortCheckpoint(checkpoint, reason))
         self._settle(AllBarriers.FAILED)
 

@@ -192,7 +192,7 @@ def _core_text(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return _REFUSED if "NaN" in text or "Infinity" in text else text
+    return _REFUSED if "NaN" in text or "Infinity" in text or text == _DEEP else text
 
 
 def _core_whole(text: str) -> int | None:
@@ -202,6 +202,8 @@ def _core_whole(text: str) -> int | None:
 def _number(text: str) -> int | None:
     """Return the value of a fraction of whole numbers, if it is one and has at most 18 digits."""
     digits, _, exponent = text.lower().partition("e")
+    if len(exponent) > 18:
+        return None  # beyond all bounds
     before, _, after = digits.partition(".")
     above, below = int(before + after) * 10 ** max(0, int(exponent or 0)), 10 ** len(after)
     below *= 10 ** max(0, -int(exponent or 0))
@@ -329,7 +331,11 @@ _TEXTS = (
     "[NaN]",
     "-Infinity",
 )
-_NUMBERS = ("4", "4.0", "4.5", "-3", "1e3", "15e-1", "20e-1", "1e17", "1e18", "999999999999999999")
+_DEEP = "[" * 50_000  # more than any reader follows
+_NUMBERS = (
+    *("4", "4.0", "4.5", "-3", "1e3", "15e-1", "20e-1", "1e17", "1e18", "999999999999999999"),
+    "1e99999999999999999999",
+)
 
 CORES: Mapping[str, Callable[..., Any]] = {
     "parse_message": _core_parse,
@@ -348,7 +354,7 @@ NAIVE: Mapping[str, Callable[..., Any]] = {
 DRAWS: Mapping[str, Callable[[Pick], Sequence[Any]]] = {
     "parse_message": lambda p: (json.dumps(_draw_message(p)), p.of(tuple(Medium)), 1),
     "render_state": _draw_effect,
-    "write_json": lambda pick: (pick.of(_TEXTS),),
+    "write_json": lambda pick: (_DEEP if pick.one_in(60) else pick.of(_TEXTS),),
     "whole": lambda pick: (pick.of(_NUMBERS),),
     "parse_catalog": _draw_catalog,
 }

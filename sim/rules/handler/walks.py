@@ -8,7 +8,7 @@ from typing import Any
 from ckptsim.models.barriers import AllBarriers, Barrier, HandlerKind, OptionKind
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.sim.rules.answers import Pick, Rules
+from ckptsim.sim.rules.answers import Pick, Refused, Rules, asked
 from ckptsim.sim.rules.handler.answers import HandlerAnswers
 from ckptsim.sim.rules.handler.tracker import TrackerRules
 
@@ -46,6 +46,9 @@ class HandlerRules(HandlerAnswers):
         settled = AllBarriers.DONE if self._left == 0 else self._all
         yield "all_barriers", core.all_barriers(self._current), settled
         yield "all_barriers before", core.all_barriers(self._current - 1), AllBarriers.DONE
+        if self._left:
+            refused = Refused.by("unknown_checkpoint")
+            yield "all_barriers behind", asked(core.all_barriers, self._current + 1), refused
         yield "clock.checkpoint", core.clock.checkpoint, self._measured
         yield "clock.running", core.clock.running, self._running is not None
         yield "clock.owed", core.clock.owed, tuple(self._owed)

@@ -108,7 +108,7 @@ def drawn_strategy(pick: Pick) -> restart.RestartParameters:
     return restart.ExponentialDelay(
         initial_backoff_ns=pick.of((1, _SECOND)),
         max_backoff_ns=pick.of((_SECOND, 5 * _SECOND, 60 * _SECOND)),
-        backoff_multiplier=pick.of((1.5, 2.0)),
+        backoff_multiplier=pick.of((1.5, 2.0, 1e6)),
         reset_backoff_threshold_ns=20 * _SECOND,
         jitter_factor=pick.of((0.0, 0.1, 1.0)),
         attempts_before_reset=pick.of((None, None, 1, 4)),
