@@ -188,6 +188,7 @@ class Differential:
             name = f"{slot} {self._made}"
             return Beside(core, rules, duties, name=name, pick=pick, watch=self)
 
+        make.__wrapped__ = factory  # type: ignore[attr-defined]  # for hosts that ask whose it is
         return make
 
     def _witnessed(self, name: str, core: Any, *made_of: Any) -> Any:

@@ -367,6 +367,7 @@ DUTIES: Mapping[str, Callable[[], Duties]] = {
     "channel_state": WriterDuties,
     "subtask": SubtaskDuties,
     "lifecycle": LifecycleDuties,
+    "naive lifecycle": LifecycleDuties,
     "ingestion": IngestionDuties,
     "course of failures": FailoverDuties,
     "failure detector": DetectionDuties,

@@ -11,6 +11,7 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.models.lifecycle import WatermarkValve
 from ckptsim.models.ordering import Level
 from ckptsim.models.ordering.release.ledger import Ledger
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.mutants.registry import MUTANTS
@@ -156,6 +157,17 @@ def test_rules_beside_a_run_change_nothing_of_it(link: str) -> None:
         alone.outcome,
         alone.events,
     )
+
+
+@pytest.mark.parametrize("name", ["final_chain_naive", "final_backlog_naive_aligned"])
+def test_the_design_before_flip_147_is_run_as_it_is_beside_rules(name: str) -> None:
+    """A job that ends by the naive protocol has the naive cores in exploring runs, too."""
+    watched, alone = (
+        trial(Subject(scenario=by_name(name), differential=one), 3, "random")
+        for one in (True, False)
+    )
+    assert watched.violations == ()
+    assert watched.digest == alone.digest
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from inspect import unwrap
+from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers import handler_kind
 from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
@@ -26,7 +27,7 @@ def make_cores(
     outputs: int,
     restored_from: int | None,
     finished_on_restore: bool,
-    witness: Callable[..., TaskCores],
+    witness: Callable[..., Any],
 ) -> TaskCores:
     """Return the cores of a task, which the run's witness looks at; a source has no handler.
 
@@ -60,13 +61,15 @@ def make_cores(
         ),
         await_acknowledgements=ending.acknowledgements,
     )
-    lifecycle = factories.lifecycle
-    if ending.protocol is Protocol.NAIVE and lifecycle is TaskLifecycle:
-        lifecycle = NaiveLifecycle
+    if ending.protocol is Protocol.NAIVE and unwrap(factories.lifecycle) is TaskLifecycle:
+        lifecycle = witness("naive lifecycle", NaiveLifecycle(parameters), parameters)
+    else:
+        lifecycle = factories.lifecycle(parameters)
     cores = TaskCores(
         handler=handler,
         subtask=factories.subtask(),
-        lifecycle=lifecycle(parameters),
+        lifecycle=lifecycle,
         chain=0 if finished_on_restore else vertex.chain,
     )
-    return witness("task", cores)
+    witnessed: TaskCores = witness("task", cores)
+    return witnessed
