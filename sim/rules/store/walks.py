@@ -17,10 +17,11 @@ from ckptsim.sim.rules.store.holdings import HALF, LONG, NEWER, OTHER, Step
 
 _TOPICS = ("s_v1", "s_v2", "s_v1_x_mv")
 _VERSION = {"sorted": True, "chunked": False, "compressionStrategy": "ZSTD_WITH_DICT"}
+_DICTIONARIES = {"s_v1": "one", "s_v2": "two"}
 _BEGINNING: tuple[Step, ...] = (
     *({"op": "register", "topic": topic, "partitions": 2} for topic in _TOPICS),
     {"op": "register", "topic": LONG, "partitions": 1},
-    {"op": "config", "dicts": {"s_v1": "one", "s_v2": "two"}},
+    {"op": "config", "dicts": _DICTIONARIES},
 )
 
 
@@ -97,9 +98,18 @@ class ClientRules(ClientAnswers):
             return {"op": "ingest", "tp": tp, "n": pick.integer(1, 5)}
         if kind < 13:
             return {"op": "sync", "tp": tp}
-        if self.current and pick.one_in(3):
-            return {"op": "drop_version", "topic": f"s_v{self.current['s']}"}
+        if kind == 13 and (self._slot, tp) not in self.slots:
+            return {"op": "set", "tp": tp, "blob": encode_state(OTHER).decode()}
+        if kind == 14:
+            return self._of_versions(pick, tp.rpartition("/")[0])
         return _odd(pick, tp) if kind < 18 else _setting(pick)
+
+    def _of_versions(self, pick: Pick, topic: str) -> Step:
+        """Return a step that concerns all partitions of a version."""
+        if self.current and pick.one_in(2):
+            return {"op": "drop_version", "topic": f"s_v{self.current['s']}"}
+        swap = {"op": "version_swap", "store": "s", "to": pick.of((1, 1, 2))}
+        return pick.of((swap, {"op": "get_svs", "topic": topic}))  # type: ignore[no-any-return]
 
 
 def _records(pick: Pick) -> list[list[Any]]:
@@ -164,6 +174,7 @@ def _setting(pick: Pick) -> Step:
         {"store": pick.of(("custom", None))},
         {"reset": pick.of(("earliest", "latest"))},
         {"dict_server": pick.of(("up", "down", "up"))},
+        {"dicts": pick.of(({}, _DICTIONARIES))},
     ]
     return {"op": "config", **pick.of(options)}
 
