@@ -105,7 +105,13 @@ class ClientRules(ClientAnswers):
         return _odd(pick, tp) if kind < 18 else _setting(pick)
 
     def _of_versions(self, pick: Pick, topic: str) -> Step:
-        """Return a step that concerns all partitions of a version."""
+        """Return a step that concerns all partitions of a version.
+
+        What lies in the store that is not in use goes with its version, too.
+        """
+        unused = [tp for slot, tp in self.slots if slot != self._slot]
+        if unused and not pick.one_in(4):
+            return {"op": "drop_version", "topic": pick.of(unused).rpartition("/")[0]}
         if self.current and pick.one_in(2):
             return {"op": "drop_version", "topic": f"s_v{self.current['s']}"}
         swap = {"op": "version_swap", "store": "s", "to": pick.of((1, 1, 2))}
@@ -171,7 +177,7 @@ def _setting(pick: Pick) -> Step:
         {"durability": pick.of(("on_sync", "per_record"))},
         {"sync_hook": not pick.one_in(3)},
         {"mirror": pick.one_in(2)},
-        {"store": pick.of(("custom", None))},
+        *({"store": pick.of(("custom", None))},) * 2,
         {"reset": pick.of(("earliest", "latest"))},
         {"dict_server": pick.of(("up", "down", "up"))},
         {"dicts": pick.of(({}, _DICTIONARIES))},

@@ -63,6 +63,7 @@ def left_of_version(world: StoreWorld, version: int) -> Iterator[Finding]:
                 "its rows": world.contents.has_rows(Area.DATA, key),
                 "a replica": key in world.client.replicas,
                 "its registration": world.client.topics.knows(topic),
+                "a checkpoint": any(one.stored(key) for one in world.client.stores.values()),
                 "its part in what is consumed": key in world.partitions(),
             }
             found = [name for name, there in left.items() if there]
