@@ -39,7 +39,7 @@ def barrier_protocol(choices: Choices) -> Scenario:
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:
-    text = choices.of(draws)(choices)
+    text = final_checkpoint.ending_soundly(choices.of(draws)(choices))
     return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
 
 
