@@ -50,6 +50,7 @@ class ClientRules(ClientAnswers):
 
     def __init__(self, placement: Placement) -> None:
         super().__init__(placement)
+        self._planned: list[Step] = []  # of what a walk goes on with
         for step in _BEGINNING:
             self.answer(step)
 
@@ -88,21 +89,31 @@ class ClientRules(ClientAnswers):
 
     def stray(self, pick: Pick) -> Step:
         """Return a step: of the life of partitions more often than from outside."""
+        if self._planned and not pick.one_in(4):
+            return self._planned.pop(0)
         tp = pick.of(("s_v1/0", "s_v1/0", "s_v1/0", "s_v1/1", "s_v2/0", "s_v1_x_mv/1", "s_v2/2"))
-        kind = pick.integer(0, 19)
+        kind, topic = pick.integer(0, 19), tp.rpartition("/")[0]
+        if topic in _TOPICS and topic not in self.topics and pick.one_in(2):
+            return {"op": "register", "topic": topic, "partitions": 2}
+        if kind < 13:
+            return self._of_life(pick, kind, tp)
+        if kind == 13 and (self._slot, tp) not in self.slots:
+            return {"op": "set", "tp": tp, "blob": encode_state(OTHER).decode()}
+        if kind == 14:
+            return self._of_versions(pick, topic)
+        if kind == 15 and not self._planned and pick.one_in(4):
+            self._planned = _put_and_deleted(tp)
+        return _odd(pick, tp) if kind < 18 else _setting(pick)
+
+    def _of_life(self, pick: Pick, kind: int, tp: str) -> Step:
+        """Return a step of the life of a partition; kind: a number from 0 to 12."""
         if kind < 4:
             return {"op": "produce", "tp": tp, "recs": _records(pick)}
         if kind < 7 and (tp not in self.opened or pick.one_in(6)):
             return {"op": "open", "tp": tp}
         if kind < 11:
             return {"op": "ingest", "tp": tp, "n": pick.integer(1, 5)}
-        if kind < 13:
-            return {"op": "sync", "tp": tp}
-        if kind == 13 and (self._slot, tp) not in self.slots:
-            return {"op": "set", "tp": tp, "blob": encode_state(OTHER).decode()}
-        if kind == 14:
-            return self._of_versions(pick, tp.rpartition("/")[0])
-        return _odd(pick, tp) if kind < 18 else _setting(pick)
+        return {"op": "sync", "tp": tp}
 
     def _of_versions(self, pick: Pick, topic: str) -> Step:
         """Return a step that concerns all partitions of a version.
@@ -110,12 +121,25 @@ class ClientRules(ClientAnswers):
         What lies in the store that is not in use goes with its version, too.
         """
         unused = [tp for slot, tp in self.slots if slot != self._slot]
-        if unused and not pick.one_in(4):
+        if unused and pick.one_in(2):
             return {"op": "drop_version", "topic": pick.of(unused).rpartition("/")[0]}
         if self.current and pick.one_in(2):
             return {"op": "drop_version", "topic": f"s_v{self.current['s']}"}
         swap = {"op": "version_swap", "store": "s", "to": pick.of((1, 1, 2))}
         return pick.of((swap, {"op": "get_svs", "topic": topic}))  # type: ignore[no-any-return]
+
+
+def _put_and_deleted(tp: str) -> list[Step]:
+    """Return the steps of a key that is durable everywhere, and then deleted."""
+    applied: list[Step] = [{"op": "ingest", "tp": tp, "n": 5}, {"op": "sync", "tp": tp}]
+    return [
+        {"op": "config", "mirror": True},
+        {"op": "open", "tp": tp},
+        {"op": "produce", "tp": tp, "recs": [["p", "a", 1], ["p", "b", 2]]},
+        *applied,
+        {"op": "produce", "tp": tp, "recs": [["d", "a"]]},
+        *applied,
+    ]
 
 
 def _records(pick: Pick) -> list[list[Any]]:
@@ -177,7 +201,7 @@ def _setting(pick: Pick) -> Step:
         {"durability": pick.of(("on_sync", "per_record"))},
         {"sync_hook": not pick.one_in(3)},
         {"mirror": pick.one_in(2)},
-        *({"store": pick.of(("custom", None))},) * 2,
+        {"store": pick.of(("custom", None))},
         {"reset": pick.of(("earliest", "latest"))},
         {"dict_server": pick.of(("up", "down", "up"))},
         {"dicts": pick.of(({}, _DICTIONARIES))},
