@@ -40,9 +40,11 @@ def read_piece(directory: Path, piece: Piece) -> dict[str, pa.Table]:
 def read_table(path: Path, names: Sequence[str] | None = None) -> pa.Table:
     """Return a table, or some columns of it; raises UserError when it is damaged."""
     try:
-        return parquet.read_table(path, columns=None if names is None else list(names))
+        found: pa.Table = parquet.read_table(path, columns=None if names is None else list(names))
+        found.validate(full=True)  # texts may hold what is no text
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, error) from error
+    return found
 
 
 def count_rows(path: Path) -> int:
@@ -58,6 +60,7 @@ def _read(path: Path, schema: pa.Schema) -> pa.Table:
         return schema.empty_table()
     try:
         found: pa.Table = parquet.read_table(path, schema=schema)
+        found.validate(full=True)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, error) from error
     return found

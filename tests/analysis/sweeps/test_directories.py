@@ -164,6 +164,12 @@ def _without(path: Path, name: str) -> None:
     path.write_text(json.dumps({key: value for key, value in found.items() if key != name}))
 
 
+def _bytes(text: bytes) -> pa.Array:
+    """Return a column of one text of these bytes, which need be none."""
+    bounds = pa.py_buffer(b"".join(at.to_bytes(4, "little") for at in (0, len(text))))
+    return pa.StringArray.from_buffers(1, bounds, pa.py_buffer(text))
+
+
 BREAKS: dict[str, Callable[[Path], object]] = {
     "no JSON": lambda d: (d / "sweep.json").write_text("{"),
     "no text": lambda d: (d / "sweep.json").write_bytes(b"\xff\xfe\x00"),
@@ -200,6 +206,15 @@ def test_a_broken_directory_is_the_users_to_mend(
             assert files_of(out) == before
     if name != "manifest":
         assert str(out) in refused(["report", str(out)], capsys)
+
+
+def test_texts_that_are_none_are_the_users_to_mend(tmp_path: Path) -> None:
+    """A table whose bytes are damaged within a text is refused when it is read, not later."""
+    store = swept(tmp_path / "out", ROWS)
+    path = store.directory / "points.parquet"
+    parquet.write_table(pa.table({"document": _bytes(b"\x95"), "parameters": ["{}"]}), path)
+    with pytest.raises(UserError, match="cannot be read"):
+        store.points()
 
 
 def _a_file(place: Path) -> Path:
