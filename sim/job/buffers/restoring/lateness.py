@@ -41,7 +41,7 @@ def _nothing() -> None:
     """Take in what tasks have told at once: nothing is left."""
 
 
-class _Sequence:
+class DueInstants:
     """The due instants of one channel in one attempt, and how many its receiver has taken."""
 
     __slots__ = ("_due", "pushed", "taken")
@@ -62,10 +62,17 @@ class _Sequence:
         self.pushed = end
 
     def take(self, count: int) -> Instants:
-        """Take records from the front."""
-        first = self.taken
-        self.taken = first + count
-        return self._due[first : self.taken]
+        """Take records from the front.
+
+        Of those that no sender has told of, nobody knows when they were due: tasks of the design
+        before FLIP-147 leave a backlog in their channels that no checkpoint knows of.
+        """
+        first = min(self.taken, self.pushed)
+        self.taken += count
+        found = self._due[first : min(self.taken, self.pushed)]
+        if len(found) == count:
+            return found
+        return np.concatenate([found, np.full(count - len(found), UNKNOWN, dtype=np.int64)])
 
     def between(self, taken: int, pushed: int) -> Instants:
         """Return what was in flight between two places."""
@@ -97,7 +104,7 @@ class Lateness:
         self.late: list[Instants] = []
         self.began_ns: list[int | None] = [None]
         self.settle: Callable[[], None] = _nothing
-        self._channels: dict[Key, _Sequence] = {}
+        self._channels: dict[Key, DueInstants] = {}
         self._marks: dict[int, dict[Key, list[int]]] = {}
         self._held: dict[int, dict[Key, Instants]] = {}  # of the checkpoint that was restored
 
@@ -167,10 +174,10 @@ class Lateness:
                         subpartition.input_channel.index,
                     ).push(mine)
 
-    def _of(self, number: int, index: int) -> _Sequence:
+    def _of(self, number: int, index: int) -> DueInstants:
         found = self._channels.get((number, index))
         if found is None:
-            found = self._channels[number, index] = _Sequence(np.empty(0, dtype=np.int64))
+            found = self._channels[number, index] = DueInstants(np.empty(0, dtype=np.int64))
         return found
 
     def found(self, tasks: Sequence[Task]) -> None:
@@ -239,7 +246,7 @@ class Lateness:
             now = {key: np.concatenate(_taken(taken, held)) for key, taken in parts.items()}
         else:
             now = held
-        self._channels = {key: _Sequence(due.copy()) for key, due in now.items()}
+        self._channels = {key: DueInstants(due.copy()) for key, due in now.items()}
         self._marks = {}  # older checkpoints cannot be restored once a newer one was
         self._held = {} if checkpoint is None else {checkpoint: held}  # it may be once more
         self.began_ns.append(None)

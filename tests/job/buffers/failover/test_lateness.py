@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios.job import Input, Job, Mode, Partitioner, Vertex
 from ckptsim.sim.job.buffers.restoring.caught_up import CALM_NS, GRID_NS, LATE_NS, caught_up_ns
+from ckptsim.sim.job.buffers.restoring.lateness import UNKNOWN, DueInstants
 from tests.job.buffers.failover.test_timed_failover import MS, S, crash, job, run
 
 Records = list[tuple[int, int]]
@@ -96,3 +97,12 @@ def test_records_without_a_due_instant_are_not_late() -> None:
     assert world.timed is not None
     assert world.timed.lateness.began_ns[0] is not None
     assert sum(len(late) for late in world.timed.lateness.late) == 0
+
+
+def test_records_that_nobody_has_told_of_have_no_due_instant() -> None:
+    """What a receiver takes beyond what was told is unknown, and shifts nothing behind it."""
+    channel = DueInstants(np.array([7, 8], dtype=np.int64))
+    assert channel.take(3).tolist() == [7, 8, UNKNOWN]
+    assert channel.take(1).tolist() == [UNKNOWN]
+    channel.push(np.array([9, 10, 11], dtype=np.int64))
+    assert channel.take(2).tolist() == [11, UNKNOWN]
