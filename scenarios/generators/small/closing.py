@@ -37,11 +37,15 @@ def failing(choose: Choices) -> dict[str, Any]:
     vertices = _few_and_many(choose)
     job = _job(choose, vertices, on_buffers=on_buffers, mode=choose.of(_MODES))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 0, _MS))}
+    timed = on_buffers and choose.flag()
+    if timed:
+        job["recovery"] = {"timed": True}
     if not on_buffers:
         # A message takes as long as a failover: one of three comes when the next attempt runs.
         job["costs"] |= {"rpc_ns": choose.of((5, 2)) * _MS, "rpc_jitter_ns": 15 * _MS}
     # From the start of an attempt to the end of its first checkpoint, and a bit more.
     soonest_ms, latest_ms = (20, 60) if on_buffers else (50, 90)
+    latest_ms += 160 if timed else 0  # tasks are there again later
     at_ns = choose.of((0, choose.integer(1, 12))) * _MS  # the data end, and some hear of it late
     faults = []
     if at_ns:

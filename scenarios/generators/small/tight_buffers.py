@@ -99,7 +99,8 @@ def _network(choose: Choices) -> dict[str, Any]:
     exclusive = choose.of((1, 0, 1, 2))
     # Without buffers of their own channels need enough of their gate's, or a record that takes more
     # than the pool and its overdraft have keeps its thread, and barriers, for good.
-    floating = choose.of((1, 1, 3)) if exclusive else 8
+    own = exclusive or record_bytes < segment_bytes
+    floating = choose.of((1, 1, 3)) if own else 8
     return {
         "record_bytes": record_bytes,
         "segment_bytes": segment_bytes,
