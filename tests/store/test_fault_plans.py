@@ -13,7 +13,9 @@ from ckptsim.scenarios.generators import Choices, checkpoint_store
 from ckptsim.scenarios.store import (
     CommitOutage,
     CrashAt,
+    CrashBetween,
     CrashBetweenEffects,
+    CrashInReset,
     Damage,
     FailRecovery,
     FailWrite,
@@ -85,6 +87,16 @@ def test_the_first_record_behind_a_seek_may_fail(record: int) -> None:
     )
     fault = FailWrite(version=1, partition=0, record=record)
     _survives(_planned(model, fault), "structural")
+
+
+def test_rows_behind_a_seek_are_no_prefix_once_the_position_is_forgotten() -> None:
+    """Two resets that crash leave rows of the first start under a start from scratch."""
+    model = StoreModel(
+        input=StoreInput(push_records=10, stream_records=1, seek_position=5),
+        sync=StoreSync(deferred_write=True),
+    )
+    faults = (CrashInReset(), CrashBetween(sync=2), CrashInReset(reset=2))
+    _survives(_planned(model, *faults), "structural", seed=0)
 
 
 def test_what_an_outage_repeats_is_excused_until_a_start_has_opened_it() -> None:

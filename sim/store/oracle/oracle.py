@@ -206,8 +206,9 @@ class StoreProperties:
             self._odd[key] = None
         self._check_rows(key, position)
         self._reach_goals(key, position, checkpointed=state is not None)
-        if position == NOTHING:  # from here on nothing is left out any more
-            truth.skipped_to = NOTHING
+        if position == NOTHING and truth.skipped_to > NOTHING:
+            # From here on nothing is left out any more; rows are no prefix before the next flush.
+            truth.skipped_to = truth.flushed_to = NOTHING
 
     def on_down(self) -> None:
         """Excuse a restart from its bound when commits failed before it."""
