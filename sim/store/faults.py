@@ -28,7 +28,7 @@ from ckptsim.scenarios.store import (
     TornWrite,
     TruncateLog,
 )
-from ckptsim.sim.mishaps import commit_by_another_party, damage, flip_bit
+from ckptsim.sim.mishaps import commit_by_another_party, damage
 from ckptsim.sim.store.kinds import KIND_FAULT
 from ckptsim.sim.store.watched import ProcessDied
 
@@ -206,11 +206,10 @@ class FaultPlan:
         key = self._key(fault)
         if self._exists(key):
             self._excuse(key)
+            damage(self._world.client, key, fault.damage)
             if fault.damage is Damage.BIT:
-                flip_bit(self._world.client, key, 0)
                 self._record("tampered", key)
             else:
-                damage(self._world.client, key, fault.damage)
                 self._env.trace.record("damaged", self._entity, str(key), fault.damage)
             self._world.properties.resync_checkpoint(key)
 

@@ -67,10 +67,10 @@ class Readiness:
         return None
 
     def _not_counted(self, state: PendingState, covered: list[Portion]) -> Shortfall | None:
-        expected = state.source_count
-        if self._medium is Medium.STDIO or expected is None:
+        if self._medium is Medium.STDIO:
             return None
         found = self.found(covered)
+        expected = state.source_count or 0  # on sockets none is read without a count
         if self.counts_agree(expected, found):
             return None
         return Shortfall(obstacle=Obstacle.SOURCE_COUNT, expected=expected, found=found)
