@@ -6,6 +6,7 @@ the run, sizes are bytes.  Every row of a run begins with its `run_key`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -201,7 +202,8 @@ class RunResult:
 
     `goals` counts how often each "sometimes" situation was reached.  `trace` is the list of trace
     entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty; so is
-    `kept`, what stores and sinks held as durable at the end.
+    `kept`, what stores and sinks held as durable at the end, which is read when it is asked for:
+    `holdings` does so.
     """
 
     run: RunRow
@@ -214,4 +216,9 @@ class RunResult:
     figures: list[FigureRow] = field(default_factory=list)
     goals: dict[str, int] = field(default_factory=dict)
     trace: list[tuple[object, ...]] = field(default_factory=list)
-    kept: list[KeptPartition] = field(default_factory=list)
+    holdings: Callable[[], list[KeptPartition]] = field(default=list, repr=False, compare=False)
+
+    @property
+    def kept(self) -> list[KeptPartition]:
+        """Return what stores and sinks held as durable at the end, by topic and partition."""
+        return self.holdings()

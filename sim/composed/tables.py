@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.composed.store.keeping import kept_partitions
@@ -29,7 +30,7 @@ def tables(world: PipelineWorld) -> RunResult:
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
     if world.spec.keep_trace:
-        result.kept = kept_partitions(world)
+        result.holdings = partial(kept_partitions, world)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Area, StoreError, TopicPartition
@@ -42,7 +43,7 @@ def tables(world: StoreWorld) -> rows.RunResult:
     result.figures = _figures(world)
     result.violations = list(world.properties.violations)
     if world.spec.keep_trace:
-        result.kept = [_kept(world, key) for key in world.partitions()]
+        result.holdings = partial(_held, world)
     return result
 
 
@@ -68,6 +69,10 @@ def _figures(world: StoreWorld) -> list[rows.FigureRow]:
         )
         for name, value in found.items()
     ]
+
+
+def _held(world: StoreWorld) -> list[rows.KeptPartition]:
+    return [_kept(world, key) for key in world.partitions()]
 
 
 def _kept(world: StoreWorld, key: TopicPartition) -> rows.KeptPartition:

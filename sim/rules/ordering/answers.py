@@ -47,11 +47,15 @@ class OrderingAnswers(OrderingFacts):
         return [self._fail(Refusal.INCOMPLETE_STREAMS if incomplete else Refusal.UNFLUSHED_STATES)]
 
     def _fail(self, kind: Refusal) -> ordering.FailSync:
-        blocked = tuple(self._blocked(scope) for scope in self._scopes() if self._unsent(scope))
-        return ordering.FailSync(kind=kind, incomplete=self._incomplete(), blocked=blocked)
+        return ordering.FailSync(
+            kind=kind, incomplete=self._incomplete(), blocked=self._all_blocked()
+        )
 
-    def _blocked(self, scope: ordering.Scope) -> ordering.Blocked:
-        unsent = self._unsent(scope)
+    def _all_blocked(self) -> tuple[ordering.Blocked, ...]:
+        waiting = [(scope, self._unsent(scope)) for scope in self._scopes()]
+        return tuple(self._blocked(scope, unsent) for scope, unsent in waiting if unsent)
+
+    def _blocked(self, scope: ordering.Scope, unsent: list[AcceptedState]) -> ordering.Blocked:
         following = self._last(scope) + 1
         state = next((each for each in unsent if each.index == following), None)
         short = None if state is None else self._short(state)
@@ -151,7 +155,7 @@ class OrderingAnswers(OrderingFacts):
             found.append(Refusal.INVALID_COUNT)
         left = self._folded_left(event.stream, event.level)
         if (event.stream, event.id) in self._reads:
-            before = self._at(event.level, event.stream, event.id).accounted
+            before = self._accounted_at(event.level, event.stream, event.id)
             left = self._read(event.stream, event.id) - before
         if event.count + event.rejected > left:
             found.append(Refusal.OVER_COUNT)

@@ -17,6 +17,7 @@ from ckptsim.models.ordering import Count, Level, Medium, Obstacle, StateKind
 from ckptsim.sim.rules.naive import Naive
 
 ZERO = Count()
+LEVELS = tuple(Level)  # to go through a class of constants takes five times as long
 Stream = ordering.StreamDescriptor
 Portion = tuple[Stream, str]
 
@@ -80,11 +81,21 @@ class OrderingFacts(Naive):
 
     def _committed(self, portion: Portion) -> Count:
         """Return the word of the level that accounts for more; COMPLETE is the later one."""
-        persisted, complete = (self._at(level, *portion) for level in Level)
+        persisted, complete = (self._at(level, *portion) for level in LEVELS)
         return complete if complete.accounted >= persisted.accounted else persisted
 
     def _accounted(self, portion: Portion) -> int:
-        return max(self._at(level, *portion).accounted for level in Level)
+        return max(self._accounted_at(level, *portion) for level in LEVELS)
+
+    def _accounted_at(self, level: Level, stream: Stream, identity: str) -> int:
+        return sum(count.accounted for count in self._durable.get((stream, level, identity), ()))
+
+    def _complete(self, stream: Stream) -> int:
+        """Return how many records of a stream the later level accounts for."""
+        known = (stream, Level.COMPLETE)
+        folded = sum(count for *of, count in self._folded_durable if tuple(of) == known)
+        ids = [identity for s, at, identity in self._durable if (s, at) == known]
+        return folded + sum(self._accounted_at(Level.COMPLETE, stream, each) for each in ids)
 
     def _interval(self, stream: Stream) -> int:
         """Return the number of the interval that the stream's records count for, on one pipe."""
@@ -171,7 +182,7 @@ class OrderingFacts(Naive):
         oldest = released[0]
         self._released.remove(oldest)
         self._folded_reads.append((stream, sum(self._reads.pop(oldest))))
-        for level in Level:
+        for level in LEVELS:
             counts = self._durable.pop((stream, level, oldest[1]), ())
             self._folded_durable.append((stream, level, sum(counts, ZERO).accounted))
         self._folded_credits += [(stream, count) for p, count in self._credits if p == oldest]

@@ -10,7 +10,7 @@ from ckptsim.models import ordering
 from ckptsim.models.ordering import Level, StateKind
 from ckptsim.sim.rules.answers import Pick, one_line
 from ckptsim.sim.rules.ordering.answers import OrderingAnswers
-from ckptsim.sim.rules.ordering.facts import ZERO, Stream
+from ckptsim.sim.rules.ordering.facts import LEVELS, Stream
 
 
 class OrderingRules(OrderingAnswers):
@@ -19,7 +19,7 @@ class OrderingRules(OrderingAnswers):
     def says(self, core: Any) -> Iterator[tuple[str, object, object]]:
         """Yield what can be asked of the core, and what it is to say."""
         yield "pending_count", core.pending_count(), len(self._states) - len(self._sent)
-        blocked = tuple(self._blocked(scope) for scope in self._scopes() if self._unsent(scope))
+        blocked = self._all_blocked()
         yield "blocked", core.blocked(), blocked
         for each in blocked[:1]:
             scope = () if each.scope is None else (each.scope,)
@@ -37,11 +37,7 @@ class OrderingRules(OrderingAnswers):
             verdicts = [verdict for s, verdict in self._verdicts if s == stream]
             verdict = verdicts[0] if verdicts else ordering.Verdict.PENDING
             yield f"verdict of {stream}", core.verdict(stream), verdict
-            reports = [(s, at, sum(c, ZERO).accounted) for (s, at, _), c in self._durable.items()]
-            reports += self._folded_durable
-            known = (stream, Level.COMPLETE)
-            complete = sum(count for *of, count in reports if tuple(of) == known)
-            done = self._ended(stream) and complete == self._read(stream)
+            done = self._ended(stream) and self._complete(stream) == self._read(stream)
             yield f"stream_done of {stream}", core.stream_done(stream), done
             if not self._sockets:
                 interval = self._interval(stream)
@@ -62,8 +58,8 @@ class OrderingRules(OrderingAnswers):
             return answer(scope=sent[0], index=sent[1])
         stream, identity = pick.of(self._catalog), pick.of(("p", "q", "r"))
         kind = pick.integer(0, 9)
-        missing = self._missing()
-        if kind < 3 and missing:
+        missing = self._missing() if kind < 3 else []
+        if missing:
             stream, identity, level, count = pick.of(missing)
             rejected = pick.integer(0, count) if pick.one_in(4) else 0
             return ordering.RecordsDurable(
@@ -99,15 +95,15 @@ class OrderingRules(OrderingAnswers):
         Of the ids whose counters are folded the records of all are left together.
         """
         found = [
-            (*portion, level, self._read(*portion) - self._at(level, *portion).accounted)
+            (*portion, level, self._read(*portion) - self._accounted_at(level, *portion))
             for portion in self._reads
-            for level in Level
+            for level in LEVELS
         ]
         folded = [state.id for state in self._sent if (state.scope, state.id) not in self._reads]
         found += [
             (stream, folded[-1], level, self._folded_left(stream, level))
             for stream in self._catalog
-            for level in Level
+            for level in LEVELS
             if folded and (stream, folded[-1]) not in self._reads
         ]
         return [one for one in found if one[-1] > 0]

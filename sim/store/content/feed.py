@@ -15,6 +15,9 @@ from ckptsim.models.store.log import Entry
 from ckptsim.models.store.state import FieldValue
 
 NEVER = 1 << 62
+# Made records of a feed that are kept at hand; an assumption: most feeds that are explored are
+# shorter.
+_REMEMBERED = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,7 @@ class Feed:
         switches = shape.stream // shape.switch_every if shape.switch_every else 0
         self._last = self.end_of_push + shape.stream + switches
         self._compacted_to = -1
+        self._newest: dict[int, DataRecord] = {}  # which are compared again at each flush
 
     @property
     def compacted_to(self) -> int:
@@ -132,6 +136,14 @@ class Feed:
 
     def record(self, index: int) -> DataRecord:
         """Return a data record by its number."""
+        record = self._newest.get(index)
+        if record is None:
+            if len(self._newest) == _REMEMBERED:
+                self._newest.clear()
+            record = self._newest[index] = self._made(index)
+        return record
+
+    def _made(self, index: int) -> DataRecord:
         every = self.shape.deletes_every
         gone = every > 0 and index % every == every - 1
         return DataRecord(
