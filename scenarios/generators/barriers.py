@@ -35,7 +35,8 @@ def barriers(choices: Choices) -> Scenario:
 def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
     small = (in_flight.document, situations.document)
-    return _drawn(choices, (_on_records, uncoordinated.document, *small))
+    each = (_on_records, uncoordinated.document, *small)
+    return _drawn(choices, (*each * 2, closing.lost_on_records))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:

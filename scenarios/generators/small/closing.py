@@ -98,30 +98,33 @@ def stopped(choose: Choices) -> dict[str, Any]:
     return _document(job, faults, on_buffers=True)
 
 
-def lost(choose: Choices) -> dict[str, Any]:
-    """Return a job on buffers that fails over while the loss of a task manager is unknown.
+def lost(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
+    """Return a job that fails over while the loss of a task manager is unknown.
 
-    Failovers take time, and heartbeats are missed later than all other tasks are cancelled.
+    Failovers take time on buffers, and heartbeats are missed later than all other tasks are
+    cancelled.
     """
     vertices = _few_and_many(choose)
     many, reader = vertices[1:]
     machines = many["parallelism"] = reader["parallelism"] = choose.of((3, 2, 3))
-    job = _job(choose, vertices, on_buffers=True, mode=choose.of(_MODES))
+    job = _job(choose, vertices, on_buffers=on_buffers, mode=choose.of(_MODES))
     timeout_ns = choose.of((160, 240)) * _MS
-    job["recovery"] = _SLOW_HEARTBEATS | {"timed": True, "heartbeat_timeout_ns": timeout_ns}
+    job["recovery"] = _SLOW_HEARTBEATS | {"timed": on_buffers, "heartbeat_timeout_ns": timeout_ns}
     job["recovery"]["heartbeat_rpc_failure_threshold"] = choose.of((4, 5))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
     at_ns = choose.integer(10, 90) * _MS
     gone = {"kind": "crash_task_manager", "symptom": choose.of(("silent", "unreachable"))}
     faults = [gone | {"vertex": many["name"], "subtask": 0, "at_ns": at_ns}]
+    fails_ns = at_ns
     if machines > 2:  # another one, whose loss is known later
         # A heartbeat later, and before the job manager hears of what fails besides.
         later_ns = at_ns + choose.integer(40, 54) * _MS
         faults.append(gone | {"vertex": many["name"], "subtask": 1, "at_ns": later_ns})
+        fails_ns = at_ns if on_buffers else later_ns  # on records a failure is known at once
     kinds = ("crash_task", "crash_task", "rescale", "resubmit", "crash_task", "crash_job_manager")
     for _ in range(choose.integer(1, 2)):
         kind = choose.of(kinds)
-        fault: dict[str, Any] = {"kind": kind, "at_ns": at_ns + choose.integer(1, 40) * _MS}
+        fault: dict[str, Any] = {"kind": kind, "at_ns": fails_ns + choose.integer(1, 40) * _MS}
         if kind == "crash_task":
             fault |= {"vertex": many["name"], "subtask": machines - 1}
         elif kind == "rescale":
@@ -129,7 +132,12 @@ def lost(choose: Choices) -> dict[str, Any]:
         elif kind == "resubmit":
             fault |= {"mode": "as_before"}
         faults.append(fault)
-    return _document(job, faults, on_buffers=True)
+    return _document(job, faults, on_buffers=on_buffers)
+
+
+def lost_on_records(choose: Choices) -> dict[str, Any]:
+    """Return a job on records that fails over while the loss of a task manager is unknown."""
+    return lost(choose, on_buffers=False)
 
 
 def _few_and_many(choose: Choices) -> list[dict[str, Any]]:
