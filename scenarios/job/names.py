@@ -152,6 +152,7 @@ _PROPERTIES = (
     "sources_read_to_their_end",
     "failed_tasks_do_nothing",
     "losses_are_known_in_time",
+    "parts_are_written_in_time",
     "restarts_begin_from_the_newest",
 )
 

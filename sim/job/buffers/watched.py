@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _SECOND_NS = 1_000_000_000
 _MB = 1_000_000
+# Files that may be written one behind the other for a part: its own and that of channel state.
+_FILES = 2
+# A slow file takes no longer than so many of the mean: one of e^12, 160,000, does.
+_TAILS = 12
 
 
 class WatchedBuffers:
@@ -145,6 +149,25 @@ def longest_times(world: DataflowWorld) -> Times:
         reading_ns=_reading_ns(world, size) if job.recovery.timed else 0,
         closing_ns=constants.finish_ns + constants.cold_finish_ns,
     )
+
+
+def writing_ns(world: DataflowWorld) -> int:
+    """Return within which time a task's part is written, which waits for nothing else."""
+    storage = world.model.storage
+    file_ns = storage.create_latency_ns
+    if storage.tail_ratio:
+        file_ns += _TAILS * storage.tail_latency_ns
+    return _FILES * (file_ns + message_ns(world) + world.faults.slow_files_ns)
+
+
+def bytes_ns(world: DataflowWorld) -> int:
+    """Return what all files of checkpoints take that are not complete, one after the other."""
+    rate = world.model.storage.write_bytes_per_s
+    if rate is None:
+        return 0
+    records = world.coordinator.records.values()
+    size = sum(sum(one.file_sizes) for one in records if one.status != "completed")
+    return 2 * size * _SECOND_NS // rate
 
 
 def _restore_ns(count: int) -> int:

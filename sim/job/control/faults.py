@@ -18,6 +18,7 @@ from ckptsim.scenarios.job.faults import (
     RequestSavepoint,
     Rescale,
     Resubmit,
+    SlowFile,
     StallTask,
     Symptom,
 )
@@ -81,6 +82,11 @@ class FaultPlan:
     def latest_ns(self) -> int:
         """Return all instants at which something strikes, added up, in ns."""
         return self._sum("at_ns")
+
+    @property
+    def slow_files_ns(self) -> int:
+        """Return by how much files are late, added up, in ns."""
+        return sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
 
     @property
     def loses_messages(self) -> bool:

@@ -98,6 +98,7 @@ class JobOracle(JobObserver):
             found.lifecycle.idle_splits = self.idle_splits
             found.lifecycle.moved_splits = self._moved_splits
             found.order = self._order
+            found.peers = self.tasks
         return found
 
     def files(self, names: Mapping[int, str]) -> FileOracle:
@@ -224,6 +225,8 @@ class JobOracle(JobObserver):
     def planned(self, plan: Plan) -> None:
         """Check the plan of a checkpoint, and what must have been done by now."""
         self.notifications.look()
+        for task in self._running:
+            task.look_at_writing()
         self.checkpoints.planned(plan)
 
     def stop_refused(self) -> None:

@@ -117,6 +117,12 @@ class TaskObserver:
     def performed(self, checkpoint: int, /) -> None:
         """Note that the task takes its snapshot."""
 
+    def writing_begun(self, checkpoint: int, /) -> None:
+        """Note that the part is being written, and acknowledged when it is whole."""
+
+    def writing_over(self, checkpoint: int, /) -> None:
+        """Note that it is acknowledged, declined or taken back."""
+
 
 class ChannelObserver:
     """Is told what passes through a channel.

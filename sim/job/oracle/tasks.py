@@ -15,8 +15,8 @@ from ckptsim.models.barriers.channels.persister import PersisterStatus
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
-from ckptsim.sim.job.oracle.observer import TaskObserver
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
+from ckptsim.sim.job.oracle.writing import WritingOracle
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -30,7 +30,7 @@ Instant = tuple[int, int]
 """An instant in ns, and how long the thread had been busy by then with what is no record."""
 
 
-class TaskOracle(TaskObserver):
+class TaskOracle(WritingOracle):
     """What one task of one attempt has done about checkpoints.
 
     inputs, outputs: its channels.  notifications: of its job.  is_over: it has failed, or its
@@ -41,6 +41,7 @@ class TaskOracle(TaskObserver):
     notifications: NotificationOracle
 
     def __init__(self, job: Job, plane: PlaneView, task: ObservedTask, violate: Violate) -> None:
+        super().__init__()
         self.task = task
         self.plane = plane
         self.name = plane.name(task)
@@ -74,11 +75,6 @@ class TaskOracle(TaskObserver):
         self._before = -1  # what that was when the task took its last trigger
         self.entering: int | None = None  # whose barrier it is about to send on
         self._cut: Barrier | None = None
-
-    @property
-    def now_ns(self) -> int:
-        """The present instant."""
-        return self.task.env.now
 
     def instant(self) -> Instant:
         """Return the present instant, for `_late_ns`."""
@@ -311,6 +307,7 @@ class TaskOracle(TaskObserver):
     def output_settled(self, output: int, checkpoint: int, /) -> None:
         """Note that the state of an output is known, or never will be."""
         self.outputs[output].settled(checkpoint)
+        self.look_at_writing()
 
     def performed(self, checkpoint: int, /) -> None:
         """Check that snapshots are taken once, in rising order; note what their state has read."""
@@ -346,6 +343,7 @@ class TaskOracle(TaskObserver):
         wrong = self.needed.complete(checkpoint)
         if wrong is not None:
             self._violate("needed_barriers_stay_fixed", wrong)
+        self.look_at_writing()
 
     def measured(self, checkpoint: int, duration_ns: int, size: int, /) -> None:
         """Check the figures of an alignment against what has happened since its first sign."""
@@ -378,7 +376,8 @@ class TaskOracle(TaskObserver):
         self.needed.failed()
 
     def look(self) -> None:
-        """Check that nothing has waited too long that goes before a record."""
+        """Check that nothing has waited too long that goes before a record, and no writing."""
+        self.look_at_writing()
         for (_, number), arrived in list(self._overtaking.items()):
             self._check_at_once("unaligned_barriers_are_taken_next", number, arrived)
         if self._due is not None and self._due[1][0] < self.now_ns:

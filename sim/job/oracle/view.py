@@ -75,6 +75,11 @@ class PlaneView(Protocol):
         ...
 
     @property
+    def writing_ns(self) -> int | None:
+        """Return the most that writing a task's part takes that waits for nothing else, if any."""
+        ...
+
+    @property
     def vertices(self) -> Sequence[Vertex]:
         """Return the vertices."""
         ...

@@ -8,7 +8,11 @@ from ckptsim.sim.job.control.watchdog import Times
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Job, Vertex
+    from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.graph import Graph
+
+# Files that may be written one behind the other for a part: its own and that of channel state.
+_FILES = 2
 
 
 def longest_times(job: Job, graph: Graph) -> Times:
@@ -35,6 +39,16 @@ def longest_times(job: Job, graph: Graph) -> Times:
         reading_ns=costs.read_record_ns * held,
         closing_ns=costs.closing_ns,
     )
+
+
+def writing_ns(job: Job, graph: Graph, faults: FaultPlan) -> int | None:
+    """Return within which time a part is written, None where a log writer takes what it takes."""
+    if job.channel_state.is_logged:
+        return None
+    channels, times = job.channels, longest_times(job, graph)
+    held = channels.sender_records + channels.receiver_records + channels.record_buffers
+    files_ns = job.channel_state.write_record_ns * held * len(graph.channels)
+    return _FILES * times.snapshot_ns + files_ns + 2 * faults.slow_files_ns
 
 
 def _step_ns(job: Job, vertex: Vertex, copies: int) -> int:

@@ -172,7 +172,12 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
     ),
     "files_fail_for_a_cause": (by_mutant("late_abort_closes_writer", "flink_29730_shared_writer"),),
     "writes_are_answered_once": (
-        by_mutant("superseded_result_removed", "flink_17869_superseded_writer", seed=3),
+        by_mutant(
+            "superseded_result_removed",
+            "flink_17869_superseded_writer",
+            "parts_are_written_in_time",
+            seed=3,
+        ),
     ),
     "aligned_holds_nothing_in_flight": (
         by_cores(

@@ -324,6 +324,9 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=restarts.watches_what_nobody_knows,
         ),
     ),
+    "parts_are_written_in_time": (
+        by_cores(small(chain(checkpointing={"timeout_ns": 120 * MS})), world=worlds.forgets_a_file),
+    ),
     "job_ends": (
         by_mutant(
             "abort_repeats_nothing",

@@ -222,6 +222,9 @@ OURS: dict[str, str] = {
     "losses_are_known_in_time": (
         "A silent task manager is missed in its time, before a restart, and once."
     ),
+    "parts_are_written_in_time": (
+        "A part that waits for nothing else is written in the time of its files."
+    ),
     "ready_tasks_run": "A thread that sleeps as time goes on has nothing that it could do.",
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",

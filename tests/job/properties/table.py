@@ -56,5 +56,6 @@ ON_BUFFERS: dict[str, int] = {
     "finished_flags_stay": 0,
     "failed_tasks_do_nothing": 0,
     "losses_are_known_in_time": 0,
+    "parts_are_written_in_time": 0,
     "restarts_begin_from_the_newest": 0,
 }

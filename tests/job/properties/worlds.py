@@ -25,6 +25,7 @@ from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
+from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
@@ -41,6 +42,17 @@ _PLANNING = "ckptsim.sim.job.control.planning"
 def lends_nothing(patch: pytest.MonkeyPatch) -> None:
     """Let senders have all their credit and room while receivers hold what they had in flight."""
     patch.setattr(LentCredit, "recover", lambda _credit, _held: None)
+
+
+def forgets_a_file(patch: pytest.MonkeyPatch) -> None:
+    """Hear nothing of what became of the state of checkpoint 2, which expires."""
+    right = CheckpointsHost._stored
+
+    def stored(self: CheckpointsHost, checkpoint: int, *, failed: bool) -> None:
+        if checkpoint != 2:
+            right(self, checkpoint, failed=failed)
+
+    patch.setattr(CheckpointsHost, "_stored", stored)
 
 
 def becomes_active_behind_its_watermark(patch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ Source: Apache Flink 1.20.3, SubtaskCheckpointCoordinatorImpl.checkpointState, S
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers.barrier import Barrier, CancellationMarker
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
     from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort, Timer
+
+_ENDS_WRITING = (
+    subtask_events.CancelAsyncPart,
+    subtask_events.AcknowledgeCheckpoint,
+    subtask_events.DeclineCheckpoint,
+)
 
 
 class CheckpointsHost:
@@ -121,11 +127,8 @@ class CheckpointsHost:
     def step(self, event: subtask_events.SubtaskEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
         """Give the core an event and carry out what it decides."""
         core, task = self.core, self._task
-        was_running = bool(core.running)
-        effects = core.step(event)
-        if was_running and not core.running:  # noted first: an effect may be a step of its own
-            self._observer.lifecycle.writes_settled()
-        for effect in effects:
+        for effect in self._decided(event):
+            self._note_writing(effect)
             match effect:
                 case subtask_events.StartWriter(checkpoint):
                     self._writer.step(writer_events.WriteStarted(task.number, checkpoint))
@@ -170,6 +173,22 @@ class CheckpointsHost:
                     assert_never(effect)
         if not core.running:
             self._lifecycle.release()
+
+    def _decided(
+        self, event: subtask_events.SubtaskEvent
+    ) -> Sequence[subtask_events.SubtaskEffect]:
+        was_running = bool(self.core.running)
+        effects = self.core.step(event)
+        if was_running and not self.core.running:  # noted first: an effect may be a step of its own
+            self._observer.lifecycle.writes_settled()
+        return effects
+
+    def _note_writing(self, effect: subtask_events.SubtaskEffect) -> None:
+        """Tell from when to when a part is being written."""
+        if isinstance(effect, subtask_events.StartAsyncPart):
+            self._observer.writing_begun(effect.checkpoint)
+        elif isinstance(effect, _ENDS_WRITING):
+            self._observer.writing_over(effect.checkpoint)
 
     def _send(self, barrier: Barrier) -> None:
         self.drain()  # what was left belongs to what is in front of the barrier

@@ -12,7 +12,7 @@ from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
-from ckptsim.sim.job.buffers.watched import message_ns
+from ckptsim.sim.job.buffers.watched import bytes_ns, message_ns, writing_ns
 from ckptsim.sim.job.oracle.buffers.recount import Recount
 from ckptsim.sim.job.oracle.view import Contents, Held
 
@@ -43,6 +43,7 @@ class BufferView:
         self.faults = world.faults
         self.timer_extra_ns = world.constants.timer_extra_ns
         self.wire_ns = world.model.network.send_ns
+        self._writing_ns: int | None = None
 
     @property
     def grace_ns(self) -> int:
@@ -50,8 +51,16 @@ class BufferView:
         world = self._world
         return _MESSAGES * message_ns(world) + world.faults.longest_ns + world.faults.latest_ns
 
+    @property
+    def writing_ns(self) -> int:
+        """Return within which time a part is written, by the parallelism and the files of now."""
+        if self._writing_ns is None:
+            self._writing_ns = writing_ns(self._world)
+        return self._writing_ns + bytes_ns(self._world)
+
     def redeployed(self) -> None:
-        """Forget the routes of the attempt that is over."""
+        """Forget the routes of the attempt that is over, and its size."""
+        self._writing_ns = None
         self._recounts.clear()
 
     def route(self, task: Task, route: Route, channels: int) -> None:

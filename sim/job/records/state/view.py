@@ -13,6 +13,7 @@ from ckptsim.sim.job.oracle.view import Contents, Held
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
 from ckptsim.sim.job.records.restoring.rescaling import keeper
 from ckptsim.sim.job.records.state import SOURCE_SPAN, whole_records
+from ckptsim.sim.job.records.times import writing_ns
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
@@ -36,6 +37,7 @@ class RecordView:
         self.faults = world.faults
         costs, faults = world.job.costs, world.faults
         self.storing_ns: int | None = costs.completion_ns
+        self.writing_ns = writing_ns(world.job, world.graph, faults)
         self.grace_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
         self.grace_ns += 4 * costs.notification_jitter_ns
         self.grace_ns += faults.longest_ns + faults.latest_ns

@@ -1,0 +1,90 @@
+"""What must hold of the writing of a task's part: it ends in time once nothing else is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.sim.job.oracle.observer import TaskObserver
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ckptsim.sim.job.oracle.channels import ChannelOracle
+    from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
+    from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.job.port import ObservedTask
+
+_IN_TIME = "parts_are_written_in_time"
+
+
+class WritingOracle(TaskObserver):
+    """Follows which parts of one task are being written, and since when that is all they wait for.
+
+    A part is acknowledged, declined or taken back within `PlaneView.writing_ns` of the instant at
+    which its snapshot has been taken, all its barriers have come, and the state of all its outputs
+    is known; where subtasks share a file of channel state, the same holds of the others by then.
+    A checkpoint that expires would hide that it never is.
+
+    peers: all tasks of the attempt, by number.
+    """
+
+    name: str
+    task: ObservedTask
+    plane: PlaneView
+    violate: Violate
+    lifecycle: LifecycleOracle
+    inputs: list[ChannelOracle]
+    outputs: list[ChannelOracle]
+    is_over: bool
+    peers: Mapping[int, WritingOracle]
+    _ended: int  # newest checkpoint whose barriers have all come, or never will
+
+    def __init__(self) -> None:
+        self._writing: dict[
+            int, int | None
+        ] = {}  # checkpoint -> since when nothing else is missing
+
+    @property
+    def now_ns(self) -> int:
+        """The present instant."""
+        return self.task.env.now
+
+    def writing_begun(self, checkpoint: int, /) -> None:
+        """Expect that the part is written."""
+        self._writing[checkpoint] = None
+        self.look_at_writing()
+
+    def writing_over(self, checkpoint: int, /) -> None:
+        """Check that it was not under way for too long."""
+        self.look_at_writing()
+        self._writing.pop(checkpoint, None)
+
+    def look_at_writing(self) -> None:
+        """Check that no part has been under way for too long, at an instant or between two."""
+        if not self._writing:
+            return
+        if self.is_over or self.lifecycle.closed_ns is not None:
+            self._writing.clear()
+            return
+        longest_ns = self.plane.writing_ns
+        for checkpoint, since_ns in list(self._writing.items()):
+            if since_ns is None:
+                if self._has_all(checkpoint):
+                    self._writing[checkpoint] = self.now_ns
+            elif longest_ns is not None and self.now_ns > since_ns + longest_ns:
+                del self._writing[checkpoint]
+                says = f"{self.name} writes its part of {checkpoint} since {since_ns} ns"
+                self.violate(_IN_TIME, f"{says}, and waits for nothing else", checkpoint)
+
+    def _has_all(self, checkpoint: int) -> bool:
+        return all(one.is_through(checkpoint) for one in self.peers.values())
+
+    def is_through(self, checkpoint: int) -> bool:
+        """Return whether a checkpoint wants nothing more of the task than to write.
+
+        One that has failed never gives its part of a shared file.
+        """
+        if self.lifecycle.closed_ns is not None:
+            return True
+        has_come = not self.is_over and (not self.inputs or self._ended >= checkpoint)
+        return has_come and not any(checkpoint in out.unsettled for out in self.outputs)
