@@ -26,7 +26,12 @@ def barriers(choices: Choices) -> Scenario:
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
     small = (in_flight.document, in_flight.on_buffers)
     tight = (tight_buffers.document,) * 9
-    closed = (closing.lost, closing.document, *(closing.aligning,) * 2)
+    closed = (
+        closing.lost,
+        closing.lost_while_restoring,
+        closing.document,
+        *(closing.aligning,) * 2,
+    )
     overtaken = (*(overtaking.uneven,) * 2, *(overtaking.rescaled,) * 2)
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
     return _drawn(choices, (*draws, *more, *overtaken))

@@ -153,6 +153,7 @@ _PROPERTIES = (
     "failed_tasks_do_nothing",
     "losses_are_known_in_time",
     "parts_are_written_in_time",
+    "acknowledgements_arrive",
     "restarts_begin_from_the_newest",
 )
 

@@ -135,6 +135,32 @@ def lost(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
     return _document(job, faults, on_buffers=on_buffers)
 
 
+def lost_while_restoring(choose: Choices) -> dict[str, Any]:
+    """Return a job on buffers that loses a task manager while its tasks restore.
+
+    Some of its sources were to end by an instant that has passed by then.
+    """
+    vertices = _few_and_many(choose)
+    many, reader = vertices[1:]
+    many["parallelism"] = reader["parallelism"] = 2
+    job = _job(choose, vertices, on_buffers=True, mode=choose.of(_MODES))
+    job["recovery"] = {"timed": True, "heartbeat_interval_ns": 10 * _MS}
+    job["recovery"]["heartbeat_timeout_ns"] = choose.of((50, 100)) * _MS
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
+    at_ns = choose.integer(30, 90) * _MS
+    if choose.flag():
+        del many["records"]
+        many["ends_at_ns"] = at_ns + choose.integer(1, 250) * _MS
+    # From a failure to the first task that restores it takes some 140 ms, to the last 250.
+    gone_ns = at_ns + choose.integer(120, 260) * _MS
+    faults = [
+        {"kind": "crash_task", "vertex": many["name"], "subtask": 1, "at_ns": at_ns},
+        {"kind": "crash_task_manager", "vertex": many["name"], "subtask": 0, "at_ns": gone_ns},
+    ]
+    faults[-1]["symptom"] = choose.of(("silent", "unreachable"))
+    return _document(job, faults, on_buffers=True)
+
+
 def lost_on_records(choose: Choices) -> dict[str, Any]:
     """Return a job on records that fails over while the loss of a task manager is unknown."""
     return lost(choose, on_buffers=False)

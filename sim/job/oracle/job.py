@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.sim.job.oracle.acknowledgements import AcknowledgementOracle
 from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
 from ckptsim.sim.job.oracle.contents import check_contents, check_restored
@@ -45,6 +46,7 @@ class JobOracle(JobObserver):
         self.notifications = NotificationOracle(
             env, plane, self.tasks, violate, loss_ratio=job.costs.notification_loss_ratio
         )
+        self._acknowledgements = AcknowledgementOracle(env, plane, violate)
         self._job = job
         self.exactly = job.checkpointing.exactly_once  # in all attempts so far
         self._plane = plane
@@ -85,6 +87,7 @@ class JobOracle(JobObserver):
         self._order.clear()
         self.checkpoints.attempt_ends()
         self.notifications.attempt_ends()
+        self._acknowledgements.attempt_ends()
 
     def task(self, task: ObservedTask) -> TaskOracle:
         """Return the oracle of a task; it is new at the first call of an attempt."""
@@ -179,6 +182,7 @@ class JobOracle(JobObserver):
         """Check that nothing has waited too long."""
         self.checkpoints.look()
         self.notifications.look()
+        self._acknowledgements.look()
         self._losses.look()
         for task in self._running:
             task.look()
@@ -225,6 +229,7 @@ class JobOracle(JobObserver):
     def planned(self, plan: Plan) -> None:
         """Check the plan of a checkpoint, and what must have been done by now."""
         self.notifications.look()
+        self._acknowledgements.look()
         for task in self._running:
             task.look_at_writing()
         self.checkpoints.planned(plan)
@@ -235,6 +240,7 @@ class JobOracle(JobObserver):
 
     def triggered(self, record: CheckpointRecord) -> None:
         """Check that a checkpoint may begin."""
+        self._acknowledgements.triggered(record.checkpoint)
         self.checkpoints.triggered(record)
 
     def expiry_set(self, checkpoint: int, timer: Timer) -> None:
@@ -251,9 +257,11 @@ class JobOracle(JobObserver):
             self._violate(_OVER, says, checkpoint)
             return
         self.checkpoints.reported(task.number, checkpoint, size, unaligned=unaligned)
+        self._acknowledgements.sent(found, checkpoint)
 
     def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
         """Check what a part holds."""
+        self._acknowledgements.came(task.number, record.checkpoint)
         self.checkpoints.acknowledged(record, task.number, part)
 
     def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
@@ -262,10 +270,13 @@ class JobOracle(JobObserver):
         self._origins.completed(kept)
         self.checkpoints.completed(record, kept)
         self.notifications.ended(record, completed=True)
+        self._acknowledgements.ended(record.checkpoint)
 
     def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
         """Check that a checkpoint may be given up."""
         self.checkpoints.failed(record, reason)
+        self._acknowledgements.look()
+        self._acknowledgements.ended(record.checkpoint)
         self.notifications.ended(record, completed=False)
 
     def notified(self, record: CheckpointRecord) -> None:

@@ -327,6 +327,12 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "parts_are_written_in_time": (
         by_cores(small(chain(checkpointing={"timeout_ns": 120 * MS})), world=worlds.forgets_a_file),
     ),
+    "acknowledgements_arrive": (
+        by_cores(
+            small(chain(checkpointing={"timeout_ns": 120 * MS})),
+            world=worlds.sends_no_acknowledgement,
+        ),
+    ),
     "job_ends": (
         by_mutant(
             "abort_repeats_nothing",

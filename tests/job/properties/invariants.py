@@ -225,6 +225,9 @@ OURS: dict[str, str] = {
     "parts_are_written_in_time": (
         "A part that waits for nothing else is written in the time of its files."
     ),
+    "acknowledgements_arrive": (
+        "What a task acknowledges, the coordinator hears of while the checkpoint is under way."
+    ),
     "ready_tasks_run": "A thread that sleeps as time goes on has nothing that it could do.",
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
     "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",

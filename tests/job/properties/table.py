@@ -57,5 +57,6 @@ ON_BUFFERS: dict[str, int] = {
     "failed_tasks_do_nothing": 0,
     "losses_are_known_in_time": 0,
     "parts_are_written_in_time": 0,
+    "acknowledgements_arrive": 0,
     "restarts_begin_from_the_newest": 0,
 }

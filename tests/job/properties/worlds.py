@@ -27,6 +27,7 @@ from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
+from ckptsim.sim.job.port import TaskGateway, TaskPart
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.state.logs import OutputLogs
@@ -53,6 +54,19 @@ def forgets_a_file(patch: pytest.MonkeyPatch) -> None:
             right(self, checkpoint, failed=failed)
 
     patch.setattr(CheckpointsHost, "_stored", stored)
+
+
+def sends_no_acknowledgement(patch: pytest.MonkeyPatch) -> None:
+    """Send no acknowledgement of checkpoint 2, which expires."""
+    right = CoordinatorHost.acknowledge
+
+    def acknowledge(
+        self: CoordinatorHost, task: TaskGateway, checkpoint: int, part: TaskPart
+    ) -> None:
+        if checkpoint != 2:
+            right(self, task, checkpoint, part)
+
+    patch.setattr(CoordinatorHost, "acknowledge", acknowledge)
 
 
 def becomes_active_behind_its_watermark(patch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _ORDER = ("watermark", "end of data", "end of partition")
 _MARKS = "end_marks_in_order"
 _RESTORED = "restored_watermarks_stay_true"
+# For how long a source may read on behind the instant that ends it; an assumption: far more than
+# any record, or restore, of a job takes that is that small.
+_OVERTIME_NS = 1_000_000_000
 
 
 class LifecycleOracle(LifecycleObserver):
@@ -69,6 +72,9 @@ class LifecycleOracle(LifecycleObserver):
         self._ended: Instant | None = None
         self._complete: Instant | None = None  # when it heard of its final checkpoint
         self._settled: Instant = (0, 0)
+        (vertex,) = (one for one in job.vertices if one.name == task.task.place[0])
+        self._ends_ns = vertex.ends_at_ns  # of a source
+        self._began_ns = task.now_ns
 
     # What the task sends and calls ------------------------------------------------------------
 
@@ -322,7 +328,15 @@ class LifecycleOracle(LifecycleObserver):
             self._violate("closes_when_all_is_over", says)
 
     def run_ended(self) -> None:
-        """Check, at the end of a run, that the task does not stay although its waits are over."""
+        """Check, at the end of a run, that the task does not stay although its waits are over.
+
+        Nor does a source read on that an instant was to end.
+        """
+        if self._ends_ns is not None and self._ended is None and self.closed_ns is None:
+            late_ns = self._task.now_ns - max(self._ends_ns, self._began_ns)
+            if late_ns > _OVERTIME_NS:
+                says = f"{self._task.name} reads on {late_ns} ns after the instant that ends it"
+                self._violate("sources_read_to_their_end", says)
         late_ns = 0 if self.closed_ns is not None else self._late_ns()
         if late_ns and not self._task.task.ending.has_writes:
             says = f"{self._task.name} has not closed {late_ns} ns after all that it waits for "
