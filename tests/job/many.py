@@ -23,11 +23,17 @@ from tests.job.records import plans as records
 
 # Here the external system waits for ever: a time-out within the length of a job loses records by
 # design, which scenario `transaction_times_out` shows.
-_NOWHERE = ("transaction_timed_out", "lost_by_heartbeat", "resubmitted")
+# Rescales are those of `rescaled_jobs` on either plane.
+_NOWHERE = (
+    *("transaction_timed_out", "lost_by_heartbeat", "resubmitted"),
+    *("restored_rescaled", "record_filtered"),
+)
 _NOT_HERE = {
-    # These jobs draw no other ways to keep in-flight data than Apache Flink's, and no tasks that
-    # take checkpoints by themselves.
+    # These jobs draw no other ways to keep in-flight data than Apache Flink's, no tasks that take
+    # checkpoints by themselves, no event time, and no recovery that takes time.
     Plane.RECORDS: (
+        "watermark_passed_an_idle_input",
+        "declined_during_recovery",
         "offset_lost",
         "memory_lent",
         "rescale_refused",
