@@ -118,11 +118,14 @@ def hazards_of(model: SyncModel, faults: Iterable[object]) -> tuple[str, ...]:
     Without a lock an older view may get the higher index: a restart from it goes back.
     """
     blocks = model.destination.memory_policy is MemoryPolicy.BLOCK
+    faults = tuple(faults)
     merges = _merges_counts(model.state_kind, faults)
+    early = model.medium is Medium.SOCKET and any(map(_leaves_early, faults))
     unlocked = model.source.checkpoint_lock is CheckpointLock.UNLOCKED
     return (
         *(("snapshot_claims_are_durable", "resume_is_monotone") if unlocked else ()),
         *(("release_is_deterministic",) if merges else ()),
+        *(("no_premature_acknowledgement",) if early else ()),
         *(("flood_does_not_block_data",) if blocks else ()),
     )
 
@@ -134,6 +137,15 @@ def _merges_counts(kind: StateKind, faults: Iterable[object]) -> bool:
     partition, whose records count with those of the first.
     """
     return kind is StateKind.SNAPSHOT and any(isinstance(fault, IdCollision) for fault in faults)
+
+
+def _leaves_early(fault: object) -> bool:
+    """Return whether a state may leave before its records, by a source that counts or names wrong.
+
+    No core knows of records that nobody has read: it has the count of the state, and what was read
+    under its id, which can be another partition's.
+    """
+    return isinstance(fault, IdCollision) or (isinstance(fault, CountError) and fault.records < 0)
 
 
 def _tenths(choices: Choices, highest_ms: int) -> int:

@@ -196,6 +196,18 @@ HAZARDS: list[tuple[str, int, Check, list[pytest.MarkDecorator]]] = [
         [],
     ),
     (
+        "ckptsim check counts_too_few --ties random,pct --seeds 40",
+        0,
+        matches("^as expected +broke no_premature_acknowledgement in [1-9]"),
+        [],
+    ),
+    (
+        "ckptsim replay counts_too_few --seed 0",
+        0,
+        has("VIOLATED no_premature_acknowledgement"),
+        [],
+    ),
+    (
         "ckptsim check switched_back_to_newer --seeds 20",
         0,
         matches("^as expected +broke content_converges in 20"),
