@@ -49,6 +49,11 @@ class WritingOracle(TaskObserver):
         """The present instant."""
         return self.task.env.now
 
+    @property
+    def is_writing(self) -> bool:
+        """Return whether a part is being written."""
+        return bool(self._writing)
+
     def writing_begun(self, checkpoint: int, /) -> None:
         """Expect that the part is written."""
         self._writing[checkpoint] = None

@@ -319,7 +319,7 @@ class LifecycleOracle(LifecycleObserver):
         missing += [f"EndOfPartition of {name}" for name in open_inputs]
         if self._ended is None:
             missing.append("the end of its data")
-        if task.task.ending.has_writes:
+        if task.is_writing or task.task.ending.has_writes:
             missing.append("its snapshots and commits")
         if task.entering is not None:
             missing.append(f"barrier {task.entering}, which it is about to send on")
