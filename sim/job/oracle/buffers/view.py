@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # So many messages, one after the other, and one of them has come.  Assumption: as on records.
 _MESSAGES = 4
+_TAKES_NO_MAIL = (State.STUCK, State.PAUSED, State.RESTORING)
 _ALL = None  # what all records are called where they have no identity
 
 
@@ -133,9 +134,9 @@ class BufferView:
         return {}
 
     def busy_ns(self, task: Task) -> int:
-        """Return how long the thread was inside a record without a buffer, or paused."""
-        busy_ns = task.time_in[State.STUCK] + task.time_in[State.PAUSED]
-        if task.state in (State.STUCK, State.PAUSED):
+        """Return how long the thread was inside a record without a buffer, paused, or restoring."""
+        busy_ns = sum(task.time_in[state] for state in _TAKES_NO_MAIL)
+        if task.state in _TAKES_NO_MAIL:
             busy_ns += task.env.now - task.since_ns
         return busy_ns
 
