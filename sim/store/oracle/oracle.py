@@ -178,6 +178,8 @@ class StoreProperties:
         world = self._world
         truth, replica = world.truths[key], world.client.replicas[key]
         position = replica.position
+        for positions in self._positions_at_freeze.values():
+            positions.pop(key, None)  # it begins anew, perhaps from before
         self.syncs.opened(key, position)
         self.mirror.opened(key, position)
         truth.frozen = False
