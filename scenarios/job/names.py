@@ -131,6 +131,7 @@ _PROPERTIES = (
     "single_channel_keeps_the_clock",
     "closed_tasks_leave_nothing_queued",
     "given_up_checkpoints_free_channels",
+    "closed_tasks_owe_no_shared_file",
     "alignment_figures_are_sane",
     "files_fail_for_a_cause",
     "writes_are_answered_once",

@@ -184,6 +184,27 @@ HAZARDS: list[tuple[str, int, Check, list[pytest.MarkDecorator]]] = [
         for change in ("network.max_overdraft_buffers=12", "checkpointing.mode=aligned")
     ),
     (
+        "ckptsim check failed_part_of_shared_file --seeds 20",
+        0,
+        matches("^as expected +broke closed_tasks_owe_no_shared_file in [1-9]"),
+        [],
+    ),
+    (
+        "ckptsim replay failed_part_of_shared_file --seed 9 --ties random",
+        0,
+        has("VIOLATED closed_tasks_owe_no_shared_file"),
+        [],
+    ),
+    (
+        (
+            "ckptsim check failed_part_of_shared_file --seeds 20 "
+            "--set job.checkpointing.subtasks_per_file=1"
+        ),
+        1,
+        has("should break and did not"),
+        [],
+    ),
+    (
         "ckptsim check b13_ids_collide_across_feeds --ties random,pct --seeds 20",
         0,
         matches("^as expected +broke release_is_deterministic in 20"),

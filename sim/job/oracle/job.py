@@ -201,7 +201,7 @@ class JobOracle(JobObserver):
         if not ended:
             return
         for file in self._files:
-            file.end()
+            file.end(lambda task, number: self.tasks[task].gave_up(number))
         for task in self.tasks.values():
             for out in task.outputs:
                 for number in out.unsettled:

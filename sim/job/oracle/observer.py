@@ -120,8 +120,8 @@ class TaskObserver:
     def writing_begun(self, checkpoint: int, /) -> None:
         """Note that the part is being written, and acknowledged when it is whole."""
 
-    def writing_over(self, checkpoint: int, /) -> None:
-        """Note that it is acknowledged, declined or taken back."""
+    def writing_over(self, checkpoint: int, /, *, whole: bool) -> None:
+        """Note that it is acknowledged, as it is whole, or declined or taken back."""
 
 
 class ChannelObserver:

@@ -40,9 +40,10 @@ class WritingOracle(TaskObserver):
     _ended: int  # newest checkpoint whose barriers have all come, or never will
 
     def __init__(self) -> None:
-        self._writing: dict[
-            int, int | None
-        ] = {}  # checkpoint -> since when nothing else is missing
+        # Checkpoint -> since when nothing else is missing.
+        self._writing: dict[int, int | None] = {}
+        # Of which its part of a shared file may never be whole, until the others give it up, too.
+        self._given_up: dict[int, None] = {}
 
     @property
     def now_ns(self) -> int:
@@ -54,15 +55,21 @@ class WritingOracle(TaskObserver):
         """Return whether a part is being written."""
         return bool(self._writing)
 
+    def gave_up(self, checkpoint: int) -> bool:
+        """Return whether it has given its part up."""
+        return checkpoint in self._given_up
+
     def writing_begun(self, checkpoint: int, /) -> None:
         """Expect that the part is written."""
         self._writing[checkpoint] = None
         self.look_at_writing()
 
-    def writing_over(self, checkpoint: int, /) -> None:
+    def writing_over(self, checkpoint: int, /, *, whole: bool) -> None:
         """Check that it was not under way for too long."""
         self.look_at_writing()
         self._writing.pop(checkpoint, None)
+        if not whole:
+            self._given_up[checkpoint] = None
 
     def look_at_writing(self) -> None:
         """Check that no part has been under way for too long, at an instant or between two."""
@@ -87,9 +94,11 @@ class WritingOracle(TaskObserver):
     def is_through(self, checkpoint: int) -> bool:
         """Return whether a checkpoint wants nothing more of the task than to write.
 
-        One that has failed never gives its part of a shared file.
+        One that has failed, or has given its part up, never gives its part of a shared file.
         """
+        if self.is_over or checkpoint in self._given_up:
+            return False
         if self.lifecycle.closed_ns is not None:
             return True
-        has_come = not self.is_over and (not self.inputs or self._ended >= checkpoint)
+        has_come = not self.inputs or self._ended >= checkpoint
         return has_come and not any(checkpoint in out.unsettled for out in self.outputs)

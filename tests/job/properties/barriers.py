@@ -166,6 +166,9 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
         ),
     ),
     "given_up_checkpoints_free_channels": (by_scenario("given_up_checkpoint_blocks"),),
+    "closed_tasks_owe_no_shared_file": (
+        by_scenario("failed_part_of_shared_file", seed=9, ties="random"),
+    ),
     "restored_watermarks_stay_true": (by_scenario("watermark_outlives_its_share"),),
     "alignment_figures_are_sane": (
         by_cores(small(join()), handler=cores.handler(cores.MeasuresSinceTheTrigger)),

@@ -234,6 +234,9 @@ OURS: dict[str, str] = {
     "closed_tasks_leave_nothing_queued": (
         "Hazard of released Flink: see `savepoint_behind_closed_tasks`."
     ),
+    "closed_tasks_owe_no_shared_file": (
+        "Hazard of released Flink: see `failed_part_of_shared_file`."
+    ),
     "given_up_checkpoints_free_channels": (
         "Hazard of released Flink: see `given_up_checkpoint_blocks`."
     ),

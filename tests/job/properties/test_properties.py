@@ -31,6 +31,7 @@ HAZARDS = {
     "single_channel_keeps_the_clock",
     "closed_tasks_leave_nothing_queued",
     "given_up_checkpoints_free_channels",
+    "closed_tasks_owe_no_shared_file",
     "records_let_triggers_pass",
 }
 

@@ -32,6 +32,11 @@ class ChannelStateHost:
         self._port = port
         self._observer = observer
 
+    @property
+    def writing(self) -> tuple[int, ...]:
+        """The subtasks that wait for the file, ascending."""
+        return self._core.writing
+
     def step(self, event: writer_events.WriterEvent) -> None:
         """Give the writer an event and carry out what it wants."""
         begins = event if isinstance(event, writer_events.WriteStarted) else None

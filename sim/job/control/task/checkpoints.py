@@ -124,6 +124,11 @@ class CheckpointsHost:
 
     # What the subtask's core decides ----------------------------------------------------------
 
+    @property
+    def share_a_file(self) -> tuple[int, ...]:
+        """The tasks whose channel state goes into one file with its own, and is not whole yet."""
+        return self._writer.writing
+
     def step(self, event: subtask_events.SubtaskEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
         """Give the core an event and carry out what it decides."""
         core, task = self.core, self._task
@@ -188,7 +193,8 @@ class CheckpointsHost:
         if isinstance(effect, subtask_events.StartAsyncPart):
             self._observer.writing_begun(effect.checkpoint)
         elif isinstance(effect, _ENDS_WRITING):
-            self._observer.writing_over(effect.checkpoint)
+            whole = isinstance(effect, subtask_events.AcknowledgeCheckpoint)
+            self._observer.writing_over(effect.checkpoint, whole=whole)
 
     def _send(self, barrier: Barrier) -> None:
         self.drain()  # what was left belongs to what is in front of the barrier
