@@ -55,6 +55,9 @@ def checkpoint_store(choices: Choices) -> Scenario:
     failed = next((one for one in faults if isinstance(one, FailWrite)), None)
     if failed is not None and choices.flag():
         faults = (*faults, _opens_anew(choices, model, failed))
+    stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
+    if stopped is not None and choices.integer(0, 2) == 2:
+        faults = (*faults, _opens_while_stopping(choices, stopped))
     resets = (Rebootstrap, Tamper)
     if any(isinstance(one, CrashInReset) for one in faults) and not any(
         isinstance(one, resets) for one in faults
@@ -128,6 +131,12 @@ def _opens_anew(choices: Choices, model: StoreModel, failed: FailWrite) -> Reope
     written_ns = round(1e9 * failed.record / model.input.rate_per_s)
     at_ns = written_ns + choices.of((1, 100, 300, 600)) * _MS
     return Reopen(version=failed.version, partition=failed.partition, at_ns=at_ns)
+
+
+def _opens_while_stopping(choices: Choices, stopped: StopAt | Deploy) -> Rebootstrap:
+    """Return that somebody has a partition begin anew while a stop waits for the last syncs."""
+    at_ns = stopped.at_ns + choices.integer(1, 30) * _MS
+    return Rebootstrap(version=_version(choices), partition=_partition(choices), at_ns=at_ns)
 
 
 def _at(choices: Choices) -> int:
