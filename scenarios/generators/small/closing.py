@@ -141,8 +141,10 @@ def lost_while_restoring(choose: Choices) -> dict[str, Any]:
     Some of its sources were to end by an instant that has passed by then.
     """
     vertices = _few_and_many(choose)
-    many, reader = vertices[1:]
+    few, many, reader = vertices
     many["parallelism"] = reader["parallelism"] = 2
+    if choose.flag():  # some subtasks of a vertex have finished when others are restored
+        few |= {"parallelism": 2, "records": 2, "records_step": 60, "rate_per_s": 1000.0}
     job = _job(choose, vertices, on_buffers=True, mode=choose.of(_MODES))
     job["recovery"] = {"timed": True, "heartbeat_interval_ns": 10 * _MS}
     job["recovery"]["heartbeat_timeout_ns"] = choose.of((50, 100)) * _MS
