@@ -59,6 +59,7 @@ class JobOracle(JobObserver):
         self._moved_splits: dict[int, None] = {}
         self._finished: dict[int, None] = {}  # tasks of the attempt that are known to have
         self._was_rescaled = self._halted = False
+        self._rescaled: dict[str, None] = {}  # vertices with inputs, in any attempt so far
         self._slept: dict[int, None] = {}  # tasks of the attempt, told once
         self._origins = Origins(violate)
 
@@ -142,10 +143,18 @@ class JobOracle(JobObserver):
             before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
             now = {vertex.name: vertex.parallelism for vertex in self._job.vertices}
             self._was_rescaled |= before != now
+            self._rescaled |= {
+                vertex.name: None
+                for vertex in self._job.vertices
+                if vertex.inputs and before.get(vertex.name) != vertex.parallelism
+            }
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
             task.lifecycle.was_rescaled = self._was_rescaled
             task.lifecycle.was_rescaled_before = was_rescaled_before
+            task.lifecycle.moved_in_flight = any(
+                name != task.task.place[0] for name in self._rescaled
+            )
             written = self._plane.written(task.task)
             for out, amount in zip(task.outputs, written, strict=True):
                 out.restored_amount = amount

@@ -40,7 +40,8 @@ class LifecycleOracle(LifecycleObserver):
     cut_off: a source that was stopped before it had ended; cut_short: without drain.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
     complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far;
-    was_rescaled_before: in one before this.
+    was_rescaled_before: in one before this.  moved_in_flight: records in flight in front of another
+    vertex may have come to other subtasks of it.
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
     other subtasks.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
@@ -56,6 +57,7 @@ class LifecycleOracle(LifecycleObserver):
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
         self.was_rescaled = self.was_rescaled_before = self.misled = False
+        self.moved_in_flight = False
         self.completed: dict[int, None] = {}
         self.idle_splits: dict[int, None] = {}
         self.moved_splits: dict[int, None] = {}
@@ -176,13 +178,15 @@ class LifecycleOracle(LifecycleObserver):
 
         Splits have their records in order of time.  A split that was idle may stay behind others.
         Watermarks that were in flight when a source was rescaled speak for the splits that it had;
-        those that a source tells in an attempt, for the splits that it has.
+        those that a source tells in an attempt, for the splits that it has.  Those in flight behind
+        a vertex that was rescaled speak for what its old subtasks had in front of them.
         """
         if self._split_marks is not None:
             self._split_marks.read(split, timestamp, self._task.now_ns)
         late = self._event_time is not None and timestamp <= self._event_time
         if late and split not in self.idle_splits:
-            misled = self._task.inputs and split in self.moved_splits
+            moved = self.moved_in_flight or split in self.moved_splits
+            misled = self._task.inputs and moved
             name = _RESTORED if misled else "no_record_is_late"
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
             self._violate(name, f"{says} its watermark {self._event_time} ns")
