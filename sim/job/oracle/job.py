@@ -152,9 +152,7 @@ class JobOracle(JobObserver):
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
             task.lifecycle.was_rescaled = self._was_rescaled
             task.lifecycle.was_rescaled_before = was_rescaled_before
-            task.lifecycle.moved_in_flight = any(
-                name != task.task.place[0] for name in self._rescaled
-            )
+            task.lifecycle.rescaled = self._rescaled
             written = self._plane.written(task.task)
             for out, amount in zip(task.outputs, written, strict=True):
                 out.restored_amount = amount

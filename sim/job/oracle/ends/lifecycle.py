@@ -21,7 +21,7 @@ from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
 from ckptsim.sim.job.oracle.event_time import InputMarks, SplitMarks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
 
@@ -40,8 +40,8 @@ class LifecycleOracle(LifecycleObserver):
     cut_off: a source that was stopped before it had ended; cut_short: without drain.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
     complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far;
-    was_rescaled_before: in one before this.  moved_in_flight: records in flight in front of another
-    vertex may have come to other subtasks of it.
+    was_rescaled_before: in one before this.  rescaled: vertices with inputs that were, in any
+    attempt so far.
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
     other subtasks.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
@@ -57,7 +57,8 @@ class LifecycleOracle(LifecycleObserver):
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
         self.was_rescaled = self.was_rescaled_before = self.misled = False
-        self.moved_in_flight = False
+        self.rescaled: Mapping[str, None] = {}
+        self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
         self.completed: dict[int, None] = {}
         self.idle_splits: dict[int, None] = {}
         self.moved_splits: dict[int, None] = {}
@@ -152,6 +153,11 @@ class LifecycleOracle(LifecycleObserver):
             self._input_marks = InputMarks(len(self._task.inputs))
         self._input_marks.take(channel, watermark, idle=idle)
 
+    def mark_recovered(self, channel: int, watermark: int, /) -> None:
+        """Note what an input told before the restart, by which its sender may not hold any more."""
+        if self._task.inputs[channel].sender.task.place[0] in self.rescaled:
+            self._in_flight = max(self._in_flight, watermark)
+
     def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
         """Check that the task has told what follows from its inputs.
 
@@ -185,7 +191,7 @@ class LifecycleOracle(LifecycleObserver):
             self._split_marks.read(split, timestamp, self._task.now_ns)
         late = self._event_time is not None and timestamp <= self._event_time
         if late and split not in self.idle_splits:
-            moved = self.moved_in_flight or split in self.moved_splits
+            moved = split in self.moved_splits or timestamp <= self._in_flight
             misled = self._task.inputs and moved
             name = _RESTORED if misled else "no_record_is_late"
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"

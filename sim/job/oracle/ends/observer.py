@@ -34,6 +34,9 @@ class LifecycleObserver:
     def timed_record_taken(self, split: int, timestamp: int, /) -> None:
         """Note that a record of a split is processed next, and its event time in ns."""
 
+    def mark_recovered(self, channel: int, watermark: int, /) -> None:
+        """Note a watermark that was in flight, of one of the channels that an input stands for."""
+
     def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
         """Note what the sender of an input tells of event time; None: nothing new."""
 

@@ -90,6 +90,9 @@ class RecoveredGate:
             self.take_watermark(place, FINAL_WATERMARK)
             return None
         if isinstance(item, Mark):
+            if item.watermark is not None:
+                observer = self._task.observer.lifecycle
+                observer.mark_recovered(channel.spec.input, item.watermark)
             item.tell(self, place)
             self._task.event_time.pass_on()
             return None
