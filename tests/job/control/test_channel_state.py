@@ -77,7 +77,7 @@ def test_the_slowest_of_a_group_has_the_file_stored() -> None:
         (1, subtask_events.ChannelStateWritten(1, 20)),
     ]
     assert rig.storage.answers == written
-    rig.oracle.end()
+    rig.oracle.end(lambda _task, _checkpoint: False)
     assert rig.violated == []
 
 
@@ -102,7 +102,7 @@ def test_an_abort_drops_the_file_and_answers_everybody() -> None:
     assert [subtask for subtask, _ in rig.storage.answers] == [0]
     rig.host.step(writer_events.WriteStarted(1, 1))
     assert rig.storage.answers[-1] == (1, subtask_events.ChannelStateFailed(1, ABORTED))
-    rig.oracle.end()
+    rig.oracle.end(lambda _task, _checkpoint: False)
     assert rig.violated == []
 
 
@@ -129,7 +129,7 @@ def test_a_beginning_without_an_answer_is_seen() -> None:
     assert rig.violated == []
     rig.host.step(writer_events.WriteStarted(0, 2))
     assert rig.violated == ["writes_are_answered_once"]
-    rig.oracle.end()
+    rig.oracle.end(lambda _task, _checkpoint: False)
     assert rig.violated == ["writes_are_answered_once"] * 2
 
 
@@ -156,5 +156,5 @@ def test_aborts_leave_nothing_behind() -> None:
     for checkpoint in range(1000):
         rig.host.step(writer_events.WriteAborted(0, checkpoint, ABORTED))
         rig.host.step(writer_events.WriteStarted(0, checkpoint))
-    rig.oracle.end()
+    rig.oracle.end(lambda _task, _checkpoint: False)
     assert rig.violated == []

@@ -48,9 +48,14 @@ class ToldPlane:
         self.env = Environment(0)
         cores = [SimpleNamespace(state=state) for state in states]
         lives = [
-            SimpleNamespace(lifecycle=SimpleNamespace(core=core), handler=None) for core in cores
+            SimpleNamespace(
+                lifecycle=SimpleNamespace(core=core), handler=None, checkpoints=SimpleNamespace()
+            )
+            for core in cores
         ]
-        self.tasks: list[Any] = [SimpleNamespace(control=life) for life in lives]
+        self.tasks: list[Any] = [
+            SimpleNamespace(number=number, control=life) for number, life in enumerate(lives)
+        ]
         self.progress_ns = 0
         self.patience = Patience(records_ns=100, final_ns=200, end_ns=400)
         self.found: list[tuple[int, str, str]] = []
