@@ -28,7 +28,7 @@ def barriers(choices: Choices) -> Scenario:
     tight = (tight_buffers.document,) * 9
     closed = (
         closing.lost,
-        closing.lost_while_restoring,
+        *(closing.lost_while_restoring,) * 3,
         closing.document,
         *(closing.aligning,) * 2,
     )
