@@ -167,7 +167,7 @@ def bytes_ns(world: DataflowWorld) -> int:
         return 0
     records = world.coordinator.records.values()
     size = sum(sum(one.file_sizes) for one in records if one.status != "completed")
-    return 2 * size * _SECOND_NS // rate
+    return _FILES * size * _SECOND_NS // rate
 
 
 def _restore_ns(count: int) -> int:

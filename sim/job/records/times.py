@@ -48,7 +48,7 @@ def writing_ns(job: Job, graph: Graph, faults: FaultPlan) -> int | None:
     channels, times = job.channels, longest_times(job, graph)
     held = channels.sender_records + channels.receiver_records + channels.record_buffers
     files_ns = job.channel_state.write_record_ns * held * len(graph.channels)
-    return _FILES * times.snapshot_ns + files_ns + 2 * faults.slow_files_ns
+    return _FILES * (times.snapshot_ns + faults.slow_files_ns) + files_ns
 
 
 def _step_ns(job: Job, vertex: Vertex, copies: int) -> int:
