@@ -10,7 +10,8 @@ from typing import Any
 
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.job_environment import give_broadcast_state, restart_strategy
+from ckptsim.scenarios.generators.job_environment import give_broadcast_state
+from ckptsim.scenarios.generators.restarts.strategies import restart_strategy
 from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000

@@ -250,11 +250,13 @@ def _sync_fault(choose: Choices) -> dict[str, Any]:
             fault |= {"occurrence": choose.integer(1, 8), "sends": choose.integer(1, 4)}
         case "slow_send":
             fault |= {"at_ns": choose.integer(0, 50) * MS, "duration_ns": 50 * MS}
+            fault["factor"] = choose.of((100.0, 5.0))
         case "reader_failure":
             fault |= {"feed": choose.integer(0, 2), "reader": choose.integer(0, 4)}
             fault["packets"] = choose.integer(0, 4)
         case _:
             fault |= {"feed": choose.integer(0, 2), "states": choose.integer(1, 20)}
+            fault["round"] = choose.integer(0, 2)
     return fault
 
 
@@ -275,6 +277,7 @@ def _store_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
             fault |= {"commit": choose.integer(1, 10), "commits": choose.integer(1, 5)}
         case "slow_store":
             fault |= {"at_ns": choose.integer(0, 50) * MS, "factor": float(choose.of((3, 20)))}
+            fault["duration_ns"] = choose.of((50, 10, 200)) * MS
         case "lose_store":
             # Of a checkpoint that is gone nothing is lost: what it covered is committed again.
             fault |= {"attempt": choose.integer(2, 4), "what": "checkpoint"}

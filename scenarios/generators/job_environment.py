@@ -13,6 +13,7 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.event_time import add_event_time
 from ckptsim.scenarios.generators.restarts.restores import restoring
 from ckptsim.scenarios.generators.restarts.savepoints import around_a_savepoint, keep_in_a_log
+from ckptsim.scenarios.generators.restarts.strategies import restart_strategy
 
 _MS = 1_000_000
 _MOST = 5
@@ -191,21 +192,6 @@ def _recovery(choices: Choices, job: dict[str, Any], *, on_records: bool) -> Non
         if choices.flag():
             for vertex in job["vertices"]:
                 vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex
-
-
-def restart_strategy(choices: Choices, fixed: dict[str, Any]) -> dict[str, Any]:
-    """Return a fixed delay as it is, or another strategy with that delay and about its bound."""
-    kind = choices.of(("fixed_delay", "fixed_delay", "exponential_delay", "failure_rate"))
-    bound = {"attempts": fixed["attempts"]} if fixed.get("attempts") else {}
-    if kind == "exponential_delay":
-        grows = {"initial_backoff_ns": max(1, fixed["delay_ns"]), "max_backoff_ns": 100 * _MS}
-        return {"kind": kind} | grows | bound
-    if kind == "failure_rate":
-        most = bound.get("attempts") or choices.integer(1, 3)
-        interval_ns = choices.of((1_000, 50)) * _MS
-        rate = {"max_failures_per_interval": most, "interval_ns": interval_ns}
-        return {"kind": kind, "delay_ns": fixed["delay_ns"]} | rate
-    return fixed
 
 
 def _ends(job: dict[str, Any]) -> list[int]:

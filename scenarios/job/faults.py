@@ -255,11 +255,6 @@ class Rescale(_Fault):
         if vertex.repeat > 1:
             says = f'"{self.vertex}", which stands {vertex.repeat} times'
             found.append(Problem("vertex", says, "the name of a vertex that stands once"))
-        if any(one.shares for one in vertex.inputs):
-            expected = (
-                "a vertex whose keys are not dealt out by shares, which hold for one parallelism"
-            )
-            found.append(Problem("vertex", f'"{self.vertex}"', expected))
         group = forward_group(model.vertices, self.vertex)
         found += [
             Problem("vertex", f'"{self.vertex}", which goes with "{one.name}"', expected)
@@ -323,6 +318,8 @@ def _of_one_parallelism(vertex: Vertex, plane: Plane) -> list[str]:
     lists = ("service_factors", "subtask_state_bytes", "task_managers")
     found = [f"a vertex without {name}, one for each subtask" for name in lists]
     found = [text for name, text in zip(lists, found, strict=True) if getattr(vertex, name)]
+    if any(one.shares for one in vertex.inputs):
+        found.append("a vertex whose keys are not dealt out by shares, one for each subtask")
     if plane is Plane.BUFFERS and vertex.selectivity != 1.0:
         found.append("a vertex of selectivity 1: how far it was in emitting is told per subtask")
     return found

@@ -150,6 +150,7 @@ class Job:
             plane=self.plane,
             preloaded_records=self.channels.preloaded_records,
             has_watermarks=self.event_time.watermark_interval_ns is not None,
+            subtask_indices=self.channel_state.subtask_indices,
         )
         for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
             found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]

@@ -94,6 +94,7 @@ _PROPERTIES = (
     "no_commit_before_completion",
     "transaction_ends_once",
     "transactions_commit_in_order",
+    "transactions_time_out",
     "aborted_transactions_are_empty_at_close",
     "no_transaction_lingers",
     "final_checkpoint_is_asked_for",
@@ -155,6 +156,7 @@ _PROPERTIES = (
     "losses_are_known_in_time",
     "parts_are_written_in_time",
     "acknowledgements_arrive",
+    "triggers_arrive",
     "restarts_begin_from_the_newest",
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.errors import Problem
+from ckptsim.scenarios.job.channel_state import SubtaskIndices
 from ckptsim.scenarios.job.graph import Recorded, Vertex, VertexKind
 from ckptsim.scenarios.job.graph.planes import Plane
 
@@ -22,6 +23,7 @@ def uncoordinated_problems(
     plane: Plane,
     preloaded_records: int,
     has_watermarks: bool,
+    subtask_indices: SubtaskIndices,
 ) -> list[Problem]:
     """Return what does not go with checkpoints that no coordinator triggers; none where one does.
 
@@ -49,6 +51,9 @@ def uncoordinated_problems(
     if preloaded_records and not checkpointing.message_logs:
         expected = "0 without message logs, from which a backlog would be restored"
         found.append(Problem("channels.preloaded_records", str(preloaded_records), expected))
+    if subtask_indices is not SubtaskIndices.KEPT:
+        expected = f'"kept" {whose}: tasks come back from checkpoints of their own, at their place'
+        found.append(Problem("channel_state.subtask_indices", f'"{subtask_indices}"', expected))
     return [*found, *_vertex_problems(vertices, whose)]
 
 

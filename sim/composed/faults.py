@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 from ckptsim.scenarios import composed as pipelines
@@ -24,9 +24,15 @@ def job_faults(faults: Iterable[pipelines.ComposedFault]) -> tuple[JobFault, ...
 
 
 class StoreFaults:
-    """The faults of the store; each strikes once, or as often in a row as it says."""
+    """The faults of the store; each strikes once, or as often in a row as it says.
 
-    def __init__(self, faults: Iterable[pipelines.ComposedFault]) -> None:
+    struck: called whenever one has.
+    """
+
+    def __init__(
+        self, faults: Iterable[pipelines.ComposedFault], struck: Callable[[], None]
+    ) -> None:
+        self._struck = struck
         self._crashes: list[int] = []
         self._refusals: list[pipelines.RefuseCommits] = []
         self._slow: list[pipelines.SlowStore] = []
@@ -57,16 +63,25 @@ class StoreFaults:
 
     def refuses(self, commit: int) -> bool:
         """Say whether the store refuses the n-th commit."""
-        return any(f.commit <= commit < f.commit + f.commits for f in self._refusals)
+        refused = any(f.commit <= commit < f.commit + f.commits for f in self._refusals)
+        if refused:
+            self._struck()
+        return refused
 
     def step_ns(self, duration_ns: int, now: int) -> int:
         """Return how long a durable step takes that begins now."""
         factors = [f.factor for f in self._slow if f.at_ns <= now < f.at_ns + f.duration_ns]
-        return round(duration_ns * max(factors)) if factors else duration_ns
+        if not factors:
+            return duration_ns
+        self._struck()
+        return round(duration_ns * max(factors))
 
     def report_delay_ns(self, commit: int) -> int:
         """Return by how much the report of the n-th commit is late."""
-        return self._delays.get(commit, 0)
+        delay_ns = self._delays.get(commit, 0)
+        if delay_ns:
+            self._struck()
+        return delay_ns
 
     def losses(self, attempt: int) -> list[pipelines.LoseStore]:
         """Return what is gone when the n-th attempt begins."""

@@ -112,7 +112,9 @@ class PipelineWorld(SyncWorld):
         self.properties: PipelineProperties = PipelineProperties(self)
         placement = Placement[self.pipeline.store.placement.name]
         client = self.cores.store(placement).client
-        self.store = Store(self.env, self.pipeline, StoreFaults(plan), client)
+        self.store = Store(
+            self.env, self.pipeline, StoreFaults(plan, self.faults.note_strike), client
+        )
         self.ledger = Ledger(self)
         self._job_faults = FaultPlan(job_faults(plan))
         self._deployed = False

@@ -149,6 +149,10 @@ class FaultPlan:
         ]
         return round(duration_ns * max(factors)) if self._struck(factors) else duration_ns
 
+    def note_strike(self) -> None:
+        """Count that a fault has struck which somebody else has the plan of."""
+        self.strikes += 1
+
     def _struck(self, effect: Effect) -> Effect:
         """Pass on what a fault does, and count it unless that is nothing."""
         self.strikes += bool(effect)

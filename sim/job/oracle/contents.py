@@ -6,6 +6,7 @@ A plane that only counts records has one identity for all of them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,16 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.view import Contents, PlaneView, Violate
 
 
-def check_contents(plane: PlaneView, violate: Violate, *, exactly: bool) -> None:
+def check_contents(
+    plane: PlaneView, violate: Violate, given_up: Mapping[str, Contents], *, exactly: bool
+) -> None:
     """Check committed output and state of a job that has ended against what sources have sent.
 
-    exactly: no record may be there twice.
+    given_up: what never comes, by vertex.  exactly: no record may be there twice.
     """
     guarantee = "exactly_once" if exactly else "at_least_once"
-    expected = plane.expected()
-    ever = plane.at_most() if exactly else plane.ever()
+    expected = _without(plane.expected(), given_up)
+    ever = _without(plane.at_most(), given_up) if exactly else plane.ever()
     for vertex in plane.vertices:
         for what, found in (("output", plane.output(vertex)), ("state", plane.state(vertex))):
             if found is None:
@@ -37,27 +40,53 @@ def check_contents(plane: PlaneView, violate: Violate, *, exactly: bool) -> None
 
 
 def check_restored(
-    plane: PlaneView, restored: JobCheckpoint, violate: Violate, *, exactly: bool
+    plane: PlaneView,
+    restored: JobCheckpoint,
+    violate: Violate,
+    given_up: Mapping[str, Contents],
+    *,
+    exactly: bool,
 ) -> None:
     """Check that an attempt begins from a cut.
 
-    What sources had emitted is in the state of each vertex, or on its way to it; at least that
-    where records may be repeated.
+    What sources had emitted is in the state of each vertex, or on its way to it, but for what is
+    given up; at least that where records may be repeated.
     """
     put_back = plane.put_back()
     if put_back is None:
         return
-    at_most = plane.at_most()
+    needed = _without(plane.expected(), given_up)
+    at_most = _without(plane.at_most(), given_up)
     for vertex in plane.vertices:
         state = plane.state(vertex)
         if state is None:
             continue
-        expected, found = plane.expected()[vertex.name], state + put_back[vertex.name]
+        expected, found = needed[vertex.name], state + put_back[vertex.name]
         most = at_most[vertex.name]
         says = differences(expected, found if exactly else found & most, most)
         if says is not None:
             says = f"begins from checkpoint {restored.checkpoint_id}: {vertex.name}: {says}"
             violate("restored_checkpoint_is_a_cut", says, restored.checkpoint_id)
+
+
+def missing_at_restore(plane: PlaneView) -> dict[str, Contents]:
+    """Return by vertex what an attempt begins without of what sources had emitted."""
+    put_back, expected = plane.put_back(), plane.expected()
+    found = {vertex.name: plane.state(vertex) for vertex in plane.vertices}
+    if put_back is None:
+        return {}
+    return {
+        name: expected[name] - (state + put_back[name])
+        for name, state in found.items()
+        if state is not None
+    }
+
+
+def _without(
+    contents: Mapping[str, Contents], given_up: Mapping[str, Contents]
+) -> dict[str, Contents]:
+    nothing: Contents = Counter()
+    return {name: found - given_up.get(name, nothing) for name, found in contents.items()}
 
 
 def differences(expected: Contents, found: Contents, at_most: Contents | None = None) -> str | None:

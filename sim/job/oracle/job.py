@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.job.oracle.acknowledgements import AcknowledgementOracle
 from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
-from ckptsim.sim.job.oracle.contents import check_contents, check_restored
+from ckptsim.sim.job.oracle.contents import (
+    check_contents,
+    check_restored,
+    missing_at_restore,
+)
 from ckptsim.sim.job.oracle.files import FileOracle
-from ckptsim.sim.job.oracle.notifications import NotificationOracle
+from ckptsim.sim.job.oracle.messages.acknowledgements import AcknowledgementOracle
+from ckptsim.sim.job.oracle.messages.notifications import NotificationOracle
+from ckptsim.sim.job.oracle.messages.triggers import TriggerOracle
 from ckptsim.sim.job.oracle.observer import JobObserver
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
 from ckptsim.sim.job.oracle.recovery.losses import LossOracle
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Plan
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
-    from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.job.oracle.view import Contents, PlaneView, Violate
     from ckptsim.sim.job.port import ObservedTask, TaskGateway
     from ckptsim.sim.kernel import Environment, Timer
 
@@ -47,6 +52,7 @@ class JobOracle(JobObserver):
             env, plane, self.tasks, violate, loss_ratio=job.costs.notification_loss_ratio
         )
         self._acknowledgements = AcknowledgementOracle(env, plane, violate)
+        self._triggers = TriggerOracle(env, plane, self.tasks, violate)
         self._job = job
         self.exactly = job.checkpointing.exactly_once  # in all attempts so far
         self._plane = plane
@@ -62,11 +68,15 @@ class JobOracle(JobObserver):
         self._rescaled: dict[str, None] = {}  # vertices with inputs, in any attempt so far
         self._slept: dict[int, None] = {}  # tasks of the attempt, told once
         self._origins = Origins(violate)
+        # In-flight data that a restart was to leave out: by vertex, and that of each checkpoint.
+        self._given_up: dict[str, Contents] = {}
+        self.given_up_of: dict[int, dict[str, Contents]] = {}
 
     def restarted(self, before: JobObserver) -> None:
         """Expect no more than of the run before: what it has in flight may speak of idle splits."""
         self.exactly = before.exactly
         self.idle_splits.update(before.idle_splits)
+        self.given_up_of.update(before.given_up_of)
 
     # Parts of an attempt ----------------------------------------------------------------------
 
@@ -89,6 +99,7 @@ class JobOracle(JobObserver):
         self.checkpoints.attempt_ends()
         self.notifications.attempt_ends()
         self._acknowledgements.attempt_ends()
+        self._triggers.attempt_ends()
 
     def task(self, task: ObservedTask) -> TaskOracle:
         """Return the oracle of a task; it is new at the first call of an attempt."""
@@ -138,8 +149,14 @@ class JobOracle(JobObserver):
             self._origins.begun(restored)
         self.checkpoints.begun(restored)
         was_rescaled_before = self._was_rescaled
+        self._given_up = {}
         if restored is not None:
-            check_restored(self._plane, restored, self._violate, exactly=self.exactly)
+            before_it = self.given_up_of.get(restored.checkpoint_id, {})
+            check_restored(self._plane, restored, self._violate, before_it, exactly=self.exactly)
+            without = self._job.checkpointing.recover_without_channel_state
+            # What the user gives up here is told once: nobody can expect it from here on.
+            is_given_up = restored.checkpoint_id == without
+            self._given_up = missing_at_restore(self._plane) if is_given_up else before_it
             before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
             now = {vertex.name: vertex.parallelism for vertex in self._job.vertices}
             self._was_rescaled |= before != now
@@ -190,6 +207,7 @@ class JobOracle(JobObserver):
         self.checkpoints.look()
         self.notifications.look()
         self._acknowledgements.look()
+        self._triggers.look()
         self._losses.look()
         for task in self._running:
             task.look()
@@ -217,7 +235,7 @@ class JobOracle(JobObserver):
 
     def check_contents(self) -> None:
         """Check what state and output of a job that has ended hold."""
-        check_contents(self._plane, self._violate, exactly=self.exactly)
+        check_contents(self._plane, self._violate, self._given_up, exactly=self.exactly)
 
     # The coordinator --------------------------------------------------------------------------
 
@@ -237,6 +255,7 @@ class JobOracle(JobObserver):
         """Check the plan of a checkpoint, and what must have been done by now."""
         self.notifications.look()
         self._acknowledgements.look()
+        self._triggers.look()
         for task in self._running:
             task.look_at_writing()
         self.checkpoints.planned(plan)
@@ -248,7 +267,14 @@ class JobOracle(JobObserver):
     def triggered(self, record: CheckpointRecord) -> None:
         """Check that a checkpoint may begin."""
         self._acknowledgements.triggered(record.checkpoint)
+        self._triggers.triggered(record)
         self.checkpoints.triggered(record)
+
+    def trigger_came(self, task: ObservedTask, checkpoint: int) -> None:
+        """Check that a trigger comes to its task in order."""
+        found = self.tasks.get(task.number)
+        if found is not None and found.task is task:
+            self._triggers.came(found, checkpoint)
 
     def expiry_set(self, checkpoint: int, timer: Timer) -> None:
         """Expect that the timer of a checkpoint ends with it."""
@@ -274,6 +300,8 @@ class JobOracle(JobObserver):
     def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
         """Check a checkpoint that is complete."""
         self._completed[record.checkpoint] = None
+        if self._given_up:
+            self.given_up_of[record.checkpoint] = self._given_up
         self._origins.completed(kept)
         self.checkpoints.completed(record, kept)
         self.notifications.ended(record, completed=True)
@@ -283,6 +311,7 @@ class JobOracle(JobObserver):
         """Check that a checkpoint may be given up."""
         self.checkpoints.failed(record, reason)
         self._acknowledgements.look()
+        self._triggers.look()
         self._acknowledgements.ended(record.checkpoint)
         self.notifications.ended(record, completed=False)
 

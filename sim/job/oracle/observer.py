@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.models.coordinator.plan import Plan
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.sim.job.oracle.view import Contents
     from ckptsim.sim.job.port import ObservedTask, TaskGateway
     from ckptsim.sim.kernel import Timer
 
@@ -191,12 +192,14 @@ class JobObserver:
     """Is told what a job does over all its attempts.
 
     exactly: no record may be repeated.  idle_splits: watermarks have gone on without them.
+    given_up_of: by checkpoint and vertex, what a restart before it left out for good.
     looks_on: wants to be told between instants, too.
     """
 
     exactly = True
     looks_on = False
     idle_splits: Mapping[int, None] = MappingProxyType({})
+    given_up_of: Mapping[int, dict[str, Contents]] = MappingProxyType({})
 
     def restarted(self, before: JobObserver) -> None:
         """Note what the run was like from one of whose checkpoints this one begins."""
@@ -289,6 +292,9 @@ class JobObserver:
 
     def triggered(self, record: CheckpointRecord) -> None:
         """Note that a checkpoint begins."""
+
+    def trigger_came(self, task: ObservedTask, checkpoint: int) -> None:
+        """Note that the trigger of a checkpoint comes to a task."""
 
     def expiry_set(self, checkpoint: int, timer: Timer) -> None:
         """Note the timer that ends a checkpoint which takes too long."""

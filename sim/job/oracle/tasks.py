@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.oracle.channels import ChannelOracle
-    from ckptsim.sim.job.oracle.notifications import NotificationOracle
+    from ckptsim.sim.job.oracle.messages.notifications import NotificationOracle
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.job.port import ObservedTask
 

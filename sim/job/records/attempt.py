@@ -284,6 +284,7 @@ class Attempt:
         """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
         if not self.alive or task.killed:
             return
+        self.world.observer.trigger_came(task, barrier.checkpoint)
         recovering = any(gate.recovered and gate.recovered.is_reading for gate in task.gates)
         if self.env.now < task.ready_ns or recovering:
             self.goal("declined_because_not_ready")

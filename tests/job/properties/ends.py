@@ -76,6 +76,18 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.commits_newest_first,
         ),
     ),
+    "transactions_time_out": (
+        by_cores(
+            small(
+                chain(
+                    60,
+                    costs={"transaction_timeout_ns": 10 * MS},
+                    checkpointing={"interval_ns": 20 * MS},
+                )
+            ),
+            world=worlds.waits_for_transactions,
+        ),
+    ),
     "aborted_transactions_are_empty_at_close": (
         by_scenario("checkpoints_off", "exactly_once_output"),
     ),
@@ -331,6 +343,14 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_cores(
             small(chain(checkpointing={"timeout_ns": 120 * MS})),
             world=worlds.sends_no_acknowledgement,
+        ),
+    ),
+    "triggers_arrive": (
+        by_cores(
+            small(chain(checkpointing={"timeout_ns": 120 * MS})), world=worlds.sends_no_trigger
+        ),
+        by_cores(
+            small(chain(60, checkpointing={"max_concurrent": 2})), world=worlds.keeps_triggers
         ),
     ),
     "job_ends": (

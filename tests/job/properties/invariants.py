@@ -160,6 +160,7 @@ ENDS: dict[str, Invariant] = {
         "no_commit_before_completion",
         "transaction_ends_once",
         "transactions_commit_in_order",
+        "transactions_time_out",
     ),
     "9": _row(
         "what is aborted at close, or lingers, is empty",
@@ -227,6 +228,9 @@ OURS: dict[str, str] = {
     ),
     "acknowledgements_arrive": (
         "What a task acknowledges, the coordinator hears of while the checkpoint is under way."
+    ),
+    "triggers_arrive": (
+        "A trigger comes to its task while the checkpoint is under way, and overtakes none."
     ),
     "ready_tasks_run": "A thread that sleeps as time goes on has nothing that it could do.",
     "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",

@@ -24,6 +24,7 @@ ON_BUFFERS: dict[str, int] = {
     "no_commit_before_completion": 0,
     "transaction_ends_once": 0,
     "transactions_commit_in_order": 0,
+    "transactions_time_out": 0,
     "end_marks_in_order": 0,
     "acknowledged_once_when_polled": 0,
     "plan_reaches_every_running_task": 0,
@@ -58,5 +59,6 @@ ON_BUFFERS: dict[str, int] = {
     "losses_are_known_in_time": 0,
     "parts_are_written_in_time": 0,
     "acknowledgements_arrive": 0,
+    "triggers_arrive": 0,
     "restarts_begin_from_the_newest": 0,
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.barriers import Barrier
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.plan import (
     FinishedState,
@@ -24,11 +25,13 @@ from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.planning import PlanCalculator
+from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
 from ckptsim.sim.job.port import TaskGateway, TaskPart
 from ckptsim.sim.job.records.channel import Channel
+from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.state.logs import OutputLogs
 from ckptsim.sim.job.records.state.snapshot import MarkReceiver
@@ -36,6 +39,7 @@ from ckptsim.sim.job.records.tasks import Operator, Source
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.tasks.outputs import InputGate
 from ckptsim.sim.job.splits import Split
+from tests.job.records.plans import MS
 
 _PLANNING = "ckptsim.sim.job.control.planning"
 
@@ -67,6 +71,30 @@ def sends_no_acknowledgement(patch: pytest.MonkeyPatch) -> None:
             right(self, task, checkpoint, part)
 
     patch.setattr(CoordinatorHost, "acknowledge", acknowledge)
+
+
+def sends_no_trigger(patch: pytest.MonkeyPatch) -> None:
+    """Send no trigger of checkpoint 2, which expires."""
+    right = Gateway.trigger
+
+    def trigger(self: Gateway, number: int, barrier: Barrier, *arguments: Any) -> None:
+        if barrier.checkpoint != 2:
+            right(self, number, barrier, *arguments)
+
+    patch.setattr(Gateway, "trigger", trigger)
+
+
+def keeps_triggers(patch: pytest.MonkeyPatch) -> None:
+    """Keep the trigger of checkpoint 1 until that of checkpoint 2 has been sent."""
+    right = RecordMessages.trigger
+
+    def trigger(
+        self: RecordMessages, task: TaskGateway, checkpoint: int, *arguments: Any, **_: int
+    ) -> None:
+        late_ns = 25 * MS if checkpoint == 1 else 0
+        right(self, task, checkpoint, *arguments, late_ns=late_ns)
+
+    patch.setattr(RecordMessages, "trigger", trigger)
 
 
 def becomes_active_behind_its_watermark(patch: pytest.MonkeyPatch) -> None:
@@ -251,6 +279,11 @@ def ends_twice(patch: pytest.MonkeyPatch) -> None:
         self.external.abort(name)
 
     patch.setattr(SinkWriter, "conclude", conclude)
+
+
+def waits_for_transactions(patch: pytest.MonkeyPatch) -> None:
+    """Let the external system forget its time-outs."""
+    patch.setattr(Sinks, "_time_out", lambda _self, _name: None)
 
 
 def commits_newest_first(patch: pytest.MonkeyPatch) -> None:

@@ -178,6 +178,23 @@ def test_what_is_said_per_subtask_is_not_rescaled(
         document.read(text, source="test")
 
 
+def test_shares_are_not_rescaled_with_what_a_forward_edge_joins() -> None:
+    """A vertex that goes with the rescaled one has as many shares as it had subtasks."""
+    text = document.plain(scenario()) | {
+        "faults": [{"kind": "rescale", "vertex": "source", "parallelism": 3, "at_ns": MS}]
+    }
+    source, sink = text["job"]["vertices"]  # type: ignore[index]
+    keyed = source | {"name": "keyed"}
+    source["parallelism"] = keyed["parallelism"] = sink["parallelism"] = 2
+    forward, by_key = dict(sink["inputs"][0]), dict(sink["inputs"][0])
+    forward |= {"partitioner": "forward"}
+    by_key |= {"upstream": "keyed", "partitioner": "hash", "shares": [0.5, 0.5]}
+    sink["inputs"] = [forward, by_key]
+    text["job"]["vertices"] = [source, keyed, sink]  # type: ignore[index]
+    with pytest.raises(ScenarioError, match=r'goes with "sink", .* not dealt out by shares'):
+        document.read(text, source="test")
+
+
 def test_names_are_those_of_the_plane() -> None:
     """A goal or a property of the other plane is refused with its place."""
     text = document.plain(scenario())

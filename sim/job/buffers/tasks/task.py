@@ -290,6 +290,7 @@ class Task(Pausing):
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
         """Take a trigger by remote call."""
+        self.world.observer.trigger_came(self, barrier.checkpoint)
         self.control.trigger(barrier, stop)
 
     def notify_complete(self, checkpoint: int) -> None:

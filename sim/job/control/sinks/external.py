@@ -109,11 +109,15 @@ class ExternalSystem:
 
     def time_out(self, name: str) -> bool:
         """Abort a transaction that nobody has ended; say whether there was such a one."""
-        transaction = self.transactions[name]
-        if transaction.status in (Status.COMMITTED, Status.ABORTED):
+        if not self.has_no_end(name):
             return False
+        transaction = self.transactions[name]
         transaction.status, transaction.timed_out = Status.ABORTED, True
         return True
+
+    def has_no_end(self, name: str) -> bool:
+        """Say whether nobody has ended a transaction."""
+        return self.transactions[name].status in (Status.OPEN, Status.PRECOMMITTED)
 
     def abort(self, name: str) -> None:
         """Abort a transaction that has not been committed."""
@@ -142,8 +146,7 @@ class ExternalSystem:
 
     def unended(self) -> list[Transaction]:
         """Return the transactions that nobody has ended, in the order of their beginning."""
-        unended = (Status.OPEN, Status.PRECOMMITTED)
-        return [one for one in self.transactions.values() if one.status in unended]
+        return [one for one in self.transactions.values() if self.has_no_end(one.name)]
 
     def committed(self, sink: str) -> Counter[int]:
         """Return how often each record is in the committed output of a sink vertex."""

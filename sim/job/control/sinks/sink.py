@@ -60,7 +60,7 @@ class SinkWriter:
     def recover_and_commit(self, name: str) -> None:
         """Commit what the restored state has pending; it may have been committed before."""
         if self._committer is None:
-            self.external.commit(name)
+            self._commit(name)
             return
         self.under_way[name] = None
         self._committer.recover(self.external.transactions[name], partial(self._durable, name))
@@ -72,7 +72,7 @@ class SinkWriter:
     def conclude(self, name: str) -> None:
         """Commit one transaction, at once or as long as its committer takes."""
         if self._committer is None:
-            self.external.commit(name)
+            self._commit(name)
             return
         self.under_way[name] = None
         self._committer.commit(self.external.transactions[name], partial(self._durable, name))
@@ -162,9 +162,13 @@ class SinkWriter:
 
     def _durable(self, name: str) -> None:
         del self.under_way[name]
-        self.external.commit(name)
+        self._commit(name)
         if not self.under_way:
             self._settled()
+
+    def _commit(self, name: str) -> None:
+        self._sinks.check_time(name)
+        self.external.commit(name)
 
     def _begin(self) -> str:
         return self._sinks.begin(self.name, self._vertex)

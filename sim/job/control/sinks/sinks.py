@@ -61,6 +61,7 @@ class Sinks:
         self._kind = kind
         self._coordinator = coordinator
         self._left: set[str] = set()
+        self._due_ns: dict[str, int] = {}  # when the external system gives a transaction up
         self._attempt = 1
 
     # Attempts ---------------------------------------------------------------------------------
@@ -112,6 +113,13 @@ class Sinks:
             says = f"{task} commits transaction {checkpoint} before its completion"
             self.violate("no_commit_before_completion", says)
 
+    def check_time(self, name: str) -> None:
+        """Check that the external system has not kept a transaction for longer than it waits."""
+        late_ns = self._env.now - self._due_ns.get(name, self._env.now)
+        if late_ns > 0 and self.external.has_no_end(name):
+            says = f"{name} is still there, {late_ns} ns after the external system's time-out"
+            self.violate("transactions_time_out", says)
+
     def left(self, checkpoint: int, name: str) -> None:
         """Note that a closing sink leaves a transaction pre-committed for a checkpoint.
 
@@ -144,6 +152,7 @@ class Sinks:
     def _wait_for(self, name: str) -> None:
         """Wait for the end of a transaction, as long as the external system does."""
         if self._timeout_ns is not None:
+            self._due_ns[name] = self._env.now + self._timeout_ns
             self._env.call_in(self._timeout_ns, self._kind, self._entity, self._time_out, name)
 
     def _time_out(self, name: str) -> None:
