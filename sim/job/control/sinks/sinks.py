@@ -139,6 +139,8 @@ class Sinks:
         failed had begun after the checkpoint that was restored, as no state speaks of it, and what
         a sink may leave that closes.
         """
+        for one in self.external.unended():
+            self.check_time(one.name)
         left = [
             one.name
             for one in self.external.unended()
