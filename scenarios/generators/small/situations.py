@@ -16,7 +16,12 @@ _MS = 1_000_000
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
     text = in_flight.document(choose)
-    arrange = choose.of((_reads_several_splits, _copies_in_flight, _read_ahead, _newest_is_saved))
+    arrange = choose.of(
+        (
+            *(_reads_several_splits, _copies_in_flight, _read_ahead, _newest_is_saved),
+            _given_out_anew,
+        )
+    )
     faults = arrange(choose, text["job"], text["faults"])
     return text | {"says": "a small random job in a rare situation", "faults": faults}
 
@@ -105,6 +110,35 @@ def _newest_is_saved(
         later_ns += choose.of((10, 5, 20)) * _MS
         saved.append({"kind": "resubmit", "at_ns": later_ns})
     return saved + [one for one in faults if one.get("at_ns", later_ns) >= later_ns]
+
+
+def _given_out_anew(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Give subtasks out anew at each restart, those too that a forwarded edge joins.
+
+    Their state carries who they are; what is in flight between them goes with both.
+    """
+    del faults
+    count = choose.of((3, 2))
+    sources = [one for one in job["vertices"] if one["kind"] == "source"]
+    before = [source["name"] for source in sources]
+    operators = []
+    for number, (partitioner, service_ns) in enumerate(
+        ((choose.of(("hash", "rebalance")), _MS // 2), ("forward", choose.of((4, 2)) * _MS))
+    ):
+        inputs = [{"upstream": name, "partitioner": partitioner} for name in before]
+        one = {"name": f"operator{number}", "kind": "operator", "parallelism": count}
+        operators.append(one | {"inputs": inputs, "service_ns": service_ns})
+        before = [operators[-1]["name"]]
+    for source in sources:
+        source["records"] = choose.integer(15, 30) * source["parallelism"]
+    job["vertices"] = [*sources, *operators]
+    job["channel_state"] = {"ordered_edges": "reassigned", "subtask_indices": "carried"}
+    at_ns = 2 * job["checkpointing"]["interval_ns"] + choose.integer(1, 8) * _MS
+    crash = {"kind": "crash_task", "vertex": choose.of(("operator1", "operator0"))}
+    again_ns = at_ns + choose.of((20, 12, 40)) * _MS
+    return [crash | {"at_ns": at_ns}, crash | {"at_ns": again_ns, "subtask": count - 1}]
 
 
 def _with_several_subtasks(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:
