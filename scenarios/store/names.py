@@ -18,7 +18,7 @@ PROPERTIES: dict[str, str] = {
     "reset_wipes_first": "a restart from scratch after a reset finds no rows",
     "version_state_agrees": "the regenerated version state is that of the start of push",
     "acknowledged_sync_survives": "what a completed sync has made durable no crash takes away",
-    "loss_is_noticed": "data that is gone while its checkpoint stayed is noticed at the start",
+    "loss_is_noticed": "data that is gone, or not that of its checkpoint, is noticed at the start",
     "syncs_have_a_cause": "a sync begins when it is due, and behind every control entry",
     "dropped_versions_leave_nothing": "of a dropped version and its views nothing is left",
     "mirror_is_the_content": "what a sync writes to a mirror is what is applied, deletes included",

@@ -198,6 +198,10 @@ class StoreProperties:
         if truth.data_lost and position > NOTHING:
             self.violate("loss_is_noticed", f"{key}: resumes at {position} without its data", key)
         truth.data_lost = False
+        other = world.model.sync.deferred_write and truth.generation != truth.claimed_generation
+        if other and state is not None and position > NOTHING and not state.end_of_push:
+            says = f"{key}: resumes at {position} over files of before the end of push that are new"
+            self.violate("loss_is_noticed", says, key)
         if truth.promised > position:
             self.violate(
                 "acknowledged_sync_survives",
