@@ -37,10 +37,18 @@ class RecordView:
         self.faults = world.faults
         costs, faults = world.job.costs, world.faults
         self.storing_ns: int | None = costs.completion_ns
-        self.writing_ns = writing_ns(world.job, world.graph, faults)
+        self._written_in: tuple[Graph, int | None] | None = None
         self.grace_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
         self.grace_ns += 4 * costs.notification_jitter_ns
         self.grace_ns += faults.longest_ns + faults.latest_ns
+
+    @property
+    def writing_ns(self) -> int | None:
+        """Return within which time a part is written that waits for nothing else, if any."""
+        world = self._world
+        if self._written_in is None or self._written_in[0] is not world.graph:  # rescaled since
+            self._written_in = world.graph, writing_ns(world.job, world.graph, self.faults)
+        return self._written_in[1]
 
     @property
     def vertices(self) -> Sequence[Vertex]:
