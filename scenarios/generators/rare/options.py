@@ -22,7 +22,7 @@ _SYNC: tuple[Change, ...] = (
     together("sync.sockets", {"pipe_bytes": 500}, {"pipe_bytes": 5_000}),
     one_of("sync.platform.count_check", "reject", "report"),
     together(
-        "sync.platform", {"empty_attempts": 6}, {"empty_in_a_row": 4}, {"partial_attempts": 6}
+        "sync.platform", {"empty_attempts": 6}, {"empty_in_a_row": 6}, {"partial_attempts": 6}
     ),
     one_of("sync.streams.*.namespace", "public"),
 )
@@ -56,7 +56,7 @@ _PIPELINE: tuple[Change, ...] = (
     together("pipeline.network", {"latency_ns": 3 * _MS}, {"jitter_ns": 0}, {"send_ns": 0}),
     together("pipeline.network", {"max_overdraft_buffers": 0}, {"max_buffers_per_channel": 2}),
     together("pipeline.platform", {"backoff_ns": [_MS]}, {"count_check": "reject"}),
-    together("pipeline.platform", {"empty_attempts": 6}, {"empty_in_a_row": 4}),
+    together("pipeline.platform", {"empty_attempts": 6}, {"empty_in_a_row": 6}),
     one_of("pipeline.platform.partial_attempts", 6),
     one_of("pipeline.release.end_poll_ns", _MS, 5 * _MS),
     one_of("pipeline.release.end_wait_ns", _MS, 5 * _MS),
