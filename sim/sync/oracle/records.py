@@ -90,6 +90,13 @@ class RecordChecks:
             says = f"{rejected} of {packet.count} records of {packet.partition.feed.name} are told "
             says += f"apart as rejected at level {level.name}, {true} of them are rejected"
             self._violate("counts_are_true", says, None)
+        if (
+            table.levels in (Levels.PERSISTED, Levels.COMPLETE)
+            and table.levels != level.name.lower()
+        ):
+            says = f"records of {packet.partition.feed.name} are reported at level {level.name}, "
+            says += f"and the destination reports at {table.levels} alone"
+            self._violate("counts_are_true", says, None)
         key = packet.partition.wire_id if self._truth.on_sockets else packet.interval
         account = truth.account(stream, key)
         account.report(level, packet.count - rejected, rejected)
