@@ -9,6 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.barrier import (
+    Announcement,
     Barrier,
     EndOfChannelState,
     EndOfData,
@@ -218,6 +219,8 @@ class ChannelOracle(ChannelObserver):
                     self._violate("order_is_kept", says)
                 if priority:
                     self._priority_taken = max(self._priority_taken, checkpoint)
+            case Announcement(barrier):
+                self.receiver.seen(barrier)  # whatever the task makes of it
             case EndOfChannelState():
                 self._at_marker = True
             case EndOfData(drain):
