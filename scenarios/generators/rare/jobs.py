@@ -67,6 +67,15 @@ def _carried(choices: Choices, text: Any) -> None:
         text["job"]["channel_state"]["subtask_indices"] = "carried"
 
 
+def _told_at_recovery(choices: Choices, text: Any) -> None:
+    """Replay logs from where receivers say when they come back: needs the channels of before."""
+    del choices
+    if _keeps_parallelism(text):
+        both = {"handled_by": "both", "recovered": "joined"}
+        table = text["job"]["channel_state"]
+        table |= both | {"spilling": "continuous", "replay_from": "told_at_recovery"}
+
+
 def _timed_out(choices: Choices, text: Any) -> None:
     """Have the external system wait for some time only, and expect what is lost then."""
     text["job"]["costs"]["transaction_timeout_ns"] = choices.of((200, 60, 20)) * _MS
@@ -91,6 +100,7 @@ JOB_OPTIONS: tuple[Change, ...] = (
     one_of("job.channel_state.order_required", True),
     _forced,
     _carried,
+    _told_at_recovery,
     one_of("job.channels.buffer_sizes", "flushed", "debloated"),
     one_of("job.channels.preloaded_records", 3, 20),
     one_of("job.checkpointing.first_trigger_ns", 0, 5 * _MS),

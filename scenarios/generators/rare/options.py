@@ -84,6 +84,8 @@ _PIPELINE: tuple[Change, ...] = (
     one_of("pipeline.store.report_ns", 100 * _MS),
     one_of("pipeline.store.retry_ns", _MS),
     one_of("pipeline.store.spread", 0.5),
+    one_of("pipeline.stages.*.partitioner", "custom", "shuffle"),
+    one_of("pipeline.sink.partitioner", "custom", "shuffle"),
     one_of("pipeline.streams.*.namespace", "public"),
 )
 OPTIONS: Mapping[str, tuple[Change, ...]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -16,48 +17,62 @@ _OF_JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 _WRONG = "an alternative that loses or repeats records: a scenario of the library shows it"
 _ELSEWHERE = "the generators of jobs draw it; what it loses would be lost to the store as well"
 _UNCOORDINATED = "a pipeline commits at the notification of a checkpoint of the whole job"
+_COPIES = "a pipeline has each record once, and refuses it"
+_COMPLETE = "what is drawn completes"
+# Options, or single values of those that name one of several.
 _UNDRAWN: dict[str, dict[str, str]] = {
     "ordering": {
-        "SourceTable.missing_state": _WRONG,
-        "SyncModel.outcome": "random syncs complete",
+        "DestinationTable.levels=disjoint": "a fault of the host, which the core refuses",
+        "SourceTable.missing_state=finished": _WRONG,
+        "SyncModel.outcome=any": _COMPLETE,
     },
     "jobs": {
         "ChannelState.offset_loss_ratio": "a task that closes can wait for an offset for ever",
+        "ChannelState.replay_from=buffer_sizes": _WRONG,
+        "ChannelState.replay_from=log_start": _WRONG,
+        "ChannelState.subtask_indices=permuted": _WRONG,
         "Ending.acknowledgements": _WRONG,
+        "Job.engine=compiled": "`auto` takes it wherever it can be; elsewhere it is refused",
         "Vertex.keeps_position": "a source that forgets what it has read doubles records",
     },
     "checkpoint_store": {
         "Rebootstrap.wipe": _WRONG,
         "StoreInput.synthesise": _WRONG,
         "StoreSync.hooked": _WRONG,
-        "StoreSync.order": _WRONG,
-        "StoreSync.reset": _WRONG,
-        "StoreSync.upsert": _WRONG,
+        "StoreSync.order=checkpoint_first": _WRONG,
+        "StoreSync.reset=latest": _WRONG,
+        "StoreSync.upsert=first_wins": _WRONG,
     },
     "composed": {
         "Channels.preloaded_records": "only chains of single subtasks can have a backlog",
         "Checkpointing.after_finish": "refused: the sink commits with checkpoints",
-        "Checkpointing.count": "a pipeline ends with its sync",
+        "Checkpointing.count": "refused: a pipeline ends with its sync",
         "Checkpointing.enabled": "without checkpoints a pipeline commits nothing, and is refused",
         "Checkpointing.message_logs": _UNCOORDINATED,
-        "Checkpointing.protocol": _UNCOORDINATED,
+        "Checkpointing.protocol=communication_induced": _UNCOORDINATED,
+        "Checkpointing.protocol=uncoordinated": _UNCOORDINATED,
         "Checkpointing.recover_without_channel_state": _ELSEWHERE,
         "Costs.carry_index_ns": _UNCOORDINATED,
         "Costs.log_message_ns": _UNCOORDINATED,
         "Costs.transaction_timeout_ns": _ELSEWHERE,
-        "Pipeline.outcome": "random pipelines complete",
-        "SourceTable.checkpoint_lock": _WRONG,
+        "LoseStore.what=both": _WRONG,
+        "LoseStore.what=data": _WRONG,
+        "Pipeline.outcome=any": _COMPLETE,
+        "Pipeline.placement=map": "stages name no task managers",
+        "Sink.partitioner=broadcast": _COPIES,
+        "SourceTable.checkpoint_lock=unlocked": _WRONG,
         "SourceTable.checkpoint_ns": "read without the lock only",
         "SourceTable.keys_on_stdio": "a pipeline has sockets",
-        "SourceTable.missing_state": _WRONG,
+        "SourceTable.missing_state=finished": _WRONG,
         "SourceTable.repeat_states": "a pipeline has sockets",
+        "Stage.partitioner=broadcast": _COPIES,
         "StepCosts.replay_row_ns": "a pipeline keeps no mirror",
         "Storage.read_bytes_per_s": "read where a recovery takes its time",
         "Store.hooked": _WRONG,
-        "Store.order": _WRONG,
+        "Store.order=checkpoint_first": _WRONG,
         "Store.own_flush_ns": "read where the store is not hooked only",
-        "Store.reset": _WRONG,
-        "StreamTable.reject_every": "a pipeline rejects no records",
+        "Store.reset=latest": _WRONG,
+        "StreamTable.reject_every": "a pipeline rejects no records, and refuses it",
     },
 }
 
@@ -67,11 +82,16 @@ def _default(option: Field[Any]) -> Any:
 
 
 def _note(model: Any, changed: dict[str, bool]) -> None:
-    """Note of every option below a table whether it is not at its default."""
+    """Note of every option below a table whether it is not at its default; of names, which."""
     for option in fields(model):
         value = getattr(model, option.name)
         name = f"{type(model).__name__}.{option.name}"
-        changed[name] = changed.get(name, False) or value != _default(option)
+        if isinstance(value, Enum):
+            drawn = {f"{name}={each}": each is value for each in type(value)}
+        else:
+            drawn = {name: value != _default(option)}
+        for each, is_drawn in drawn.items():
+            changed[each] = changed.get(each, False) or is_drawn
         for part in value if isinstance(value, tuple) else (value,):
             if is_dataclass(part):
                 _note(part, changed)
