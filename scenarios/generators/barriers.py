@@ -31,6 +31,7 @@ def barriers(choices: Choices) -> Scenario:
         *(closing.lost_while_restoring,) * 3,
         closing.document,
         *(closing.aligning,) * 2,
+        closing.partly_finished,
     )
     overtaken = (*(overtaking.uneven,) * 2, *(overtaking.rescaled,) * 2)
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
@@ -41,7 +42,8 @@ def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
     small = (in_flight.document, situations.document)
     each = (_on_records, uncoordinated.document, *small)
-    return _drawn(choices, (*each * 2, closing.lost_on_records))
+    closed = (closing.lost_on_records, closing.partly_finished_on_records)
+    return _drawn(choices, (*each * 2, *closed))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:

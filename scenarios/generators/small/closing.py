@@ -168,6 +168,36 @@ def lost_on_records(choose: Choices) -> dict[str, Any]:
     return lost(choose, on_buffers=False)
 
 
+def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
+    """Return a job of which some subtasks have finished when their vertices are rescaled."""
+    count = choose.of((2, 3))
+    source = {"name": "source", "kind": "source", "parallelism": count, "records": count}
+    source |= {"records_step": choose.of((60, 90)), "rate_per_s": 500.0 * count}
+    # Each subtask of the mapper ends with that of the source in front of it.
+    mapper = {"name": "mapper", "parallelism": count, "service_ns": choose.of((1, 2)) * _MS}
+    mapper["inputs"] = [{"upstream": "source", "partitioner": "forward"}]
+    reader: dict[str, Any] = {"name": "reader", "kind": choose.of(("operator", "sink"))}
+    reader |= {"parallelism": choose.of((2, 1)), "service_ns": _MS // 2}
+    reader["inputs"] = [{"upstream": "mapper", "partitioner": choose.of(("hash", "rebalance"))}]
+    vertices = [source, mapper, reader]
+    job = _job(choose, vertices, on_buffers=on_buffers, mode=choose.of(_MODES))
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
+    if on_buffers:
+        job["recovery"] = {"timed": choose.flag()}
+    faults: list[dict[str, Any]] = []
+    at_ns = 25 * _MS
+    for _ in range(choose.integer(1, 2)):
+        at_ns += choose.integer(40, 100) * _MS
+        fault = {"kind": choose.of(("rescale", "rescale", "resubmit")), "vertex": "mapper"}
+        faults.append(fault | {"parallelism": choose.integer(1, 4), "at_ns": at_ns})
+    return _document(job, faults, on_buffers=on_buffers)
+
+
+def partly_finished_on_records(choose: Choices) -> dict[str, Any]:
+    """Return such a job on records."""
+    return partly_finished(choose, on_buffers=False)
+
+
 def _few_and_many(choose: Choices) -> list[dict[str, Any]]:
     """Return a source that ends soon, one that ends late, and what reads both."""
     sources = []

@@ -23,6 +23,7 @@ _KEPT: tuple[dict[str, Any], ...] = (
     {"ordered_edges": "reassigned"},
     {"spilling": "continuous", "replay_from": "file_index"},
     {"ordered_edges": "reassigned"},
+    {"handled_by": "downstream"},
 )
 
 

@@ -285,7 +285,10 @@ class CoordinatorHost:
         waited = request.periodic and request.submitted_ns < self._env.now
         skipped = self._settings.skip_missed_ticks and waited
         plan = self.planning.plan()
-        if isinstance(plan, Rejected) or skipped or not self._job.can_checkpoint:
+        ready = self._job.can_checkpoint
+        if isinstance(plan, Rejected) or skipped or not ready:
+            possible = not isinstance(plan, Rejected)
+            self.observer.refused(request, ready=ready, possible=possible)
             self._step(coordinator_events.PlanRefused(self._env.now))
             return
         self.observer.planned(plan)

@@ -38,6 +38,7 @@ class ChannelOracle(ChannelObserver):
     of it the receiver's state has.
     blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
     it; None once the sender was told to continue.
+    cut: nothing leaves the sender any more: it has failed.
     drained: how its data has ended, as the receiver took EndOfData; acknowledged: the receiver has
     said so.  heard, over: when the sender heard that, and when EndOfPartition was taken.
     """
@@ -60,6 +61,7 @@ class ChannelOracle(ChannelObserver):
         self.read_cut: dict[int, int] = {}
         self.blocked_by: int | None = None
         self._at_marker = False  # stopped behind what its sender had recovered
+        self.cut = False
         self.drained: bool | None = None
         self.acknowledged = False
         self.heard: Instant | None = None
@@ -71,6 +73,7 @@ class ChannelOracle(ChannelObserver):
         self._ended = False
         self._number = self._taken_number = 0  # of the last element sent and taken
         self._priority_taken = -1
+        self._read: dict[int, int] = {}  # of each split, the latest record that was taken
         self._persisted = -1  # newest checkpoint for which input was persisted
         self._memory: int | None = None  # how much both ends may hold, where it is bounded
         self._ends_ns: int | None = None  # when EndOfPartition may leave
@@ -106,6 +109,12 @@ class ChannelOracle(ChannelObserver):
         """Note how much both ends may hold; more was recovered where that is more."""
         self._memory = max(most, self._number)
 
+    def credited(self, credit: int, receiver: int, /) -> None:
+        """Check that the receiver gives no more credit than it has buffers."""
+        if credit > receiver:
+            says = f"has credit for {credit} buffers of {receiver}"
+            self._violate("credits_stay_within_bounds", says)
+
     def _check_memory(self) -> None:
         """Check that what the receiver began with is taken out of its sender's pool."""
         written = self._plane.written(self.sender.task)[self.sender.outputs.index(self)]
@@ -125,6 +134,11 @@ class ChannelOracle(ChannelObserver):
         if self._blocked:
             what = type(element).__name__
             self._violate("blocked_senders_send_nothing", f"sends {what} while it is blocked")
+        if self.cut:
+            says = f"sends {type(element).__name__} after its sender has failed"
+            self._violate("failed_tasks_do_nothing", says)
+        if isinstance(element, EndOfChannelState) and self.restored:
+            self._violate("order_is_kept", "says that its state has ended before it has")
         if not isinstance(element, NetworkEvent):
             self._data_sent(element)
             return
@@ -204,10 +218,27 @@ class ChannelOracle(ChannelObserver):
         if number is not None:
             self._in_order("delivers", number, self._taken_number)
             self._taken_number = number
+            self._check_split(element)
             return
         expected = self._on_way.popleft() if self._on_way else None
         if expected is not element:
             self._violate("order_is_kept", f"hands {amount} bytes over out of turn")
+
+    def _check_split(self, element: object) -> None:
+        """Check that records of a split come from its source as they were read.
+
+        Numbers in a channel begin anew with an attempt; identities show the order of what was in
+        flight before.  A rescale deals that out over channels.
+        """
+        record = self._plane.read_by_source(self.sender.task, element)
+        if record is None or self.sender.lifecycle.was_rescaled:
+            return
+        split, place = record
+        latest = self._read.get(split, -1)
+        if place < latest:
+            says = f"delivers record {place} of split {split} behind {latest}"
+            self._violate("order_is_kept", says)
+        self._read[split] = max(place, latest)
 
     def _event_taken(self, event: NetworkEvent, *, priority: bool) -> None:
         match event:

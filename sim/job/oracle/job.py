@@ -26,6 +26,7 @@ from ckptsim.sim.job.settings import final_at_once
 if TYPE_CHECKING:
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.coordinator.plan import Plan
+    from ckptsim.models.coordinator.requests import Request
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.oracle.view import Contents, PlaneView, Violate
@@ -177,6 +178,8 @@ class JobOracle(JobObserver):
     def killed(self, number: int) -> None:
         """Note that nothing is expected of a task any more."""
         self.tasks[number].is_over = True
+        for out in self.tasks[number].outputs:
+            out.cut = self._plane.loses_queues
 
     def halted(self) -> None:
         """Note that the attempt is over: nothing is expected of its tasks."""
@@ -259,6 +262,13 @@ class JobOracle(JobObserver):
         for task in self._running:
             task.look_at_writing()
         self.checkpoints.planned(plan)
+
+    def refused(self, request: Request, *, ready: bool, possible: bool) -> None:
+        """Check that a request that could be planned is refused only where its tick was missed."""
+        missed = self._job.checkpointing.skip_missed_ticks and request.periodic
+        if ready and possible and not missed:
+            says = f"request {request.number} is refused, and its checkpoint could be taken"
+            self._violate("given_up_for_a_cause", says)
 
     def stop_refused(self) -> None:
         """Expect that the job goes on."""

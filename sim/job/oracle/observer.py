@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.coordinator.plan import Plan
+    from ckptsim.models.coordinator.requests import Request
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.oracle.view import Contents
@@ -159,6 +160,9 @@ class ChannelObserver:
     def memory_lent(self, most: int, /) -> None:
         """Note that the receiver begins with what its sender had, too; most: of both ends."""
 
+    def credited(self, credit: int, receiver: int, /) -> None:
+        """Note that the sender has credit for so many buffers, of those that the receiver has."""
+
     def told_to_resume(self) -> None:
         """Note that the receiver lets the sender continue."""
 
@@ -283,6 +287,12 @@ class JobObserver:
 
     def asked(self) -> None:
         """Note that a checkpoint is about to be planned."""
+
+    def refused(self, request: Request, *, ready: bool, possible: bool) -> None:
+        """Note that a request is refused when it is planned.
+
+        ready: all tasks run; possible: a plan can be made of their states.
+        """
 
     def planned(self, plan: Plan) -> None:
         """Note the plan of a checkpoint."""

@@ -56,6 +56,7 @@ class PlaneView(Protocol):
     timer_extra_ns: how late timers run.
     wire_ns: how long an event may wait for what is being sent.  header_bytes: what a piece of
     in-flight data takes besides its amount.
+    loses_queues: what a task that fails has queued is lost at once, not when its attempt ends.
     """
 
     unit: str
@@ -63,6 +64,7 @@ class PlaneView(Protocol):
     timer_extra_ns: int
     wire_ns: int
     header_bytes: int
+    loses_queues: bool
 
     @property
     def faults(self) -> FaultPlan:
@@ -99,6 +101,14 @@ class PlaneView(Protocol):
 
     def number(self, element: Any) -> int | None:
         """Return the number of an element in its channel, if it has one."""
+        ...
+
+    def read_by_source(self, task: Any, element: Any) -> tuple[int, int] | None:
+        """Return split and place of a record that a source has sent, None of all else.
+
+        Neither where records keep no order from one attempt to the next: a log is replayed from
+        where it is wrong, or subtasks are given out anew.
+        """
         ...
 
     def written(self, task: Any) -> Sequence[int]:

@@ -289,6 +289,7 @@ class Channel:
     def _credit(self) -> None:
         had_room = self.credit.credit >= 0
         self.credit.give_back()
+        self.observer.credited(self.credit.credit, self.attempt.job.channels.receiver_records)
         if not had_room:
             self.sender.room_freed()
         self.pump()

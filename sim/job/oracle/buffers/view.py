@@ -37,6 +37,7 @@ class BufferView:
     unit = "bytes"
     storing_ns: int | None = None  # the cores of a machine take their time
     header_bytes = BUFFER_HEADER_BYTES
+    loses_queues = False
 
     def __init__(self, world: DataflowWorld) -> None:
         self._world = world
@@ -89,6 +90,10 @@ class BufferView:
     def number(self, element: Slice) -> None:
         """Return None: slices have no numbers."""
         del element
+
+    def read_by_source(self, task: Task, element: Slice) -> None:
+        """Return None: records are counted, and have no identity."""
+        del task, element
 
     def written(self, task: Task) -> list[int]:
         """Return what a task has written so far, per output, counted from its keys alone.

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.barriers.barrier import NetworkEvent
-from ckptsim.models.recovery import ConnectionDescriptor
-from ckptsim.scenarios.job import OrderedEdges, Partitioner, VertexKind
+from ckptsim.models.recovery import ConnectionDescriptor, RecordPart
+from ckptsim.scenarios.job import OrderedEdges, Partitioner, SubtaskIndices, VertexKind
 from ckptsim.sim.job.oracle.view import Contents, Held
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
 from ckptsim.sim.job.records.restoring.rescaling import keeper
-from ckptsim.sim.job.records.state import SOURCE_SPAN, whole_records
+from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK, whole_records
 from ckptsim.sim.job.records.times import writing_ns
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class RecordView:
 
     unit = "records"
     timer_extra_ns = wire_ns = header_bytes = 0
+    loses_queues = True
 
     def __init__(self, world: RecordWorld) -> None:
         self._world = world
@@ -68,6 +69,17 @@ class RecordView:
         """Return one: a record."""
         del element
         return 1
+
+    def read_by_source(self, task: Task, element: Element) -> tuple[int, int] | None:
+        """Return split and place of a record that a source has sent."""
+        table, item = self._world.job.channel_state, element[1]
+        reads = task.is_source and task.makes_records
+        if not reads or table.is_logged or table.subtask_indices is not SubtaskIndices.KEPT:
+            return None
+        record = item.record if isinstance(item, RecordPart) else item
+        if not isinstance(record, int) or record == WATERMARK:
+            return None
+        return divmod(record, SOURCE_SPAN)
 
     def number(self, element: Element) -> int:
         """Return the number of a record in its channel."""
