@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from typing import cast
 
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.spec import Scenario
@@ -53,7 +54,10 @@ def checkpoint_store(choices: Choices) -> Scenario:
             lambda: STORE_FAULT_DRAWS[next(drawn)](choices, model), most=_FAULTS_MAX
         )
     failed = next((one for one in faults if isinstance(one, FailWrite)), None)
-    if failed is not None and choices.flag():
+    if failed is None and choices.integer(0, 7) == 7:
+        failed = cast("FailWrite", STORE_FAULT_DRAWS["fail_write"](choices, model))
+        faults = (*faults, failed, _opens_anew(choices, model, failed))
+    elif failed is not None and choices.flag():
         faults = (*faults, _opens_anew(choices, model, failed))
     stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
     if stopped is not None and choices.integer(0, 2) == 2:
@@ -128,8 +132,9 @@ def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
 
 def _opens_anew(choices: Choices, model: StoreModel, failed: FailWrite) -> Reopen:
     """Return that somebody opens an errored partition anew, soon behind the write that failed."""
-    written_ns = round(1e9 * failed.record / model.input.rate_per_s)
-    at_ns = written_ns + choices.of((1, 100, 300, 600)) * _MS
+    later = max(0, failed.record - model.input.push_records)  # those before are there at once
+    written_ns = round(1e9 * later / model.input.rate_per_s)
+    at_ns = written_ns + choices.of((20, 100, 300, 600)) * _MS
     return Reopen(version=failed.version, partition=failed.partition, at_ns=at_ns)
 
 
@@ -183,8 +188,10 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "torn_write": lambda c, _: TornWrite(sync=c.integer(1, 30), kept_bytes=c.of((0, 1, 40, 9999))),
     "crash_rate": lambda c, _: CrashRate(mean_ns=c.of((50, 700)) * _MS, until_ns=_at(c)),
     "stop_at": lambda c, _: StopAt(at_ns=_at(c), down_ns=_while(c)),
-    "fail_write": lambda c, _: FailWrite(
-        version=_version(c), partition=_partition(c), record=c.integer(0, 400)
+    "fail_write": lambda c, model: FailWrite(
+        version=_version(c),
+        partition=_partition(c),
+        record=c.integer(0, model.input.push_records + model.input.stream_records),
     ),
     "commit_outage": lambda c, _: CommitOutage(at_ns=_at(c), duration_ns=_while(c)),
     "dictionary_outage": lambda c, _: DictionaryOutage(at_ns=_at(c), duration_ns=_while(c)),

@@ -38,7 +38,7 @@ _STORE: tuple[Change, ...] = (
     ),
     one_of("store.costs.flush_bytes_per_s", 100_000),
     together("store.costs", {"remote_ns": 20 * _MS}, {"remote_ns_p99": 500 * _MS}),
-    one_of("store.watchdog_ns", 1_000 * _MS, 5_000 * _MS),
+    one_of("store.watchdog_ns", 60_000 * _MS),
     one_of("store.rework_records_max", 1_000),
 )
 _PIPELINE: tuple[Change, ...] = (

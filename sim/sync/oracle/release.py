@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import SendState, StateKind, scope_text
+from ckptsim.scenarios.sync import MissingState
+from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
@@ -177,8 +179,20 @@ class ReleaseChecks:
             return None
         state.acknowledged_ns = self._world.env.now
         self._totals = self._next_totals
+        before = list(attempt.truth.acknowledged)
         attempt.truth.acknowledge(state)
+        self._check_growth(attempt, state, before)
         return state
+
+    def _check_growth(self, attempt: Attempt, state: SourceState, before: list[Intervals]) -> None:
+        """Check that a returned state claims what those before it did, or an attempt before."""
+        if self._world.model.source.missing_state is MissingState.FINISHED:
+            return  # what such a source takes for read nobody has claimed
+        after = attempt.truth.acknowledged
+        for feed, earlier, now in zip(self._truth.feeds, before, after, strict=True):
+            if not IntervalSet(now).covers_all(earlier):
+                says = f"state {state.scope}/{state.index} claims less of {feed.name} than before"
+                self._violate("resume_is_monotone", says, state)
 
     # Liveness ---------------------------------------------------------------------------------
 
