@@ -79,7 +79,7 @@ _PIPELINE: tuple[Change, ...] = (
     together(
         "pipeline.store.costs", {"flush_row_ns": _MS // 10}, {"transaction_row_ns": _MS // 10}
     ),
-    together("pipeline.store.costs", {"remote_ns": 20 * _MS}, {"remote_ns_p99": 500 * _MS}),
+    together("pipeline.store.costs", {"remote_ns": 20 * _MS}, {"remote_ns_p99": 100 * _MS}),
     together("pipeline.store.costs", {"wal_ns": 2 * _MS}, {"flush_bytes_per_s": 100_000}),
     one_of("pipeline.store.report_ns", 100 * _MS),
     one_of("pipeline.store.retry_ns", _MS),
