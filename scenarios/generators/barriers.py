@@ -27,7 +27,8 @@ def barriers(choices: Choices) -> Scenario:
     small = (in_flight.document, in_flight.on_buffers)
     tight = (tight_buffers.document,) * 9
     closed = (
-        closing.lost,
+        *(closing.lost,) * 2,
+        closing.resubmitted,
         *(closing.lost_while_restoring,) * 3,
         closing.document,
         *(closing.aligning,) * 2,
@@ -42,7 +43,10 @@ def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
     small = (in_flight.document, situations.document)
     each = (_on_records, uncoordinated.document, *small)
-    closed = (closing.lost_on_records, closing.partly_finished_on_records)
+    closed = (
+        *(closing.lost_on_records, closing.partly_finished_on_records),
+        closing.resubmitted_on_records,
+    )
     return _drawn(choices, (*each * 2, *closed))
 
 

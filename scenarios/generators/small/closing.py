@@ -168,6 +168,33 @@ def lost_on_records(choose: Choices) -> dict[str, Any]:
     return lost(choose, on_buffers=False)
 
 
+def resubmitted(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
+    """Return a job that fails behind a savepoint, and that its user submits again soon.
+
+    No checkpoint of the attempt that runs then is complete: the job begins from the one that the
+    restart has gone back to, whose sinks have given up what they had for the savepoint.
+    """
+    vertices = _few_and_many(choose)
+    vertices[-1]["kind"] = "sink"
+    job = _job(choose, vertices, on_buffers=on_buffers, mode=choose.of(_MODES))
+    job["checkpointing"]["interval_ns"] = choose.of((400, 150)) * _MS
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 5)) * _MS}
+    saved_ns = choose.integer(20, 40) * _MS
+    fails_ns = saved_ns + choose.integer(10, 40) * _MS
+    again_ns = fails_ns + choose.of((200, 140) if on_buffers else (60, 20)) * _MS
+    faults = [
+        {"kind": "request_savepoint", "at_ns": saved_ns},
+        {"kind": "crash_task", **_subtask(choose, vertices[1]), "at_ns": fails_ns},
+        {"kind": "resubmit", "mode": "as_before", "at_ns": again_ns},
+    ]
+    return _document(job, faults, on_buffers=on_buffers)
+
+
+def resubmitted_on_records(choose: Choices) -> dict[str, Any]:
+    """Return such a job on records."""
+    return resubmitted(choose, on_buffers=False)
+
+
 def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
     """Return a job of which some subtasks have finished when their vertices are rescaled."""
     count = choose.of((2, 3))
