@@ -334,7 +334,14 @@ class Pipeline:
                 for index, stream in enumerate(self.streams)
                 if stream.reject_every
             ),
+            *self._placement_problems(),
         ]
+
+    def _placement_problems(self) -> list[Problem]:
+        if self.placement is not jobs.PlacementKind.MAP:
+            return []
+        expected = '"remote", "local" or "mixed": stages name no task managers'
+        return [Problem("placement", '"map"', expected)]
 
     def _stage_problems(self) -> list[Problem]:
         names = [READERS, *(stage.name for stage in self.stages), SINK]

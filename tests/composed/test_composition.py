@@ -15,6 +15,7 @@ import pytest
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.composed import READERS, SINK
+from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import from_json, plain
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim import composed
@@ -113,3 +114,11 @@ def test_transactions_have_the_records_of_the_sinks() -> None:
     assert sum(committed.values()) == external.committed_count(SINK) > 0
     assert set(committed) == set(world.ledger.all_records())
     assert set(world.job.records_of(READERS)) <= set(committed)
+
+
+def test_a_pipeline_has_no_map_of_task_managers() -> None:
+    """Stages name no task managers, so a placement that asks for their names is refused."""
+    text = json.loads(json.dumps(plain(by_name("pipeline"))))
+    text["pipeline"]["placement"] = "map"
+    with pytest.raises(ScenarioError, match=r'pipeline\.placement: found "map"'):
+        from_json(json.dumps(text))
