@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ckptsim.scenarios.files import from_json
@@ -12,6 +13,7 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.generators.small import (
     closing,
+    failing_over,
     in_flight,
     overtaking,
     situations,
@@ -27,9 +29,9 @@ def barriers(choices: Choices) -> Scenario:
     small = (in_flight.document, in_flight.on_buffers)
     tight = (tight_buffers.document,) * 9
     closed = (
-        *(closing.lost,) * 2,
-        closing.resubmitted,
-        *(closing.lost_while_restoring,) * 3,
+        *(failing_over.lost,) * 2,
+        failing_over.resubmitted,
+        *(failing_over.lost_while_restoring,) * 3,
         closing.document,
         *(closing.aligning,) * 2,
         closing.partly_finished,
@@ -43,11 +45,9 @@ def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
     small = (in_flight.document, situations.document)
     each = (_on_records, uncoordinated.document, *small)
-    closed = (
-        *(closing.lost_on_records, closing.partly_finished_on_records),
-        closing.resubmitted_on_records,
-    )
-    return _drawn(choices, (*each * 2, *closed))
+    on_either = (failing_over.lost, closing.partly_finished, failing_over.resubmitted)
+    on_records = (partial(draw, on_buffers=False) for draw in on_either)
+    return _drawn(choices, (*each * 2, *on_records))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import cast
 
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.spec import Scenario
@@ -55,7 +54,7 @@ def checkpoint_store(choices: Choices) -> Scenario:
         )
     failed = next((one for one in faults if isinstance(one, FailWrite)), None)
     if failed is None and choices.integer(0, 7) == 7:
-        failed = cast("FailWrite", STORE_FAULT_DRAWS["fail_write"](choices, model))
+        failed = _fails_write(choices, model)
         faults = (*faults, failed, _opens_anew(choices, model, failed))
     elif failed is not None and choices.flag():
         faults = (*faults, _opens_anew(choices, model, failed))
@@ -130,6 +129,12 @@ def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
     )
 
 
+def _fails_write(choices: Choices, model: StoreModel) -> FailWrite:
+    last = model.input.push_records + model.input.stream_records
+    place = {"version": _version(choices), "partition": _partition(choices)}
+    return FailWrite(**place, record=choices.integer(0, last))
+
+
 def _opens_anew(choices: Choices, model: StoreModel, failed: FailWrite) -> Reopen:
     """Return that somebody opens an errored partition anew, soon behind the write that failed."""
     later = max(0, failed.record - model.input.push_records)  # those before are there at once
@@ -188,11 +193,7 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "torn_write": lambda c, _: TornWrite(sync=c.integer(1, 30), kept_bytes=c.of((0, 1, 40, 9999))),
     "crash_rate": lambda c, _: CrashRate(mean_ns=c.of((50, 700)) * _MS, until_ns=_at(c)),
     "stop_at": lambda c, _: StopAt(at_ns=_at(c), down_ns=_while(c)),
-    "fail_write": lambda c, model: FailWrite(
-        version=_version(c),
-        partition=_partition(c),
-        record=c.integer(0, model.input.push_records + model.input.stream_records),
-    ),
+    "fail_write": _fails_write,
     "commit_outage": lambda c, _: CommitOutage(at_ns=_at(c), duration_ns=_while(c)),
     "dictionary_outage": lambda c, _: DictionaryOutage(at_ns=_at(c), duration_ns=_while(c)),
     "reopen": lambda c, _: Reopen(version=_version(c), partition=_partition(c), at_ns=_at(c)),

@@ -90,7 +90,8 @@ def _left_out(choices: Choices, text: Any) -> None:
 
 def _expect(text: Any, broken: tuple[str, ...]) -> None:
     known = PROPERTIES[Plane(text["job"]["plane"])]
-    text["violates"] = [*text["violates"], *(name for name in broken if name in known)]
+    more = (name for name in broken if name in known)
+    text["violates"] = list(dict.fromkeys((*text["violates"], *more)))
 
 
 JOB_OPTIONS: tuple[Change, ...] = (

@@ -16,12 +16,7 @@ _MS = 1_000_000
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
     text = in_flight.document(choose)
-    arrange = choose.of(
-        (
-            *(_reads_several_splits, _copies_in_flight, _read_ahead, _newest_is_saved),
-            _given_out_anew,
-        )
-    )
+    arrange = choose.of(_SITUATIONS)
     faults = arrange(choose, text["job"], text["faults"])
     return text | {"says": "a small random job in a rare situation", "faults": faults}
 
@@ -166,3 +161,12 @@ def _rescaled_first(
     first = min((one for one in faults if "at_ns" in one), key=lambda one: one["at_ns"])
     rescale = {"kind": "rescale", "vertex": vertex["name"], "parallelism": parallelism}
     return [rescale | {"at_ns": first["at_ns"]} if one is first else one for one in faults]
+
+
+_SITUATIONS = (
+    _reads_several_splits,
+    _copies_in_flight,
+    _read_ahead,
+    _newest_is_saved,
+    _given_out_anew,
+)
