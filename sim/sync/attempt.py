@@ -109,7 +109,7 @@ class Attempt:
         """
         if side is Side.SOURCE and (self.source.crashed or self.source.ended):
             return
-        self.faults.strikes += 1
+        self.faults.note_strike()
         self.env.trace.record("crash", self.entity, str(side), where)
         self.env.goals.reach(f"{side}_crashed")
         if side is Side.DESTINATION:
@@ -181,7 +181,7 @@ class Attempt:
         self.call_in(delay, KIND_FAULT, socket.entity, self._stall, socket, end)
 
     def _stall(self, socket: Socket, until_ns: int) -> None:
-        self.faults.strikes += 1
+        self.faults.note_strike()
         socket.stall(until_ns)
 
     def _watch(self) -> None:

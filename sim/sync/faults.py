@@ -150,7 +150,7 @@ class FaultPlan:
         return round(duration_ns * max(factors)) if self._struck(factors) else duration_ns
 
     def note_strike(self) -> None:
-        """Count that a fault has struck which somebody else has the plan of."""
+        """Count that a fault has struck: one whose instant or plan somebody else has."""
         self.strikes += 1
 
     def _struck(self, effect: Effect) -> Effect:

@@ -158,7 +158,7 @@ class SyncWorld:
     def _crash(self, side: Any) -> None:
         attempt = self.attempt
         if attempt is not None:
-            self.faults.strikes += 1
+            self.faults.note_strike()
             attempt.call_in(0, KIND_FAULT, attempt.entity, attempt.crash, side)
 
     def _out_of_time(self) -> None:

@@ -7,7 +7,6 @@ scenario is left out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 
 from ckptsim.scenarios.errors import ScenarioError
@@ -28,7 +27,7 @@ def varied(generate: Callable[[Choices], Scenario]) -> Callable[[Choices], Scena
 def _with_rare_options(choices: Choices, scenario: Scenario) -> Scenario:
     key = LINKS[scenario.link].key
     for change in choices.several(lambda: choices.of(OPTIONS[key]), most=_MOST):
-        text: Any = deepcopy(plain(scenario))
+        text: Any = plain(scenario)
         change(choices, text)
         try:
             scenario = read(text, source="a rare option")

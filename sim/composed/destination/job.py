@@ -127,7 +127,7 @@ class PipelineJob:
         """End the attempt around the job: what was read from sockets is lost with it."""
         attempt = self._pipeline.attempt
         if attempt is not None:
-            attempt.faults.strikes += 1  # nothing of the sync has failed
+            attempt.faults.note_strike()  # nothing of the sync has failed
             attempt.end(f"the job failed: {cause}")
 
     def job_finished(self) -> None:

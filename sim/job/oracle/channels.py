@@ -73,6 +73,7 @@ class ChannelOracle(ChannelObserver):
         self._ended = False
         self._number = self._taken_number = 0  # of the last element sent and taken
         self._priority_taken = -1
+        self._keeps_splits: bool | None = None  # not looked at before the attempt has begun
         self._read: dict[int, int] = {}  # of each split, the latest record that was taken
         self._persisted = -1  # newest checkpoint for which input was persisted
         self._memory: int | None = None  # how much both ends may hold, where it is bounded
@@ -218,20 +219,29 @@ class ChannelOracle(ChannelObserver):
         if number is not None:
             self._in_order("delivers", number, self._taken_number)
             self._taken_number = number
-            self._check_split(element)
+            if self._keeps_splits is None:
+                self._keeps_splits = self._in_order_by_split
+            if self._keeps_splits:
+                self._check_split(element)
             return
         expected = self._on_way.popleft() if self._on_way else None
         if expected is not element:
             self._violate("order_is_kept", f"hands {amount} bytes over out of turn")
 
-    def _check_split(self, element: object) -> None:
-        """Check that records of a split come from its source as they were read.
+    @property
+    def _in_order_by_split(self) -> bool:
+        """Say whether it brings the records of a split from their source, in their order.
 
         Numbers in a channel begin anew with an attempt; identities show the order of what was in
         flight before.  A rescale deals that out over channels.
         """
-        record = self._plane.read_by_source(self.sender.task, element)
-        if record is None or self.sender.lifecycle.was_rescaled:
+        was_rescaled = self.sender.lifecycle.was_rescaled
+        return not was_rescaled and self._plane.sends_splits_in_order(self.sender.task)
+
+    def _check_split(self, element: object) -> None:
+        """Check that a record of a split is behind those that were read before it."""
+        record = self._plane.split_and_place(element)
+        if record is None:
             return
         split, place = record
         latest = self._read.get(split, -1)
@@ -251,7 +261,8 @@ class ChannelOracle(ChannelObserver):
                 if priority:
                     self._priority_taken = max(self._priority_taken, checkpoint)
             case Announcement(barrier):
-                self.receiver.seen(barrier)  # whatever the task makes of it
+                # The handler's host tells of it, too; on records it is known whatever that does.
+                self.receiver.seen(barrier)
             case EndOfChannelState():
                 self._at_marker = True
             case EndOfData(drain):

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def check_contents(
-    plane: PlaneView, violate: Violate, given_up: Mapping[str, Contents], *, exactly: bool
+    plane: PlaneView, violate: Violate, left_out: Mapping[str, Contents], *, exactly: bool
 ) -> None:
     """Check committed output and state of a job that has ended against what sources have sent.
 
-    given_up: what never comes, by vertex.  exactly: no record may be there twice.
+    left_out: what never comes, by vertex.  exactly: no record may be there twice.
     """
     guarantee = "exactly_once" if exactly else "at_least_once"
-    expected = _without(plane.expected(), given_up)
-    ever = _without(plane.at_most(), given_up) if exactly else plane.ever()
+    expected = _without(plane.expected(), left_out)
+    ever = _without(plane.at_most(), left_out) if exactly else plane.ever()
     for vertex in plane.vertices:
         for what, found in (("output", plane.output(vertex)), ("state", plane.state(vertex))):
             if found is None:
@@ -43,20 +43,20 @@ def check_restored(
     plane: PlaneView,
     restored: JobCheckpoint,
     violate: Violate,
-    given_up: Mapping[str, Contents],
+    left_out: Mapping[str, Contents],
     *,
     exactly: bool,
 ) -> None:
     """Check that an attempt begins from a cut.
 
-    What sources had emitted is in the state of each vertex, or on its way to it, but for what is
-    given up; at least that where records may be repeated.
+    What sources had emitted is in the state of each vertex, or on its way to it, but for what was
+    left out; at least that where records may be repeated.
     """
     put_back = plane.put_back()
     if put_back is None:
         return
-    needed = _without(plane.expected(), given_up)
-    at_most = _without(plane.at_most(), given_up)
+    needed = _without(plane.expected(), left_out)
+    at_most = _without(plane.at_most(), left_out)
     for vertex in plane.vertices:
         state = plane.state(vertex)
         if state is None:
@@ -83,10 +83,9 @@ def missing_at_restore(plane: PlaneView) -> dict[str, Contents]:
 
 
 def _without(
-    contents: Mapping[str, Contents], given_up: Mapping[str, Contents]
+    contents: dict[str, Contents], left_out: Mapping[str, Contents]
 ) -> dict[str, Contents]:
-    nothing: Contents = Counter()
-    return {name: found - given_up.get(name, nothing) for name, found in contents.items()}
+    return contents | {name: contents[name] - missing for name, missing in left_out.items()}
 
 
 def differences(expected: Contents, found: Contents, at_most: Contents | None = None) -> str | None:

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
-from ckptsim.sim.job.oracle.contents import (
-    check_contents,
-    check_restored,
-    missing_at_restore,
-)
+from ckptsim.sim.job.oracle.contents import check_contents, check_restored, missing_at_restore
 from ckptsim.sim.job.oracle.files import FileOracle
 from ckptsim.sim.job.oracle.messages.acknowledgements import AcknowledgementOracle
 from ckptsim.sim.job.oracle.messages.notifications import NotificationOracle
@@ -52,7 +48,7 @@ class JobOracle(JobObserver):
         self.notifications = NotificationOracle(
             env, plane, self.tasks, violate, loss_ratio=job.costs.notification_loss_ratio
         )
-        self._acknowledgements = AcknowledgementOracle(env, plane, violate)
+        self._acknowledgements = AcknowledgementOracle(env, plane, self.tasks, violate)
         self._triggers = TriggerOracle(env, plane, self.tasks, violate)
         self._job = job
         self.exactly = job.checkpointing.exactly_once  # in all attempts so far
@@ -70,14 +66,14 @@ class JobOracle(JobObserver):
         self._slept: dict[int, None] = {}  # tasks of the attempt, told once
         self._origins = Origins(violate)
         # In-flight data that a restart was to leave out: by vertex, and that of each checkpoint.
-        self._given_up: dict[str, Contents] = {}
-        self.given_up_of: dict[int, dict[str, Contents]] = {}
+        self._left_out: dict[str, Contents] = {}
+        self.left_out_of: dict[int, dict[str, Contents]] = {}
 
     def restarted(self, before: JobObserver) -> None:
         """Expect no more than of the run before: what it has in flight may speak of idle splits."""
         self.exactly = before.exactly
         self.idle_splits.update(before.idle_splits)
-        self.given_up_of.update(before.given_up_of)
+        self.left_out_of.update(before.left_out_of)
 
     # Parts of an attempt ----------------------------------------------------------------------
 
@@ -150,14 +146,14 @@ class JobOracle(JobObserver):
             self._origins.begun(restored)
         self.checkpoints.begun(restored)
         was_rescaled_before = self._was_rescaled
-        self._given_up = {}
+        self._left_out = {}
         if restored is not None:
-            before_it = self.given_up_of.get(restored.checkpoint_id, {})
+            before_it = self.left_out_of.get(restored.checkpoint_id, {})
             check_restored(self._plane, restored, self._violate, before_it, exactly=self.exactly)
             without = self._job.checkpointing.recover_without_channel_state
-            # What the user gives up here is told once: nobody can expect it from here on.
-            is_given_up = restored.checkpoint_id == without
-            self._given_up = missing_at_restore(self._plane) if is_given_up else before_it
+            # What the user leaves out here is told once: nobody can expect it from here on.
+            is_left_out = restored.checkpoint_id == without
+            self._left_out = missing_at_restore(self._plane) if is_left_out else before_it
             before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
             now = {vertex.name: vertex.parallelism for vertex in self._job.vertices}
             self._was_rescaled |= before != now
@@ -208,12 +204,15 @@ class JobOracle(JobObserver):
     def look(self) -> None:
         """Check that nothing has waited too long."""
         self.checkpoints.look()
-        self.notifications.look()
-        self._acknowledgements.look()
-        self._triggers.look()
+        self._look_at_messages()
         self._losses.look()
         for task in self._running:
             task.look()
+
+    def _look_at_messages(self) -> None:
+        self.notifications.look()
+        self._acknowledgements.look()
+        self._triggers.look()
 
     @property
     def _running(self) -> Iterable[TaskOracle]:
@@ -238,7 +237,7 @@ class JobOracle(JobObserver):
 
     def check_contents(self) -> None:
         """Check what state and output of a job that has ended hold."""
-        check_contents(self._plane, self._violate, self._given_up, exactly=self.exactly)
+        check_contents(self._plane, self._violate, self._left_out, exactly=self.exactly)
 
     # The coordinator --------------------------------------------------------------------------
 
@@ -256,9 +255,7 @@ class JobOracle(JobObserver):
 
     def planned(self, plan: Plan) -> None:
         """Check the plan of a checkpoint, and what must have been done by now."""
-        self.notifications.look()
-        self._acknowledgements.look()
-        self._triggers.look()
+        self._look_at_messages()
         for task in self._running:
             task.look_at_writing()
         self.checkpoints.planned(plan)
@@ -310,8 +307,8 @@ class JobOracle(JobObserver):
     def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
         """Check a checkpoint that is complete."""
         self._completed[record.checkpoint] = None
-        if self._given_up:
-            self.given_up_of[record.checkpoint] = self._given_up
+        if self._left_out:
+            self.left_out_of[record.checkpoint] = self._left_out
         self._origins.completed(kept)
         self.checkpoints.completed(record, kept)
         self.notifications.ended(record, completed=True)
@@ -320,8 +317,7 @@ class JobOracle(JobObserver):
     def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
         """Check that a checkpoint may be given up."""
         self.checkpoints.failed(record, reason)
-        self._acknowledgements.look()
-        self._triggers.look()
+        self._look_at_messages()
         self._acknowledgements.ended(record.checkpoint)
         self.notifications.ended(record, completed=False)
 

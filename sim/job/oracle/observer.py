@@ -196,14 +196,14 @@ class JobObserver:
     """Is told what a job does over all its attempts.
 
     exactly: no record may be repeated.  idle_splits: watermarks have gone on without them.
-    given_up_of: by checkpoint and vertex, what a restart before it left out for good.
+    left_out_of: by checkpoint and vertex, what a restart before it left out for good.
     looks_on: wants to be told between instants, too.
     """
 
     exactly = True
     looks_on = False
     idle_splits: Mapping[int, None] = MappingProxyType({})
-    given_up_of: Mapping[int, dict[str, Contents]] = MappingProxyType({})
+    left_out_of: Mapping[int, dict[str, Contents]] = MappingProxyType({})
 
     def restarted(self, before: JobObserver) -> None:
         """Note what the run was like from one of whose checkpoints this one begins."""

@@ -103,12 +103,15 @@ class PlaneView(Protocol):
         """Return the number of an element in its channel, if it has one."""
         ...
 
-    def read_by_source(self, task: Any, element: Any) -> tuple[int, int] | None:
-        """Return split and place of a record that a source has sent, None of all else.
+    def sends_splits_in_order(self, task: Any) -> bool:
+        """Return whether a task sends the records of splits as it reads them, in any attempt.
 
-        Neither where records keep no order from one attempt to the next: a log is replayed from
-        where it is wrong, or subtasks are given out anew.
+        Where a log may be replayed from a wrong place, or subtasks are given out anew, it does not.
         """
+        ...
+
+    def split_and_place(self, element: Any) -> tuple[int, int] | None:
+        """Return the split of a record and its place there, None of all else."""
         ...
 
     def written(self, task: Any) -> Sequence[int]:

@@ -53,6 +53,7 @@ class Channel:
         self.credit: LentCredit = LentCredit(
             sender=channels.sender_records, receiver=channels.receiver_records
         )
+        self._receiver_records = channels.receiver_records
         self.latency_ns: int = channels.latency_ns
         self.end_ns = channels.end_of_partition_ns
         self.emitted: int = 0
@@ -289,7 +290,7 @@ class Channel:
     def _credit(self) -> None:
         had_room = self.credit.credit >= 0
         self.credit.give_back()
-        self.observer.credited(self.credit.credit, self.attempt.job.channels.receiver_records)
+        self.observer.credited(self.credit.credit, self._receiver_records)
         if not had_room:
             self.sender.room_freed()
         self.pump()

@@ -84,7 +84,7 @@ class PartitionIds:
             drawn = world.draws.identifier(where, self._characters)
         if drawn in self._seen:
             self._attempt.env.goals.reach("id_collision")
-            self._attempt.faults.strikes += 1  # by plan or by chance: ids are short
+            self._attempt.faults.note_strike()  # by plan or by chance: ids are short
         self._seen[drawn] = None
         world.drawn_ids[(feed, reader)] = drawn
         return drawn

@@ -6,7 +6,7 @@ from typing import Any
 
 from ckptsim.scenarios.catalogue import by_name
 from tests import broken_counts
-from tests.job.properties import cores, worlds
+from tests.job.properties import cores, messages, worlds
 from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
 from tests.job.records.plans import MS
 from tests.job.records.small import chain, join, reads, small
@@ -224,7 +224,7 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
                 chain(checkpointing={"timeout_ns": 4 * MS}),
                 at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=9 * MS),
             ),
-            world=worlds.takes_late_parts,
+            world=messages.takes_late_parts,
         ),
     ),
     "savepoints_are_not_subsumed": (by_mutant("savepoints_subsumed", "savepoint_and_checkpoint"),),

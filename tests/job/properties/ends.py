@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.scenarios.catalogue import by_name
-from tests.job.properties import cores, restarts, worlds
+from tests.job.properties import cores, messages, restarts, worlds
 from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
 from tests.job.records.plans import MS
 from tests.job.records.small import chain, join, small
@@ -291,14 +291,14 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         ),
     ),
     "notified_once": (
-        by_cores(small(chain()), world=worlds.tells_twice),
+        by_cores(small(chain()), world=messages.tells_twice),
         by_cores(
             small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
-            world=worlds.tells_nobody_of_aborts,
+            world=messages.tells_nobody_of_aborts,
         ),
         by_cores(
             small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
-            world=worlds.takes_notifications_for_lost,
+            world=messages.takes_notifications_for_lost,
         ),
         by_cores(
             small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
@@ -342,15 +342,15 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "acknowledgements_arrive": (
         by_cores(
             small(chain(checkpointing={"timeout_ns": 120 * MS})),
-            world=worlds.sends_no_acknowledgement,
+            world=messages.sends_no_acknowledgement,
         ),
     ),
     "triggers_arrive": (
         by_cores(
-            small(chain(checkpointing={"timeout_ns": 120 * MS})), world=worlds.sends_no_trigger
+            small(chain(checkpointing={"timeout_ns": 120 * MS})), world=messages.sends_no_trigger
         ),
         by_cores(
-            small(chain(60, checkpointing={"max_concurrent": 2})), world=worlds.keeps_triggers
+            small(chain(60, checkpointing={"max_concurrent": 2})), world=messages.keeps_triggers
         ),
     ),
     "job_ends": (

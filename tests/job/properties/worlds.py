@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ckptsim.models.barriers import Barrier
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.plan import (
     FinishedState,
@@ -23,15 +22,12 @@ from ckptsim.models.lifecycle.effects import Effect
 from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
-from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
-from ckptsim.sim.job.port import TaskGateway, TaskPart
 from ckptsim.sim.job.records.channel import Channel
-from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.state.logs import OutputLogs
 from ckptsim.sim.job.records.state.snapshot import MarkReceiver
@@ -39,7 +35,6 @@ from ckptsim.sim.job.records.tasks import Operator, Source
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.tasks.outputs import InputGate
 from ckptsim.sim.job.splits import Split
-from tests.job.records.plans import MS
 
 _PLANNING = "ckptsim.sim.job.control.planning"
 
@@ -58,43 +53,6 @@ def forgets_a_file(patch: pytest.MonkeyPatch) -> None:
             right(self, checkpoint, failed=failed)
 
     patch.setattr(CheckpointsHost, "_stored", stored)
-
-
-def sends_no_acknowledgement(patch: pytest.MonkeyPatch) -> None:
-    """Send no acknowledgement of checkpoint 2, which expires."""
-    right = CoordinatorHost.acknowledge
-
-    def acknowledge(
-        self: CoordinatorHost, task: TaskGateway, checkpoint: int, part: TaskPart
-    ) -> None:
-        if checkpoint != 2:
-            right(self, task, checkpoint, part)
-
-    patch.setattr(CoordinatorHost, "acknowledge", acknowledge)
-
-
-def sends_no_trigger(patch: pytest.MonkeyPatch) -> None:
-    """Send no trigger of checkpoint 2, which expires."""
-    right = Gateway.trigger
-
-    def trigger(self: Gateway, number: int, barrier: Barrier, *arguments: Any) -> None:
-        if barrier.checkpoint != 2:
-            right(self, number, barrier, *arguments)
-
-    patch.setattr(Gateway, "trigger", trigger)
-
-
-def keeps_triggers(patch: pytest.MonkeyPatch) -> None:
-    """Keep the trigger of checkpoint 1 until that of checkpoint 2 has been sent."""
-    right = RecordMessages.trigger
-
-    def trigger(
-        self: RecordMessages, task: TaskGateway, checkpoint: int, *arguments: Any, **_: int
-    ) -> None:
-        late_ns = 25 * MS if checkpoint == 1 else 0
-        right(self, task, checkpoint, *arguments, late_ns=late_ns)
-
-    patch.setattr(RecordMessages, "trigger", trigger)
 
 
 def becomes_active_behind_its_watermark(patch: pytest.MonkeyPatch) -> None:
@@ -167,19 +125,6 @@ def triggers_nothing_after_a_failed_stop(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CoordinatorHost, "_stop_failed", CoordinatorHost.forget_stop)
 
 
-def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
-    """Take in what tasks acknowledge of checkpoints that have ended."""
-    right = CoordinatorHost._acknowledged
-
-    def acknowledged(self: CoordinatorHost, task: Any, checkpoint: int, part: Any) -> None:
-        record = self.records[checkpoint]
-        if record.status != "pending":
-            self.observer.acknowledgement(record, task, part)
-        right(self, task, checkpoint, part)
-
-    patch.setattr(CoordinatorHost, "_acknowledged", acknowledged)
-
-
 def stops_no_channel(patch: pytest.MonkeyPatch) -> None:
     """Tell no channel of a gate that a checkpoint is over."""
     patch.setattr(InputGate, "stop", lambda _gate, _checkpoint: None)
@@ -195,31 +140,6 @@ def loses_a_record(patch: pytest.MonkeyPatch) -> None:
             right(self, record)
 
     patch.setattr(SinkWriter, "write", write)
-
-
-def tells_twice(patch: pytest.MonkeyPatch) -> None:
-    """Send every notification of a completion twice."""
-    right = Gateway.notify_complete
-
-    def notify_complete(self: Gateway, numbers: Sequence[int], checkpoint: int) -> None:
-        right(self, [*numbers, *numbers], checkpoint)
-
-    patch.setattr(Gateway, "notify_complete", notify_complete)
-
-
-def takes_notifications_for_lost(patch: pytest.MonkeyPatch) -> None:
-    """Count every notification of an abort among those that a fault takes away."""
-
-    def notify_aborted(self: Gateway, numbers: Sequence[int], checkpoint: int, _: int) -> None:
-        for number in numbers:
-            self._observer.notification_lost(number, checkpoint, completed=False)
-
-    patch.setattr(Gateway, "notify_aborted", notify_aborted)
-
-
-def tells_nobody_of_aborts(patch: pytest.MonkeyPatch) -> None:
-    """Send no task word that a checkpoint was given up."""
-    patch.setattr(Gateway, "notify_aborted", lambda *_: None)
 
 
 def writes_twice(patch: pytest.MonkeyPatch) -> None:

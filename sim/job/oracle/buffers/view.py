@@ -91,9 +91,14 @@ class BufferView:
         """Return None: slices have no numbers."""
         del element
 
-    def read_by_source(self, task: Task, element: Slice) -> None:
-        """Return None: records are counted, and have no identity."""
-        del task, element
+    def sends_splits_in_order(self, task: Task) -> bool:
+        """Return False: nobody can tell, for records are counted and have no identity."""
+        del task
+        return False
+
+    def split_and_place(self, element: Slice) -> None:
+        """Return None: records have no identity."""
+        del element
 
     def written(self, task: Task) -> list[int]:
         """Return what a task has written so far, per output, counted from its keys alone.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job.faults import DelayTrigger, LoseTrigger, RefuseTrigger
+from ckptsim.sim.job.oracle.messages.on_way import OnWay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,22 +32,22 @@ class TriggerOracle:
         violate: Violate,
     ) -> None:
         self._env = env
-        self._plane = plane
+        self._faults = plane.faults
         self._tasks = tasks
         self._violate = violate
-        self._on_way: dict[tuple[int, int], int] = {}  # task and checkpoint: when it was sent
+        self._on_way = OnWay(env, plane)
         self._latest: dict[int, tuple[int, int]] = {}  # of a task: checkpoint, and when it came
 
     def triggered(self, record: CheckpointRecord) -> None:
         """Expect a trigger at every task that the plan has triggered, unless a fault takes it."""
-        number, faults = record.checkpoint, self._plane.faults
+        number, faults = record.checkpoint, self._faults
         triggered = {*record.plan.trigger}
-        for task, oracle in self._tasks.items():
-            place = oracle.task
-            if place.place in triggered and not any(
-                faults.strikes(kind, place, number) for kind in (LoseTrigger, RefuseTrigger)
+        for oracle in self._tasks.values():
+            task = oracle.task
+            if task.place in triggered and not any(
+                faults.strikes(kind, task, number) for kind in (LoseTrigger, RefuseTrigger)
             ):
-                self._on_way[task, number] = self._env.now
+                self._on_way.sent((task.number, number))
 
     def came(self, task: TaskOracle, number: int) -> None:
         """Check that no trigger overtakes another one that is not late by a fault.
@@ -55,27 +56,20 @@ class TriggerOracle:
         Source: Apache Flink 1.20.3: one thread sends them, and Pekko keeps order between two ends.
         """
         which, now = task.task.number, self._env.now
-        self._on_way.pop((which, number), None)
+        self._on_way.came((which, number))
         latest, came_ns = self._latest.get(which, (0, now))
-        is_late = self._plane.faults.delay_ns(DelayTrigger, task.task, number) > 0
+        is_late = self._faults.delay_ns(DelayTrigger, task.task, number) > 0
         if number < latest and came_ns < now and not is_late:
             says = f"{task.name} gets the trigger of {number} behind that of {latest}"
             self._violate(_ARRIVE, says, number)
         self._latest[which] = max((latest, came_ns), (number, now))
 
     def look(self) -> None:
-        """Check that none is on its way for too long."""
-        if not self._on_way:
-            return
-        due_ns = self._env.now - self._plane.grace_ns + self._plane.faults.latest_ns
-        for (which, number), sent_ns in list(self._on_way.items()):
-            task = self._tasks[which]
-            if task.is_over:
-                del self._on_way[which, number]
-            elif sent_ns < due_ns:
-                del self._on_way[which, number]
-                says = f"{task.name} has not got the trigger of {number}, sent at {sent_ns} ns"
-                self._violate(_ARRIVE, says, number)
+        """Check that none is on its way for too long; a task that has failed gets none."""
+        for (task, number), sent_ns in self._on_way.overdue():
+            if not self._tasks[task].is_over:
+                says = f"{self._tasks[task].name} has not got the trigger of {number}, "
+                self._violate(_ARRIVE, f"{says}sent at {sent_ns} ns", number)
 
     def attempt_ends(self) -> None:
         """Forget what was on its way to the tasks of an attempt."""

@@ -70,12 +70,15 @@ class RecordView:
         del element
         return 1
 
-    def read_by_source(self, task: Task, element: Element) -> tuple[int, int] | None:
-        """Return split and place of a record that a source has sent."""
-        table, item = self._world.job.channel_state, element[1]
-        reads = task.is_source and task.makes_records
-        if not reads or table.is_logged or table.subtask_indices is not SubtaskIndices.KEPT:
-            return None
+    def sends_splits_in_order(self, task: Task) -> bool:
+        """Return whether a task sends the records of splits as it reads them, in any attempt."""
+        table = self._world.job.channel_state
+        is_right = not table.is_logged and table.subtask_indices is SubtaskIndices.KEPT
+        return is_right and task.is_source and task.makes_records
+
+    def split_and_place(self, element: Element) -> tuple[int, int] | None:
+        """Return the split of a record and its place there, None of all else."""
+        item = element[1]
         record = item.record if isinstance(item, RecordPart) else item
         if not isinstance(record, int) or record == WATERMARK:
             return None
