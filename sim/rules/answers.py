@@ -11,6 +11,9 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.sim.kernel import Stream
 
 _TEXT_MAX = 600
+# Of how many events of a walk one is followed by questions; an assumption: they take about as
+# long as the events then.
+WALKER_ASKED_EVERY = 8
 STORY = 8
 _FACTOR, _SUMMAND = 6364136223846793005, 1442695040888963407
 _WORD = (1 << 64) - 1
@@ -165,7 +168,7 @@ def walked(core: Any, rules: Rules, pick: Pick, steps: int) -> tuple[str, list[s
     """
     # Texts are made where they are needed: they would take as long as all the rest.
     story: deque[tuple[Any, Answer]] = deque(maxlen=STORY)
-    for _ in range(steps):
+    for step in range(steps):
         event = rules.stray(pick)
         if event is None:
             return None
@@ -177,7 +180,9 @@ def walked(core: Any, rules: Rules, pick: Pick, steps: int) -> tuple[str, list[s
         except Exception as error:  # noqa: BLE001 - whatever a core raises is what is looked for
             return f"at {event!r} it raised {type(error).__name__}: {error}", told(story)
         found = difference(rules, event, answer, expected)
-        if found is None and (isinstance(answer, Refused) or pick.one_in(3)):
+        # A refusal is to leave all as it was; what else an event leaves wrong mostly stays.
+        asked = isinstance(answer, Refused) or step + 1 == steps
+        if found is None and (asked or pick.one_in(WALKER_ASKED_EVERY)):
             found = disagreement(core, rules)
         if found is not None:
             return found, told(story)

@@ -131,11 +131,11 @@ def _explored(link: str) -> ExploreReport:
 
 @pytest.mark.parametrize("link", GENERATORS)
 def test_scenarios_of_the_library_are_among_the_drawn_ones(link: str) -> None:
-    """One of four runs begins with one; the simplest choices of all lead to a drawn one."""
+    """One of six runs begins with one; the simplest choices of all lead to a drawn one."""
     explorer, streams = Explorer(link=link), Streams(0)
     drawn = [explorer.subject((), streams.stream("choices", n).integer)[0] for n in range(200)]
     shelved = [each.scenario for each in drawn if each.scenario.name in all_names()]
-    assert 30 <= len(shelved) <= 70
+    assert 18 <= len(shelved) <= 50
     assert {each.link for each in shelved} >= {link}
     assert explorer.subject(())[0].scenario.name not in all_names()
 

@@ -33,7 +33,7 @@ SURVIVES = "the_scenario_completes"
 RUN_SECONDS_MAX = 12
 # Of how many runs of a link one begins with a scenario of the library instead of a drawn one; an
 # assumption.  Somebody has thought of these situations, which draws seldom meet.
-LIBRARY_EVERY = 4
+LIBRARY_EVERY = 6
 # Links whose scenarios stay sound with other sizes and faults.
 _CHANGED = ("ordering",)
 # A sync of more records stays as it is: with packets of one record it takes minutes.
