@@ -194,7 +194,7 @@ class Differential:
     def _witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
         """Return what a host has made itself with its rules beside it, a task's cores joined."""
         if name == "task":
-            joint = JointDuties(has_handler=core.handler is not None)
+            joint = JointDuties(channels=core.handler and core.handler.open_channels)
             for each in (core.handler, core.subtask, core.lifecycle):
                 if isinstance(each, Beside):
                     each.belongs_to(joint)

@@ -40,6 +40,10 @@ _LATER: Mapping[type, Callable[[Any], Key]] = {
         event.checkpoint_id,
     ),
 }
+_BY_REMOTE_CALL = (
+    lifecycle_events.CheckpointTriggered,
+    lifecycle_events.StopWithSavepointTriggered,
+)
 # Event -> what it is heard of.
 _HEARD: Mapping[type, Callable[[Any], Key]] = {
     subtask_events.InputReceived: lambda event: ("the whole input of", event.checkpoint),
@@ -57,16 +61,17 @@ _HEARD: Mapping[type, Callable[[Any], Key]] = {
 class JointDuties(Duties):
     """Of the host of one task; its cores' own timers and answers are not looked at here.
 
-    has_handler: a source has none, and is told of checkpoints by its host alone.  over: one of the
-    cores is left alone, so that what it is told is not known any more.
+    channels: that are open at the beginning; None at a source, which has no handler and is told of
+    checkpoints by its host alone.  over: one of the cores is left alone, so that what it is told is
+    not known any more.
     """
 
     exact = False
 
-    def __init__(self, *, has_handler: bool) -> None:
+    def __init__(self, *, channels: int | None) -> None:
         super().__init__()
         self.over = False
-        self._has_handler = has_handler
+        self._channels = channels
         self._aborting: int | None = None  # of which the lifecycle has just been told
 
     def event(self, now_ns: int, event: Any) -> str | None:
@@ -83,7 +88,10 @@ class JointDuties(Duties):
         super().effects(now_ns, effects)
 
     def _come(self, now_ns: int, event: Any) -> str | None:
-        if type(event) in _LATER:
+        if isinstance(event, handler_events.ChannelEnded) and self._channels is not None:
+            self._channels -= 1
+        # While channels are open a trigger stands for their barriers: their handler passes it on.
+        if type(event) in _LATER and not (self._channels and type(event) in _BY_REMOTE_CALL):
             self.want(now_ns, *_LATER[type(event)](event))
         if type(event) in _HEARD:
             return self.answer(*_HEARD[type(event)](event))
@@ -94,7 +102,7 @@ class JointDuties(Duties):
                 self._aborting = event.checkpoint_id
             case subtask_events.CheckpointInitialized() if not event.all_received:
                 return self.answer("the beginning of", event.barrier)
-            case lifecycle_events.EndOfPartitionReceived() if self._has_handler:
+            case lifecycle_events.EndOfPartitionReceived() if self._channels is not None:
                 return self.answer("the end of channel", event.channel)
         return None
 

@@ -72,7 +72,8 @@ class StoreWorld:
             self.client.parts = replace(self.client.parts, content=FirstWinsContent)
         elif self.client.parts.content is WorkingContent:
             self.client.parts = replace(self.client.parts, content=self._content)
-        self.client.configure(_settings(self.model))
+        self.settings = _settings(self.model)
+        self.client.configure(self.settings)
         remote = self.placement is store.Placement.CONSUMER_GROUP_BLOB
         self.costs = Costs(self.model.costs, self.env, stream="remote commit", remote=remote)
         self.truths: dict[store.TopicPartition, PartitionTruth] = {}

@@ -136,7 +136,7 @@ def test_a_host_that_does_not_pass_on_what_a_core_decides_is_told_of_it(
     asked: list[Any], comes: list[tuple[int, Any]], says: str
 ) -> None:
     """What one core of a task decides the others hear once, and at once if nothing intervenes."""
-    duties = JointDuties(has_handler=True)
+    duties = JointDuties(channels=2)
     duties.effects(0, asked)
     found = [duties.event(now_ns, event) for now_ns, event in comes]
     assert found[:-1] == [None] * (len(comes) - 1)
@@ -145,7 +145,7 @@ def test_a_host_that_does_not_pass_on_what_a_core_decides_is_told_of_it(
 
 def test_a_refused_input_takes_back_what_was_decided_with_it() -> None:
     """What stands behind a refused StartInput nobody owes any more."""
-    duties = JointDuties(has_handler=True)
+    duties = JointDuties(channels=2)
     duties.effects(0, [handler_events.StartInput(0, _BARRIER), _RECEIVED])
     refused = handler_events.InputRefused(0, FailureReason.CHECKPOINT_EXPIRED)
     assert duties.event(0, refused) is None
@@ -155,7 +155,7 @@ def test_a_refused_input_takes_back_what_was_decided_with_it() -> None:
 def test_an_abort_that_is_notified_is_passed_on() -> None:
     """The lifecycle hears of it first, the subtask at once, unless the task fails by it."""
     for effects, owed in (([], True), ([lifecycle_effects.FailTask("savepoint")], False)):
-        duties = JointDuties(has_handler=True)
+        duties = JointDuties(channels=2)
         assert duties.event(0, lifecycle_events.CheckpointAborted(3)) is None
         duties.effects(0, effects)
         assert (duties.event(1, handler_events.ChannelEnded(1, 0)) is not None) is owed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ckptsim.models.store import Settings, StoreClient
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.store import PROPERTIES
@@ -52,3 +53,15 @@ def test_runs_read_as_stories(scenario: Scenario) -> None:
     vocabulary = load_world("checkpoint_store").VOCABULARY
     for entry in run_world(scenario, seed=3, ties="random", keep_trace=True).trace:
         assert vocabulary[str(entry[1])].sentence(entry)
+
+
+def test_a_release_changes_no_other_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that names another store and forgets when to sync is found when a partition opens."""
+    scenario = by_name("store_switched_and_back")
+    right = StoreClient.configure
+
+    def configure(client: StoreClient, settings: Settings) -> None:
+        right(client, Settings(slot=settings.slot) if client.settings is not None else settings)
+
+    monkeypatch.setattr(StoreClient, "configure", configure)
+    assert "syncs_have_a_cause" in {row.property for row in run_world(scenario, seed=0).violations}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from ckptsim.models.ordering import SendState
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.sync import PROPERTIES, CrashPoint, FailUpload, Point, Side
@@ -11,6 +12,7 @@ from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.attempt import Attempt, AttemptEnded
 from ckptsim.sim.sync.destination.destination import Destination
 from ckptsim.sim.sync.destination.memory import StateMemory
+from ckptsim.sim.sync.destination.sender import Sender
 from ckptsim.sim.sync.destination.uploads import Batch, Uploader
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.world import run_world
@@ -96,6 +98,23 @@ def test_memory_of_states_is_free_at_the_end(monkeypatch: pytest.MonkeyPatch) ->
     (row,) = result.violations
     assert row.property == "closing_is_orderly"
     assert "bytes reserved for states" in row.says
+
+
+def test_a_failed_send_frees_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that keeps its memory over a send that failed may keep readers waiting for it."""
+    scenario = by_name("b01_send_fails")
+    assert run_world(scenario, seed=0).violations == []
+    right = Sender._failed
+
+    def failed(self: Sender, effect: SendState) -> None:
+        monkeypatch.setattr(Sender, "_free", lambda *_: None)
+        right(self, effect)
+        monkeypatch.undo()
+        monkeypatch.setattr(Sender, "_failed", failed)
+
+    monkeypatch.setattr(Sender, "_failed", failed)
+    found = {row.property: row.says for row in run_world(scenario, seed=0).violations}
+    assert "holds memory behind a send" in found["run_ends_with_a_reason"]
 
 
 def test_what_is_complete_is_reported_before_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,10 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import loads
 from ckptsim.scenarios.job import CheckpointProtocol, Job
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.state import TaskSnapshot
 from ckptsim.sim.job.records.tasks import Task
+from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob
 from ckptsim.sim.job.records.uncoordinated.task import snapshot_of
 from ckptsim.sim.mutants.uncoordinated import MUTANTS, SHOWN_BY
 from ckptsim.sim.rows import RunResult
@@ -32,6 +34,25 @@ def test_random_jobs_break_nothing() -> None:
     assert found.violations == []
     assert set(found.outcomes) == {"completed"}
     assert found.missed() == []
+
+
+def test_no_restart_lies_behind_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that begins afresh whenever no new checkpoint is on its line is found."""
+    right = UncoordinatedJob.restored
+
+    def restored(self: UncoordinatedJob, initial: JobCheckpoint | None) -> JobCheckpoint | None:
+        again = len(seen) > 0
+        seen.append(self)
+        found = right(self, initial)
+        return initial if again else found
+
+    seen: list[UncoordinatedJob] = []
+    monkeypatch.setattr(UncoordinatedJob, "restored", restored)
+    says: set[str] = set()
+    for seed in range(40):
+        seen.clear()
+        says |= {row.property for row in run_world(random_job(seed), seed=seed).violations}
+    assert "restarts_begin_from_the_newest" in says
 
 
 def test_a_record_half_received_counts_as_not_received(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,7 +218,8 @@ class DataflowWorld:
         self.splits = Splits(self.graph, restored)
         self.compiled = compiled_driver(self, held)
         self.tasks = (self.compiled or Deployment(self, held)).all_tasks()
-        for number, gate in () if taken_over is None else taken_over.told_apart:
+        self.told_apart = () if taken_over is None else taken_over.told_apart
+        for number, gate in self.told_apart:
             self.tasks[number].gates[gate].told_apart = True
         if held is not None:
             restore_counts(self, held)

@@ -144,6 +144,8 @@ class JobOracle(JobObserver):
         self._halted = False
         if self._job.checkpointing.coordinated:
             self._origins.begun(restored)
+        else:
+            self._origins.begun_on_a_line(restored)
         self.checkpoints.begun(restored)
         was_rescaled_before = self._was_rescaled
         self._left_out = {}

@@ -62,6 +62,9 @@ class TaskObserver:
     def gate_started(self, gate: int, barrier: Barrier, /) -> None:
         """Note that a gate is told to persist."""
 
+    def gate_persists(self, gate: int, checkpoint: int, /) -> None:
+        """Note that a gate has started to persist."""
+
     def gate_refused(self, gate: int, checkpoint: int, /) -> None:
         """Note that it could not."""
 
@@ -121,6 +124,9 @@ class TaskObserver:
 
     def writing_begun(self, checkpoint: int, /) -> None:
         """Note that the part is being written, and acknowledged when it is whole."""
+
+    def file_begun(self, checkpoint: int, /) -> None:
+        """Note that a file of the task's own state is begun, where that takes a file."""
 
     def writing_over(self, checkpoint: int, /, *, whole: bool) -> None:
         """Note that it is acknowledged, as it is whole, or declined or taken back."""

@@ -130,6 +130,13 @@ class PlaneView(Protocol):
         """Return what each input knows of the data that it persists; None where that is hidden."""
         ...
 
+    def mixes_old_channels(self, task: Any, gate: int) -> bool:
+        """Return whether a channel of a gate still holds what was in several before a rescale.
+
+        Where a part knows in which of them each element was, it mixes nothing.
+        """
+        ...
+
     def held(self, task: Any, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part in a checkpoint has in flight, by inputs and by outputs."""
         ...

@@ -23,6 +23,7 @@ class WritingOracle(TaskObserver):
     A part is acknowledged, declined or taken back within `PlaneView.writing_ns` of the instant at
     which its snapshot has been taken, all its barriers have come, and the state of all its outputs
     is known; where subtasks share a file of channel state, the same holds of the others by then.
+    Behind that nothing more is written for it.
     A checkpoint that expires would hide that it never is.
 
     peers: all tasks of the attempt, by number.
@@ -59,10 +60,23 @@ class WritingOracle(TaskObserver):
         """Return whether it has given its part up."""
         return checkpoint in self._given_up
 
+    def gate_persists(self, gate: int, checkpoint: int, /) -> None:
+        """Check that the part can tell what it is to hold of the gate's channels."""
+        if self.plane.mixes_old_channels(self.task, gate):
+            says = f"{self.name} persists gate {gate} for {checkpoint}, which still has restored "
+            says += "data of several old channels in one"
+            self.violate("input_starts_and_stops_in_turn", says, checkpoint)
+
     def writing_begun(self, checkpoint: int, /) -> None:
         """Expect that the part is written."""
         self._writing[checkpoint] = None
         self.look_at_writing()
+
+    def file_begun(self, checkpoint: int, /) -> None:
+        """Check that its checkpoint has not been given up before."""
+        if checkpoint in self._given_up:
+            says = f"{self.name} begins to write a file for {checkpoint}, which it has given up"
+            self.violate(_IN_TIME, says, checkpoint)
 
     def writing_over(self, checkpoint: int, /, *, whole: bool) -> None:
         """Check that it was not under way for too long."""

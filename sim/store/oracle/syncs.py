@@ -5,6 +5,7 @@ Segment markers, which demand no sync, are in no log here.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store.ingestion.events import Cause
@@ -33,8 +34,14 @@ class SyncOracle:
         self._since: dict[TopicPartition, tuple[int, int]] = {}
 
     def opened(self, key: TopicPartition, position: int) -> None:
-        """Count anew: an incarnation begins behind a position."""
+        """Count anew: an incarnation begins behind a position, by the settings of the scenario.
+
+        A release may name another store, and changes nothing else.
+        """
         self._since[key] = self._world.truths[key].applied, position
+        now, given = self._world.client.settings, self._world.settings
+        if replace(now, slot=given.slot) != given:
+            self._violate("syncs_have_a_cause", f"{key}: runs by {now}, not by {given}", key)
 
     def synced(self, key: TopicPartition, account: SyncAccount) -> None:
         """Count anew behind a complete sync."""

@@ -110,15 +110,18 @@ class OrderingProperties:
     def on_send_failed(
         self, attempt: Attempt, effect: SendState, before: tuple[int, int | None]
     ) -> None:
-        """Check that a failed send has changed nothing."""
+        """Check that a failed send has changed nothing but the memory, which is free behind it."""
         self._failed_sends += 1
-        after = self.before_failed_send(attempt, effect)
+        state, after = self.find(attempt, effect), self.before_failed_send(attempt, effect)
+        if state is not None and state.reserved:
+            says = f"state {scope_text(effect.scope)}/{effect.key.index} holds memory behind a send"
+            self.violate("run_ends_with_a_reason", says, state)
         if after != before:
             self.violate(
                 "failed_send_changes_nothing",
                 f"a failed send of {scope_text(effect.scope)}/{effect.key.index} changed (unsent, "
                 f"lowest unsent index) from {before} to {after}",
-                self._releases.find(attempt, effect),
+                state,
             )
 
     def on_sends_given_up(self, attempt: Attempt) -> None:

@@ -10,6 +10,9 @@ import pytest
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.state.channel_state_files import ChannelStateFile
+from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 
@@ -19,7 +22,19 @@ RATE = 1_000_000
 
 def parts(chain: int, mode: jobs.Mode) -> tuple[float, float, float]:
     """Return the asynchronous part of the operator in ms, its state and in-flight data in bytes."""
-    job = jobs.Job(
+    model = chained(chain, mode)
+    result = run_world(Scenario(name="a", link="barriers", says="b", model=model), seed=1)
+    rows = [row for row in result.task_checkpoints if row.task == "op" and row.checkpoint_id > 2]
+    return (
+        median(row.async_ns / MS for row in rows),
+        median(row.state_bytes for row in rows),
+        median(row.persisted_bytes for row in rows),
+    )
+
+
+def chained(chain: int, mode: jobs.Mode) -> jobs.Job:
+    """Return a job whose operator has as many of them in one task, behind back-pressure."""
+    return jobs.Job(
         plane=jobs.Plane.BUFFERS,
         vertices=(
             jobs.Vertex(name="src", kind=jobs.VertexKind.SOURCE),
@@ -35,13 +50,6 @@ def parts(chain: int, mode: jobs.Mode) -> tuple[float, float, float]:
         storage=jobs.Storage(write_bytes_per_s=RATE),
         duration_ns=60_000 * MS,
     )
-    result = run_world(Scenario(name="a", link="barriers", says="b", model=job), seed=1)
-    rows = [row for row in result.task_checkpoints if row.task == "op" and row.checkpoint_id > 2]
-    return (
-        median(row.async_ns / MS for row in rows),
-        median(row.state_bytes for row in rows),
-        median(row.persisted_bytes for row in rows),
-    )
 
 
 def test_the_state_of_a_chain_comes_behind_its_channel_state() -> None:
@@ -52,6 +60,26 @@ def test_the_state_of_a_chain_comes_behind_its_channel_state() -> None:
     assert in_flight > 200_000
     assert alone_ms == pytest.approx(1e3 * state / RATE, rel=0.06)
     assert chained_ms == pytest.approx(1e3 * (state + in_flight) / RATE, rel=0.06)
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+def test_state_of_a_checkpoint_that_was_given_up_is_not_written(
+    monkeypatch: pytest.MonkeyPatch, *, forgets: bool
+) -> None:
+    """What waits for channel state is begun no more; a task that begins it is found."""
+    if not forgets:
+        monkeypatch.setattr(ChannelStateFile, "forget", lambda *_: None)
+    job = chained(2, jobs.Mode.UNALIGNED)
+    checkpointing = replace(job.checkpointing, timeout_ns=150 * MS, tolerable_failures=10)
+    world = DataflowWorld(
+        Environment(1),
+        replace(job, checkpointing=checkpointing),
+        faults=FaultPlan(()),
+        observer=BufferOracle,
+    )
+    world.run()
+    found = {name for name, *_ in world.violations}
+    assert ("parts_are_written_in_time" in found) is not forgets
 
 
 def test_an_aligned_checkpoint_has_no_channel_state_to_wait_for() -> None:

@@ -304,6 +304,14 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             small(chain(), at("sink", "fail_snapshot", checkpoint=1)),
             coordinator=cores.TellsNobodyOfAborts,
         ),
+        by_cores(
+            small(
+                chain(60, checkpointing={"interval_ns": 30 * MS, "tolerable_failures": 5}),
+                {"kind": "request_savepoint", "at_ns": 40 * MS},
+                at("sink", "fail_snapshot", checkpoint=3),
+            ),
+            world=messages.repeats_savepoints,
+        ),
     ),
     "cores_agree_with_their_world": (
         by_cores(small(chain()), coordinator=cores.SaysNothingIsKept),

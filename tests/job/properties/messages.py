@@ -88,3 +88,22 @@ def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
         right(self, task, checkpoint, part)
 
     patch.setattr(CoordinatorHost, "_acknowledged", acknowledged)
+
+
+def repeats_savepoints(patch: pytest.MonkeyPatch) -> None:
+    """Repeat, with the word that a checkpoint was given up, whatever was completed last."""
+    right = Gateway.notify_aborted
+    completed: list[int] = []
+
+    def complete(self: CoordinatorHost, checkpoint: int, duration_ns: int) -> None:
+        completed.append(checkpoint)
+        carry_out(self, checkpoint, duration_ns)
+
+    def notify_aborted(
+        self: Gateway, numbers: Sequence[int], checkpoint: int, latest: int | None
+    ) -> None:
+        right(self, numbers, checkpoint, max(completed, default=latest))
+
+    carry_out = CoordinatorHost._complete
+    patch.setattr(CoordinatorHost, "_complete", complete)
+    patch.setattr(Gateway, "notify_aborted", notify_aborted)

@@ -204,6 +204,7 @@ class Snapshots:
         self._world.coordinator.note_file(checkpoint, size)
 
         def begin() -> None:
+            self._world.observer.task(self._task).file_begun(checkpoint)
             self._uploads[checkpoint] = storage.save(
                 size,
                 storage.state,

@@ -125,6 +125,7 @@ class HandlerHost:
                         observer.gate_refused(gate, barrier.checkpoint)
                         self.step(handler_events.InputRefused(self._clock.now, reason))
                         return
+                    observer.gate_persists(gate, barrier.checkpoint)
                 case handler_events.StopInput(gate, checkpoint):
                     observer.gate_stopped(gate)
                     task.gates[gate].stop(checkpoint)

@@ -101,7 +101,7 @@ class LifecycleHost:
 
         Source: Apache Flink 1.20.3, StreamTask.notifyCheckpointAbortAsync, Task.notifyCheckpoint.
         """
-        self._observer.lifecycle.abort_taken(checkpoint)
+        self._observer.lifecycle.abort_taken(checkpoint, latest_completed)
         self._observer.lifecycle.completion_heard(latest_completed, by_abort=True)
         if self.is_over:
             return

@@ -278,9 +278,11 @@ class LifecycleOracle(LifecycleObserver):
         if final and self._complete is None:
             self._complete = self._task.instant()
 
-    def abort_taken(self, checkpoint: int, /) -> None:
+    def abort_taken(self, checkpoint: int, latest_completed: int | None, /) -> None:
         """Note that the task's thread takes the notification that a checkpoint was given up."""
         self._task.notifications.taken(self._task, checkpoint, completed=False)
+        if latest_completed is not None:
+            self._task.notifications.repeats(self._task, checkpoint, latest_completed)
 
     def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
         """Check that what was before the restore changes nothing."""

@@ -70,8 +70,8 @@ class LifecycleObserver:
     def completion_heard(self, checkpoint: int | None, /, *, by_abort: bool = False) -> None:
         """Note that the task hears of a completion, or of the latest one by an abort."""
 
-    def abort_taken(self, checkpoint: int, /) -> None:
-        """Note that the task's thread takes the notification that a checkpoint was given up."""
+    def abort_taken(self, checkpoint: int, latest_completed: int | None, /) -> None:
+        """Note that the task's thread takes the word of an end, and what is complete by it."""
 
     def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
         """Note whether the task has made something of it."""

@@ -1,9 +1,9 @@
 """What must hold of notifications: of the end of each checkpoint every task is told, and once.
 
 The coordinator tells the tasks that the checkpoint's plan names: of the completion, or that it was
-given up.  Nobody is told of a plain savepoint that is complete.  Between the two ends only what the
-fault plan, or chance, takes away is lost, and only what it repeats comes twice.  What comes to a
-task its thread takes as soon as it can.
+given up, which repeats the newest completion that is no savepoint's.  Nobody is told of a plain
+savepoint that is complete.  Between the two ends only what the fault plan, or chance, takes away
+is lost, and only what it repeats comes twice.  A task's thread takes what comes as soon as it can.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ class NotificationOracle:
         self._violate = violate
         self._untold: dict[int, tuple[bool, int]] = {}  # checkpoint -> how it ended, and when
         self._ended: dict[int, bool] = {}  # checkpoint -> whether it has ended again
+        self._plain: set[int] = set()  # savepoints that are complete, of which nobody is told
+        self._newest: int | None = None  # checkpoint that is complete, and no savepoint
+        self._repeated: dict[int, int | None] = {}  # what that was when a checkpoint was given up
         # (task, checkpoint, whether complete) -> when it was sent, and how often
         self._on_way: dict[tuple[int, int, bool], tuple[int, int]] = {}
         # What has come to a task whose thread has not taken it: since when.
@@ -58,8 +61,12 @@ class NotificationOracle:
         if again:
             self._untold.pop(one.checkpoint, None)
             self._on_way = {k: v for k, v in self._on_way.items() if k[1] != one.checkpoint}
-        elif not completed or not one.request.savepoint or one.request.synchronous:
+        elif completed and one.request.savepoint and not one.request.synchronous:
+            self._plain.add(one.checkpoint)
+        else:
             self._untold[one.checkpoint] = completed, self._env.now
+            if completed and not one.request.savepoint:
+                self._newest = max(one.checkpoint, self._newest or 0)
 
     def told(self, one: CheckpointRecord, *, completed: bool) -> None:
         """Check that tasks are told of what has happened, and once."""
@@ -71,6 +78,8 @@ class NotificationOracle:
         if self._untold.pop(number, (not completed, 0))[0] is not completed:
             says = f"tasks are told, once more or wrongly, that {number} {_WHAT[completed]}"
             self._violate(_NAME, says, number)
+        if not completed:
+            self._repeated[number] = self._newest
         places = {task.task.place: who for who, task in self._tasks.items()}
         for place in one.plan.commit_to:
             if place in places:
@@ -105,6 +114,13 @@ class NotificationOracle:
     def taken(self, task: TaskOracle, checkpoint: int, *, completed: bool) -> None:
         """Note that the thread of a task takes one that has come."""
         self._untaken.pop((task.task.number, checkpoint, completed), None)
+
+    def repeats(self, task: TaskOracle, checkpoint: int, latest: int) -> None:
+        """Check which completion the word repeats that a checkpoint was given up."""
+        expected = self._repeated.get(checkpoint)  # None: the one that the job was started from
+        if latest in self._plain or expected not in (None, latest):
+            says = f"{task.name} is told, with the end of {checkpoint}, that {latest} is complete"
+            self._violate(_NAME, f"{says}, where {expected} was the newest", checkpoint)
 
     def _take(self, task: int, checkpoint: int, *, completed: bool) -> bool:
         key = task, checkpoint, completed

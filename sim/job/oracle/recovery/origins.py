@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.oracle.view import Violate
 
@@ -17,7 +19,8 @@ class Origins:
 
     A failure goes back to the newest checkpoint that is no savepoint, or behind it to what the job
     was started from.  A savepoint is started from only by the user, who has it from the attempt
-    that runs: what came behind those of earlier attempts was undone.
+    that runs: what came behind those of earlier attempts was undone.  Where tasks take checkpoints
+    by themselves, the newest line of them is looked for, which is the attempt's beginning at least.
     Source: Apache Flink 1.20.3, DefaultCompletedCheckpointStoreUtils (savepoints are not restored
     from since FLINK-10354's revert, FLIP-193 and FLIP-203).
     """
@@ -28,6 +31,7 @@ class Origins:
         self._started_from = _NOTHING  # by the user
         self._newest = _NOTHING  # complete, and no savepoint
         self._savepoint = _NOTHING  # the newest of the attempt that runs
+        self._positions: Mapping[int, int] = {}  # where the splits of uncoordinated jobs began
 
     def completed(self, checkpoint: JobCheckpoint) -> None:
         """Note a checkpoint that is complete."""
@@ -50,6 +54,18 @@ class Origins:
             says = f"an attempt begins from {_called(number)}, and not from {_called(self._due)}"
             self._violate(_NAME, says)
         self._savepoint = _NOTHING
+
+    def begun_on_a_line(self, restored: JobCheckpoint | None) -> None:
+        """Check that an attempt whose tasks go back by themselves lies not behind the one before.
+
+        How that one began is a line of checkpoints, too.
+        """
+        positions: Mapping[int, int] = {} if restored is None else restored.positions
+        for split, count in self._positions.items():
+            if positions.get(split, 0) < count:
+                says = f"an attempt begins at place {positions.get(split, 0)} of split {split}, "
+                self._violate(_NAME, f"{says}where the one before it began at {count}")
+        self._positions = positions
 
     @property
     def _due(self) -> int:

@@ -25,7 +25,7 @@ from ckptsim.scenarios.job import (
 from ckptsim.scenarios.job.faults import CrashTask, Rescale
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.compiled.channel import CompiledGate
-from ckptsim.sim.job.buffers.input import InputGate
+from ckptsim.sim.job.buffers.input import InputGate, input_gate
 from ckptsim.sim.job.buffers.restoring import redistribution
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
@@ -235,9 +235,8 @@ def test_parts_of_a_record_may_be_read_one_behind_the_other() -> None:
     assert run(model, crashes=(1_300 * MS,)).violations == []
 
 
-@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
-def test_checkpoints_wait_until_old_channels_need_not_be_told_apart(engine: Engine) -> None:
-    """Records that two old channels have begun are restored no more before they are whole."""
+def _told_apart(engine: Engine) -> DataflowWorld:
+    """Run a job that is rescaled twice, with parts of records of several old channels in one."""
     model = at_once(engine=engine)
     checkpointing = replace(model.checkpointing, interval_ns=50 * MS)
     network = replace(model.network, record_bytes=12_000, segment_bytes=8_192)
@@ -247,8 +246,24 @@ def test_checkpoints_wait_until_old_channels_need_not_be_told_apart(engine: Engi
     faults = FaultPlan((joined, filtered))
     world = DataflowWorld(Environment(1), model, faults=faults, observer=BufferOracle)
     world.run()
+    return world
+
+
+@pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
+def test_checkpoints_wait_until_old_channels_need_not_be_told_apart(engine: Engine) -> None:
+    """Records that two old channels have begun are restored no more before they are whole."""
+    world = _told_apart(engine)
     assert world.violations == []
     assert world.env.goals.counts["declined_during_recovery"]
+
+
+def test_a_gate_that_persists_what_it_cannot_tell_apart_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that takes part all the same begins out of turn."""
+    monkeypatch.setattr(input_gate, "declined_while_recovering", lambda _: None)
+    broken = {name for name, *_ in _told_apart(Engine.PROCESSES).violations}
+    assert "input_starts_and_stops_in_turn" in broken
 
 
 def test_what_a_checkpoint_does_not_know_to_have_ended_is_read_again() -> None:
