@@ -44,7 +44,7 @@ FOLLOWS_RULES = "a_core_follows_its_rules"
 DOES_ITS_DUTY = "a_host_does_its_duty"
 # Of how many events one is followed by questions, and one by a walk of a copy (assumptions: with
 # them the oracle takes about as long as the run).
-ASK_EVERY = 4
+ASK_EVERY = 8
 WALK_EVERY = 48
 WALK_EVENTS = 30
 # How much less often copies walk in a run at whose beginning no core walks; an assumption.
