@@ -13,7 +13,7 @@ from ckptsim.scenarios.job import CheckpointProtocol, Job
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.records.state import TaskSnapshot
 from ckptsim.sim.job.records.tasks import Task
-from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob
+from ckptsim.sim.job.records.uncoordinated import TaskCheckpoints, UncoordinatedJob
 from ckptsim.sim.job.records.uncoordinated.task import snapshot_of
 from ckptsim.sim.mutants.uncoordinated import MUTANTS, SHOWN_BY
 from ckptsim.sim.rows import RunResult
@@ -53,6 +53,14 @@ def test_no_restart_lies_behind_the_one_before(monkeypatch: pytest.MonkeyPatch) 
         seen.clear()
         says |= {row.property for row in run_world(random_job(seed), seed=seed).violations}
     assert "restarts_begin_from_the_newest" in says
+
+
+def test_a_checkpoint_that_is_not_taken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks whose host leaves out what their protocol asks for are found at the end of a run."""
+    monkeypatch.setattr(TaskCheckpoints, "_take", lambda *_: None)
+    for seed in range(10):
+        rows = run_world(random_job(seed), seed=seed).violations
+        assert "cores_agree_with_their_world" in {row.property for row in rows}
 
 
 def test_a_record_half_received_counts_as_not_received(monkeypatch: pytest.MonkeyPatch) -> None:

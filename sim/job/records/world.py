@@ -149,6 +149,8 @@ class RecordWorld:
     def _end(self) -> None:
         """End the run: the job has finished, has failed for good, or is stalled."""
         self.observer.end(ended=self.ended)
+        if self.uncoordinated is not None:
+            self.uncoordinated.end(self.attempt)
         self.attempt.end()
         if not self._over.triggered:
             self._over.succeed()

@@ -7,6 +7,7 @@ from itertools import count, takewhile
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.models.lifecycle import TaskState
 from ckptsim.models.uncoordinated import (
     Checkpoint,
     CheckpointStored,
@@ -120,6 +121,26 @@ class UncoordinatedJob:
         taken.status = "failed"
         self._some_failed = True
         task.env.trace.record("snapshot_failed", task.entity, taken.number)
+
+    def end(self, attempt: Attempt) -> None:
+        """Check, at the end of a run, that tasks have taken what their protocols asked for.
+
+        The last checkpoint of a task comes when its data have ended.
+        """
+        for task in attempt.tasks:
+            if task.checkpoints is None or task.killed:
+                continue
+            core = task.checkpoints.core
+            own = [
+                one for one in self.taken if (one.attempt, one.task) == (attempt.number, task.name)
+            ]
+            index = max((one.asked.index for one in own), default=0)
+            if core.carries_index and core.index != index:
+                says = f"{task.name} has taken index {index}, its protocol is at {core.index}"
+                attempt.violate("cores_agree_with_their_world", says)
+            if not own and task.ending.core.state is TaskState.CLOSED:
+                says = f"{task.name} has closed without the checkpoint that ends its data"
+                attempt.violate("cores_agree_with_their_world", says)
 
     # --- the line ---
 
