@@ -13,6 +13,7 @@ from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment
 from ckptsim.scenarios.generators.small import (
     closing,
+    endless,
     failing_over,
     in_flight,
     overtaking,
@@ -27,7 +28,7 @@ def barriers(choices: Choices) -> Scenario:
     # Jobs on records are the cheaper ones, small ones most of all, and have more happen to them.
     draws = (_on_buffers, _on_records, _crashing, uncoordinated.document)
     small = (in_flight.document, in_flight.on_buffers)
-    tight = (tight_buffers.document,) * 9
+    tight = (tight_buffers.document,) * 7
     closed = (
         *(failing_over.lost,) * 2,
         failing_over.resubmitted,
@@ -35,6 +36,8 @@ def barriers(choices: Choices) -> Scenario:
         closing.document,
         *(closing.aligning,) * 2,
         closing.partly_finished,
+        *(closing.stopped,) * 2,
+        *(endless.document,) * 2,
     )
     overtaken = (*(overtaking.uneven,) * 2, *(overtaking.rescaled,) * 2)
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)

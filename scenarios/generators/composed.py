@@ -297,6 +297,8 @@ def composed(choices: Choices) -> Scenario:
             _append_again(choices, found)
         case 4:
             _commit_late(choices, found)
+        case 3:
+            _report_late(choices, found)
     return from_json(json.dumps(found))
 
 
@@ -309,6 +311,13 @@ def _commit_late(choose: Choices, found: dict[str, Any]) -> None:
     crash: dict[str, Any] = {"kind": "crash_at", "side": "destination"}
     crash["at_ns"] = choose.integer(200, 700) * MS * times // 10
     found["faults"] = [*found["faults"][: FAULTS_MAX - 1], crash]
+
+
+def _report_late(choose: Choices, found: dict[str, Any]) -> None:
+    """Let commits be reported long after the job has ended, and the sync wait for little else."""
+    pipeline = found["pipeline"]
+    pipeline["release"] |= {"end_wait_ns": choose.of((2, 10)) * MS, "end_poll_ns": MS}
+    pipeline["store"]["report_ns"] = choose.of((50, 20, 200)) * MS
 
 
 def _append_again(choose: Choices, found: dict[str, Any]) -> None:

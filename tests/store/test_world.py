@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ckptsim.models.store import Settings, StoreClient
+from ckptsim.models.store import Area, Settings, StoreClient
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.store import PROPERTIES
 from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.rows import RunResult
@@ -65,3 +68,20 @@ def test_a_release_changes_no_other_setting(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(StoreClient, "configure", configure)
     assert "syncs_have_a_cause" in {row.property for row in run_world(scenario, seed=0).violations}
+
+
+def test_a_dropped_version_leaves_no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose rows are dropped and whose mirror stays is found."""
+    scenario = with_parameters(
+        by_name("s14_versions_and_views_apart"),
+        {"store.placement": "external", "store.sync.mirror": True},
+    )
+    assert run_world(scenario, seed=0).violations == []
+    right = StoreClient.commit_in_order
+
+    def commit(client: StoreClient, slots: Any, rows: Any) -> None:
+        right(client, slots, tuple(row for row in rows if row.area is not Area.MIRROR))
+
+    monkeypatch.setattr(StoreClient, "commit_in_order", commit)
+    found = {row.property for row in run_world(scenario, seed=0).violations}
+    assert "dropped_versions_leave_nothing" in found

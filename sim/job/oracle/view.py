@@ -122,6 +122,10 @@ class PlaneView(Protocol):
         """Return how much a task has taken from each input that its state does not have yet."""
         ...
 
+    def has_no_splits(self, task: Any) -> bool:
+        """Return whether it is a source that nothing is left for to read."""
+        ...
+
     def splits_left(self, task: Any) -> Sequence[int]:
         """Return the splits of a source that have an end which it has not come to yet."""
         ...

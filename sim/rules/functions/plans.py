@@ -151,7 +151,10 @@ def _draw_vertices(pick: Pick) -> list[plan.Vertex]:
 
 def _draw_edges(pick: Pick, sizes: Mapping[str, int]) -> list[plan.Edge]:
     names, edges = list(sizes), []
-    for up, down in pairwise(names):
+    pairs = list(pairwise(names))
+    if len(names) > 2 and pick.one_in(2):  # the last reads two
+        pairs.append((names[0], names[-1]))
+    for up, down in pairs:
         pattern = pick.of(tuple(plan.Pattern))
         senders = tuple(tuple(_senders(at, sizes[up], sizes[down])) for at in range(sizes[down]))
         spread = senders if pattern is plan.Pattern.POINTWISE and pick.one_in(2) else None
@@ -171,7 +174,12 @@ def _draw_restore(pick: Pick) -> Sequence[Any]:
         odd = [pick.of(tuple(plan.FinishedState))] if pick.one_in(4) else []
         return [one] * pick.integer(0, 2) + odd
 
-    operators = {name: chain() for name in "abc"[: pick.integer(1, 3)]}
+    names = "abc"[: pick.of((1, 2, 3, 3))]
+    if pick.one_in(2):  # what has not run is refused before anything else is looked at
+        ran = [one for one in plan.FinishedState if one is not plan.FinishedState.NONE]
+        operators = {name: [pick.of(ran)] for name in names}
+    else:
+        operators = {name: chain() for name in names}
     return operators, _draw_edges(pick, dict.fromkeys(operators, 2))
 
 

@@ -61,6 +61,7 @@ def left_of_version(world: StoreWorld, version: int) -> Iterator[Finding]:
         for key in (each for each in world.truths if each.topic == topic):
             left = {
                 "its rows": world.contents.has_rows(Area.DATA, key),
+                "its mirror": world.contents.has_rows(Area.MIRROR, key),
                 "a replica": key in world.client.replicas,
                 "its registration": world.client.topics.knows(topic),
                 "a checkpoint": any(one.stored(key) for one in world.client.stores.values()),

@@ -121,6 +121,10 @@ class BufferView:
         """Return what a task has not read yet of the buffers that it has taken."""
         return [task.unread_bytes(channel) for channel in task.channels]
 
+    def has_no_splits(self, task: Task) -> bool:
+        """Return whether it is a source that nothing is left for to read."""
+        return task.is_source and cast("Source", task).has_no_splits
+
     def splits_left(self, task: Task) -> list[int]:
         """Return the splits of a source that have an end which it has not come to yet."""
         return cast("Source", task).splits_left if task.is_source else []

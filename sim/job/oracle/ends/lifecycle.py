@@ -77,6 +77,7 @@ class LifecycleOracle(LifecycleObserver):
         self._settled: Instant = (0, 0)
         (vertex,) = (one for one in job.vertices if one.name == task.task.place[0])
         self._ends_ns = vertex.ends_at_ns  # of a source
+        self._waits = vertex.is_source and vertex.records is None and self._ends_ns is None
         self._began_ns = task.now_ns
 
     # What the task sends and calls ------------------------------------------------------------
@@ -317,6 +318,11 @@ class LifecycleOracle(LifecycleObserver):
         left = [] if self.cut_off else self._task.plane.splits_left(self._task.task)
         if left:
             says = f"{self._task.name} ends its data with records left in splits {left}"
+            self._violate("sources_read_to_their_end", says)
+        # One without splits waits for some: the data of the others have no end.
+        elif self._waits and not self.cut_off and self._task.plane.has_no_splits(self._task.task):
+            says = f"{self._task.name} ends its data, although it has no splits of a source"
+            says += " without an end"
             self._violate("sources_read_to_their_end", says)
 
     def _check_nothing_open(self) -> None:

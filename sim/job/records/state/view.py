@@ -96,6 +96,10 @@ class RecordView:
         """Return how many buffers of a record that is not whole each input has taken."""
         return [len(channel.deserializer.partial) for channel in task.inputs]
 
+    def has_no_splits(self, task: Task) -> bool:
+        """Return whether it is a source that nothing is left for to read."""
+        return task.is_source and cast("Source", task).has_no_splits
+
     def splits_left(self, task: Task) -> list[int]:
         """Return the splits of a source that have an end which it has not come to yet."""
         return cast("Source", task).splits_left if task.is_source else []

@@ -84,6 +84,11 @@ class Source(Task):
         return self.splits if self._reader is not None else held(self._splits, self.splits)
 
     @property
+    def has_no_splits(self) -> bool:
+        """Say whether there is nothing that it may read, now that nobody feeds it."""
+        return self._reader is None and not self._splits
+
+    @property
     def splits_left(self) -> list[int]:
         """Return the splits that it has to read on, unless a reader or an instant ends them."""
         if self._reader is not None:

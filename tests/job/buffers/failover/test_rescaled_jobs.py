@@ -27,6 +27,9 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.compiled.channel import CompiledGate
 from ckptsim.sim.job.buffers.input import InputGate, input_gate
 from ckptsim.sim.job.buffers.restoring import redistribution
+from ckptsim.sim.job.buffers.state import recovery
+from ckptsim.sim.job.buffers.tasks import Source
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
@@ -264,6 +267,27 @@ def test_a_gate_that_persists_what_it_cannot_tell_apart_is_found(
     monkeypatch.setattr(input_gate, "declined_while_recovering", lambda _: None)
     broken = {name for name, *_ in _told_apart(Engine.PROCESSES).violations}
     assert "input_starts_and_stops_in_turn" in broken
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_subtask_without_splits_waits(monkeypatch: pytest.MonkeyPatch, *, waits: bool) -> None:
+    """Of a source without an end one that has nothing to read ends nothing."""
+    right = recovery.restore_counts
+
+    def restore_counts(world: DataflowWorld, restored: JobCheckpoint) -> None:
+        right(world, restored)
+        for task in world.tasks:
+            if isinstance(task, Source) and not world.splits.of(*task.place):
+                task.stop()
+
+    if not waits:
+        monkeypatch.setattr("ckptsim.sim.job.buffers.world.restore_counts", restore_counts)
+    model = at_once(engine=Engine.PROCESSES)
+    more = Rescale(vertex="source", parallelism=4, at_ns=2_100 * MS)
+    world = DataflowWorld(Environment(1), model, faults=FaultPlan((more,)), observer=BufferOracle)
+    world.run()
+    broken = {name for name, *_ in world.violations}
+    assert ("sources_read_to_their_end" in broken) is not waits
 
 
 def test_what_a_checkpoint_does_not_know_to_have_ended_is_read_again() -> None:
