@@ -72,10 +72,8 @@ def test_a_release_changes_no_other_setting(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_dropped_version_leaves_no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
     """One whose rows are dropped and whose mirror stays is found."""
-    scenario = with_parameters(
-        by_name("s14_versions_and_views_apart"),
-        {"store.placement": "external", "store.sync.mirror": True},
-    )
+    changed = {"store.placement": "external", "store.sync.mirror": True}
+    scenario = with_parameters(by_name("s14_versions_and_views_apart"), changed)
     assert run_world(scenario, seed=0).violations == []
     right = StoreClient.commit_in_order
 
