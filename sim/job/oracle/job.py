@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
 from ckptsim.sim.job.oracle.contents import check_contents, check_restored, missing_at_restore
@@ -166,6 +167,7 @@ class JobOracle(JobObserver):
             }
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
+            task.lifecycle.ended_before = restored is not None and _had_ended(restored, task)
             task.lifecycle.was_rescaled = self._was_rescaled
             task.lifecycle.was_rescaled_before = was_rescaled_before
             task.lifecycle.rescaled = self._rescaled
@@ -382,3 +384,12 @@ class JobOracle(JobObserver):
             return sender
         self._violate(_OVER, f"{task.entity.name} of an attempt before {says}")
         return None
+
+
+def _had_ended(restored: JobCheckpoint, task: TaskOracle) -> bool:
+    """Return whether subtasks of a vertex had finished or ended their data in a checkpoint."""
+    name = task.task.place[0]
+    if restored.vertices.get(name) is not FinishedState.RUNNING:
+        return True
+    parts = restored.snapshots_of(name)
+    return any(getattr(part, "exhausted", False) for part in parts)

@@ -41,7 +41,8 @@ class LifecycleOracle(LifecycleObserver):
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
     complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far;
     was_rescaled_before: in one before this.  rescaled: vertices with inputs that were, in any
-    attempt so far.
+    attempt so far.  ended_before: subtasks of its vertex had finished, or ended their data, in the
+    checkpoint that the attempt began from.
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
     other subtasks.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
@@ -56,6 +57,7 @@ class LifecycleOracle(LifecycleObserver):
         self.reported = self.cut_off = self.cut_short = False
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
+        self.ended_before = False
         self.was_rescaled = self.was_rescaled_before = self.misled = False
         self.rescaled: Mapping[str, None] = {}
         self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
@@ -319,10 +321,9 @@ class LifecycleOracle(LifecycleObserver):
         if left:
             says = f"{self._task.name} ends its data with records left in splits {left}"
             self._violate("sources_read_to_their_end", says)
-        # One without splits waits for some: the data of the others have no end.
-        elif self._waits and not self.cut_off and self._task.plane.has_no_splits(self._task.task):
-            says = f"{self._task.name} ends its data, although it has no splits of a source"
-            says += " without an end"
+        waits = self._waits and not (self.cut_off or self.ended_before)
+        if waits and self._task.plane.has_no_splits(self._task.task):
+            says = f"{self._task.name} ends its data without a split of a source that has no end"
             self._violate("sources_read_to_their_end", says)
 
     def _check_nothing_open(self) -> None:
