@@ -7,14 +7,17 @@ scenario is left out.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.ordering import hazards_of
 from ckptsim.scenarios.generators.rare.options import OPTIONS
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.sync import SyncModel
 
 _MOST = 4
 
@@ -33,4 +36,6 @@ def _with_rare_options(choices: Choices, scenario: Scenario) -> Scenario:
             scenario = read(text, source="a rare option")
         except ScenarioError:
             continue
+    if isinstance(scenario.model, SyncModel):  # an option may let a right core break what others do
+        return replace(scenario, violates=hazards_of(scenario.model, scenario.faults))
     return scenario
