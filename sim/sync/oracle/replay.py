@@ -87,10 +87,7 @@ class ReplayChecks:
             released.setdefault(scope_text(effect.scope), []).append((effect.key.index, settled))
             return True
 
-        # Nothing runs beside this one: what is compared is what it releases, and the rules beside
-        # it would take most of the time.
-        make = self._world.spec.cores.ordering
-        core = getattr(make, "__wrapped__", make)(self._world.parameters)
+        core = self._world.make_core(alone=True)  # compared is only what it releases
         try:
             for event in inputs:
                 drive(core, event, send)

@@ -79,7 +79,7 @@ class LifecycleOracle(LifecycleObserver):
         self._settled: Instant = (0, 0)
         (vertex,) = (one for one in job.vertices if one.name == task.task.place[0])
         self._ends_ns = vertex.ends_at_ns  # of a source
-        self._waits = vertex.is_source and vertex.records is None and self._ends_ns is None
+        self._is_endless = vertex.is_source and vertex.records is None and self._ends_ns is None
         self._began_ns = task.now_ns
 
     # What the task sends and calls ------------------------------------------------------------
@@ -321,8 +321,8 @@ class LifecycleOracle(LifecycleObserver):
         if left:
             says = f"{self._task.name} ends its data with records left in splits {left}"
             self._violate("sources_read_to_their_end", says)
-        waits = self._waits and not (self.cut_off or self.ended_before)
-        if waits and self._task.plane.has_no_splits(self._task.task):
+        goes_on = self._is_endless and not (self.cut_off or self.ended_before)
+        if goes_on and self._task.plane.has_no_splits(self._task.task):
             says = f"{self._task.name} ends its data without a split of a source that has no end"
             self._violate("sources_read_to_their_end", says)
 
