@@ -32,10 +32,11 @@ def barriers(choices: Choices) -> Scenario:
     closed = (
         *(failing_over.lost,) * 2,
         failing_over.resubmitted,
+        failing_over.used_up,
         *(failing_over.lost_while_restoring,) * 3,
         closing.document,
         *(closing.aligning,) * 2,
-        closing.partly_finished,
+        *(closing.partly_finished,) * 2,
         *(closing.stopped,) * 2,
         *(endless.document,) * 2,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from ckptsim.scenarios.generators.choices import Choices
@@ -61,6 +62,8 @@ def checkpoint_store(choices: Choices) -> Scenario:
     stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
     if stopped is not None and choices.integer(0, 2) == 2:
         faults = (*faults, _opens_while_stopping(choices, stopped))
+    if stopped is not None and model.input.versions > 1 and choices.flag():
+        model = _begins_while_stopping(choices, model, stopped)
     resets = (Rebootstrap, Tamper)
     if any(isinstance(one, CrashInReset) for one in faults) and not any(
         isinstance(one, resets) for one in faults
@@ -147,6 +150,14 @@ def _opens_while_stopping(choices: Choices, stopped: StopAt | Deploy) -> Reboots
     """Return that somebody has a partition begin anew while a stop waits for the last syncs."""
     at_ns = stopped.at_ns + choices.integer(1, 30) * _MS
     return Rebootstrap(version=_version(choices), partition=_partition(choices), at_ns=at_ns)
+
+
+def _begins_while_stopping(
+    choices: Choices, model: StoreModel, stopped: StopAt | Deploy
+) -> StoreModel:
+    """Return the store with a second version that begins while a stop waits for the last syncs."""
+    gap_ns = stopped.at_ns + choices.integer(1, 20) * _MS
+    return replace(model, input=replace(model.input, version_gap_ns=gap_ns))
 
 
 def _at(choices: Choices) -> int:

@@ -33,6 +33,7 @@ _AT_CHECKPOINT = (
     "refuse_trigger",
     "fail_channel_state",
 )
+_GIVES_UP = ("stray_decline", "fail_snapshot", "refuse_trigger", "fail_channel_state")
 _OF_USERS = ("request_checkpoint", "request_savepoint", "resubmit")
 _CRASHES = ("crash_task", "crash_job_manager", "crash_task_manager")
 _SILENT = ("unreachable", "silent")
@@ -94,10 +95,27 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     if choices.integer(0, 19) == 19:
         faults.append({"kind": "cancel", "at_ns": _instant(choices, job)})
     faults = [_fitting_mode(one, job) for one in faults]
+    faults += _of_given_up(choices, job, faults)
     if on_records:
         add_event_time(choices, job, rescaled=bool(rescales))
     text = text | {"faults": faults}
     return restoring(choices, text, on_records=on_records) if choices.flag() else text
+
+
+def _of_given_up(
+    choices: Choices, job: dict[str, Any], faults: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return, once in three, that a task hears late or never of what a fault gives up."""
+    numbers = [one["checkpoint"] for one in faults if one["kind"] in _GIVES_UP]
+    if not numbers or choices.integer(0, 2) < 2:
+        return []
+    vertex = choices.of(tuple(job["vertices"]))
+    at = {"vertex": vertex["name"], "subtask": choices.integer(0, vertex["parallelism"] - 1)}
+    at["checkpoint"] = choices.of(numbers)
+    if choices.flag():
+        late_ns = choices.integer(1, 60) * _MS
+        return [{"kind": "delay_notification", **at, "delay_ns": late_ns}]
+    return [{"kind": "lose_notification", **at}]
 
 
 def _fitting_mode(fault: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:

@@ -158,6 +158,7 @@ _PROPERTIES = (
     "acknowledgements_arrive",
     "triggers_arrive",
     "restarts_begin_from_the_newest",
+    "restarts_have_a_cause",
 )
 
 _RECORDS_PROPERTIES = (

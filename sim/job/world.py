@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.models.recovery.restart import FailureNoticed, RestartAfter
 from ckptsim.scenarios.job.faults import Symptom
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, kept_of, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
-from ckptsim.sim.job.control.failover import FailoverRecord, note_canceled, restart_strategy
+from ckptsim.sim.job.control.failover import FailoverRecord, StrategyHost, note_canceled
 from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
 from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.planning import TaskPlans
@@ -90,7 +89,7 @@ class JobWorld:
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self.operations = Operations(self, self._task_plans)
-        self._strategy = restart_strategy(env, settings.restart)
+        self.strategy = StrategyHost(env, settings.restart, plane.observer.restarts)
         self.timed: FailoverHost | None = None
         self.detection = DetectionHost(self, settings, observer=plane.observer)
         self._stop_tries = self._completed = 0
@@ -259,7 +258,7 @@ class JobWorld:
         self._plane.halt()
         note_canceled(self.failovers, self.env.now)
         if self.failure_known(cause):
-            delay_ns = 0 if planned else self._restart_delay_ns()
+            delay_ns = 0 if planned else self.strategy.delay_ns()
             if delay_ns is not None:
                 self.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
                 self.env.goals.reach("restarted")
@@ -302,6 +301,7 @@ class JobWorld:
         """End the run: the job has failed for good."""
         self.gave_up = True
         self.failure = cause
+        self._plane.observer.restarts.given_up()
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
         self.end()
 
@@ -311,12 +311,6 @@ class JobWorld:
         self._plane.halt()
         if self.running:
             self.stop_triggering(FailureReason.JOB_FAILOVER_REGION)
-
-    def _restart_delay_ns(self) -> int | None:
-        """Return what the restart strategy answers to the failure; None for no restart."""
-        jitter = self.env.stream("restart").uniform()
-        (answer,) = self._strategy.step(FailureNoticed(self.env.now, jitter))
-        return answer.delay_ns if isinstance(answer, RestartAfter) else None
 
     def restart(self) -> None:
         """Begin the next attempt."""

@@ -60,7 +60,8 @@ def lost(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
 def lost_while_restoring(choose: Choices) -> dict[str, Any]:
     """Return a job on buffers that loses a task manager while its tasks restore.
 
-    Some of its sources were to end by an instant that has passed by then.
+    Some of its sources were to end by an instant that has passed by then.  It may be that no
+    further restart is allowed by then, or that the user wants one, too.
     """
     vertices = few_and_many(choose)
     few, many, reader = vertices
@@ -71,17 +72,48 @@ def lost_while_restoring(choose: Choices) -> dict[str, Any]:
     job["recovery"] = {"timed": True, "heartbeat_interval_ns": 10 * _MS}
     job["recovery"]["heartbeat_timeout_ns"] = choose.of((50, 100)) * _MS
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
+    if choose.integer(0, 3) == 3:
+        job["restart"]["attempts"] = 1
     at_ns = choose.integer(30, 90) * _MS
     if choose.flag():
         del many["records"]
         many["ends_at_ns"] = at_ns + choose.integer(1, 250) * _MS
     # From a failure to the first task that restores it takes some 140 ms, to the last 250.
-    gone_ns = at_ns + choose.integer(120, 260) * _MS
+    gone_ns = at_ns + choose.integer(110, 260) * _MS
     faults = [
         {"kind": "crash_task", "vertex": many["name"], "subtask": 1, "at_ns": at_ns},
         {"kind": "crash_task_manager", "vertex": many["name"], "subtask": 0, "at_ns": gone_ns},
     ]
     faults[-1]["symptom"] = choose.of(("silent", "unreachable"))
+    if choose.integer(0, 2) == 2:
+        by_user: dict[str, Any] = choose.of(
+            (
+                {"kind": "rescale", "vertex": reader["name"], "parallelism": choose.integer(1, 3)},
+                {"kind": "resubmit", "mode": choose.of(("as_before", *MODES))},
+            )
+        )
+        faults.append(by_user | {"at_ns": at_ns + choose.integer(150, 260) * _MS})
+    return document_of(job, faults, on_buffers=True, says=_SAYS)
+
+
+def used_up(choose: Choices) -> dict[str, Any]:
+    """Return a job on buffers of which other tasks fail before it is known that one has failed.
+
+    What they report comes while the job is cancelled or deployed, and it may be one too many.
+    """
+    vertices = few_and_many(choose)
+    many, reader = vertices[1:]
+    many["parallelism"] = reader["parallelism"] = 2
+    job = job_of(choose, vertices, on_buffers=True, mode=choose.of(MODES))
+    job["recovery"] = {"timed": True}
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
+    job["restart"]["attempts"] = choose.of((1, 1, 2))
+    at_ns = choose.integer(5, 90) * _MS
+    faults = [{"kind": "crash_task", **subtask_of(choose, many), "at_ns": at_ns}]
+    for _ in range(choose.integer(1, 2)):
+        # A failure is known some 50 ms later, and its tasks are gone within 30 ms from then.
+        later_ns = at_ns + choose.integer(20, 80) * _MS
+        faults.append({"kind": "crash_task", **subtask_of(choose, reader), "at_ns": later_ns})
     return document_of(job, faults, on_buffers=True, says=_SAYS)
 
 

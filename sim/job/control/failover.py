@@ -24,6 +24,7 @@ from ckptsim.models.recovery.restart import (
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.detection import DetectionHost
+    from ckptsim.sim.job.oracle.recovery.restarts import RestartObserver
     from ckptsim.sim.kernel import Entity, Environment
 
 
@@ -120,7 +121,7 @@ class FailoverHost:
         self,
         job: FailingJob,
         plane: TimedPlane,
-        restart: RestartParameters,
+        strategy: StrategyHost,
         times: Callable[[bool], FailoverTimes],
         *,
         kind: int,
@@ -130,7 +131,7 @@ class FailoverHost:
         self.starting = False
         self._job = job
         self._plane = plane
-        self._strategy = restart_strategy(job.env, restart)
+        self._strategy = strategy
         self._times_of = times
         self._times = times(True)
         self._kind = kind
@@ -158,16 +159,15 @@ class FailoverHost:
         if planned and may_restart:
             self._step(failover.RestartableFailure(now_ns, 0))
             return
-        jitter = self._env.stream("restart").uniform()
-        (answer,) = self._strategy.step(FailureNoticed(now_ns, jitter, recoverable=may_restart))
-        if isinstance(answer, GiveUp):
+        delay_ns = self._strategy.delay_ns(recoverable=may_restart)
+        if delay_ns is None:
             if may_restart:
                 self._env.goals.reach("restarts_used_up")
             self._job.failovers.pop()  # it is a failure, but not followed by a recovery
             self._step(failover.FinalFailure(now_ns))
         else:
             self._env.goals.reach("restarted")
-            self._step(failover.RestartableFailure(now_ns, answer.delay_ns))
+            self._step(failover.RestartableFailure(now_ns, delay_ns))
 
     def all_running(self) -> None:
         """Note that every task of the attempt runs."""
@@ -225,9 +225,23 @@ def note_canceled(failovers: Iterable[FailoverRecord], now_ns: int) -> None:
             record.canceled_ns = now_ns
 
 
-def restart_strategy(env: Environment, parameters: RestartParameters) -> RestartStrategy:
-    """Return the restart strategy of a job, which somebody may look on at."""
-    strategy: RestartStrategy = env.witness(
-        "restart strategy", RestartStrategy(parameters), parameters
-    )
-    return strategy
+class StrategyHost:
+    """Asks the restart strategy of a job, at which somebody may look on."""
+
+    def __init__(
+        self, env: Environment, parameters: RestartParameters, observer: RestartObserver
+    ) -> None:
+        self._env = env
+        self._observer = observer
+        self._core: RestartStrategy = env.witness(
+            "restart strategy", RestartStrategy(parameters), parameters
+        )
+
+    def delay_ns(self, *, recoverable: bool = True) -> int | None:
+        """Return what the strategy answers to a failure at this instant; None for no restart."""
+        jitter = self._env.stream("restart").uniform()
+        event = FailureNoticed(self._env.now, jitter, recoverable=recoverable)
+        (answer,) = self._core.step(event)
+        delay_ns = None if isinstance(answer, GiveUp) else answer.delay_ns
+        self._observer.strategy_answered(delay_ns, recoverable=recoverable)
+        return delay_ns

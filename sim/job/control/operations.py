@@ -33,7 +33,7 @@ class Operations:
         """Restart with another parallelism of a vertex; a restart under way takes it along."""
         job = self._job
         if not self._is_over and self._plans.rescale(vertex, parallelism, job.newest()):
-            job.fail_over(f"{vertex} is rescaled to {parallelism}", planned=True)
+            self._restart(f"{vertex} is rescaled to {parallelism}")
 
     def resubmit(self, asked: Resubmit) -> None:
         """Cancel the job, and submit it again with what the user changes."""
@@ -48,7 +48,7 @@ class Operations:
             self._plans.resume(asked.new_mode)
             settings = in_mode(settings, asked.new_mode)
         job.env.goals.reach("resubmitted")
-        job.fail_over("the job is submitted again", planned=True)
+        self._restart("the job is submitted again")
         job.submitted(newest, settings)
         job.coordinator.observer.submitted()
 
@@ -62,6 +62,12 @@ class Operations:
         job.interrupt("the job is cancelled")
         job.failovers.pop()  # nobody has failed, and nothing follows
         job.end()
+
+    def _restart(self, cause: str) -> None:
+        restarts = self._job.coordinator.observer.restarts
+        restarts.wanted()
+        self._job.fail_over(cause, planned=True)
+        restarts.answered()
 
     def _newest(self) -> JobCheckpoint | None:
         """Return the newest checkpoint, or savepoint of the attempt that runs."""

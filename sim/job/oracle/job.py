@@ -17,6 +17,7 @@ from ckptsim.sim.job.oracle.observer import JobObserver
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
 from ckptsim.sim.job.oracle.recovery.losses import LossOracle
 from ckptsim.sim.job.oracle.recovery.origins import Origins
+from ckptsim.sim.job.oracle.recovery.restarts import RestartOracle
 from ckptsim.sim.job.oracle.tasks import TaskOracle
 from ckptsim.sim.job.settings import final_at_once
 
@@ -56,6 +57,7 @@ class JobOracle(JobObserver):
         self._plane = plane
         self._violate = violate
         self._losses = LossOracle(env, job.recovery.heartbeat, violate)
+        self.restarts: RestartOracle = RestartOracle(env, violate)
         self._files: list[FileOracle] = []
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
@@ -89,6 +91,7 @@ class JobOracle(JobObserver):
         if self.tasks and not self._halted:
             self._violate(_OVER, "tasks are deployed while those of an attempt before still act")
         self._losses.deploying()
+        self.restarts.deploying()
         self._finished.clear()
         self._slept.clear()
         self.tasks.clear()
@@ -215,6 +218,8 @@ class JobOracle(JobObserver):
 
     def _look_at_messages(self) -> None:
         self.notifications.look()
+        if not self._halted:
+            self.notifications.look_at_arrival()
         self._acknowledgements.look()
         self._triggers.look()
 
@@ -227,8 +232,6 @@ class JobOracle(JobObserver):
         self.look()
         for task in self._running:
             task.lifecycle.run_ended()
-        if not self._halted:
-            self.notifications.end()
         if not ended:
             return
         for file in self._files:

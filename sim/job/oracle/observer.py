@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
+from ckptsim.sim.job.oracle.recovery.restarts import RestartObserver
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -203,9 +204,10 @@ class JobObserver:
 
     exactly: no record may be repeated.  idle_splits: watermarks have gone on without them.
     left_out_of: by checkpoint and vertex, what a restart before it left out for good.
-    looks_on: wants to be told between instants, too.
+    looks_on: wants to be told between instants, too.  restarts: is told who lets the job restart.
     """
 
+    restarts = RestartObserver()
     exactly = True
     looks_on = False
     idle_splits: Mapping[int, None] = MappingProxyType({})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ckptsim.sim.kernel import Stream
 
 # Of the runs of an exploration with a corpus, how many draw everything anew; an assumption.
-_ANEW = 0.4
+_ANEW = 0.8
 # Of the changed lists, how many get another seed: what depends on the seed alone, such as the walks
 # of cores, would be the same again; an assumption.
 _RESEEDED = 0.5

@@ -39,6 +39,8 @@ class SyncOracle:
         A release may name another store, and changes nothing else.
         """
         self._since[key] = self._world.truths[key].applied, position
+        if self._world.process.stopping:
+            self._violate("syncs_have_a_cause", f"{key}: opened by a process that stops", key)
         now, given = self._world.client.settings, self._world.settings
         if replace(now, slot=given.slot) != given:
             self._violate("syncs_have_a_cause", f"{key}: runs by {now}, not by {given}", key)

@@ -18,6 +18,7 @@ _CRASH = at("sink", "crash_task", at_ns=25 * MS)
 _LOSES = {"notification_loss_ratio": 0.5}
 _SILENT = at("source", "crash_task_manager", at_ns=15 * MS, symptom="silent")
 _HEARTBEATS = {"heartbeat_interval_ns": 5 * MS, "heartbeat_timeout_ns": 30 * MS}
+_DELAYED = {"kind": "fixed_delay", "delay_ns": 10 * MS}
 _LATE_CRASH = at("sink", "crash_task", at_ns=45 * MS)
 
 _ONE_SIDE: dict[str, Any] = {
@@ -264,6 +265,16 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
                 at("sink", "crash_task", at_ns=32 * MS),
             ),
             world=restarts.goes_back_to_savepoints,
+        ),
+    ),
+    "restarts_have_a_cause": (
+        by_cores(
+            small(chain(60), {"kind": "resubmit", "mode": "as_before", "at_ns": 50 * MS}),
+            world=restarts.asks_the_user_to_wait,
+        ),
+        by_cores(
+            small(chain(60, restart=_DELAYED), at("sink", "crash_task", at_ns=32 * MS)),
+            world=restarts.waits_for_nobody,
         ),
     ),
     "keyed_records_reach_their_subtask": (

@@ -10,6 +10,7 @@ import pytest
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
+from ckptsim.sim.job.control.failover import StrategyHost
 from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.world import JobWorld
 
@@ -65,6 +66,26 @@ def finishes_the_failed(patch: pytest.MonkeyPatch) -> None:
         self.coordinator.task_closed(failed)
 
     patch.setattr(JobWorld, "restart", restart)
+
+
+def asks_the_user_to_wait(patch: pytest.MonkeyPatch) -> None:
+    """Ask the restart strategy also where the user wants the restart."""
+    right = JobWorld.fail_over
+
+    def fail_over(self: JobWorld, cause: str, **given: bool) -> None:
+        right(self, cause, **given | {"planned": False})
+
+    patch.setattr(JobWorld, "fail_over", fail_over)
+
+
+def waits_for_nobody(patch: pytest.MonkeyPatch) -> None:
+    """Restart at once behind each failure, whatever delay the strategy wants."""
+    right = StrategyHost.delay_ns
+
+    def delay_ns(self: StrategyHost, **given: bool) -> int | None:
+        return None if right(self, **given) is None else 0
+
+    patch.setattr(StrategyHost, "delay_ns", delay_ns)
 
 
 def restarts_before_losses_are_known(patch: pytest.MonkeyPatch) -> None:

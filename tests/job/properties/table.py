@@ -61,4 +61,5 @@ ON_BUFFERS: dict[str, int] = {
     "acknowledgements_arrive": 0,
     "triggers_arrive": 0,
     "restarts_begin_from_the_newest": 0,
+    "restarts_have_a_cause": 0,
 }

@@ -37,9 +37,8 @@ class TimedFailover:
     def attach(self, control: JobWorld) -> None:
         """Let the failovers of a job take time."""
         world = self._world
-        restart = world.model.restart.parameters
         self._control = control
-        self._host = FailoverHost(control, world, restart, _times, kind=Kind.FAULT)
+        self._host = FailoverHost(control, world, control.strategy, _times, kind=Kind.FAULT)
         control.timed = self._host
 
     def restores(self, restored: JobCheckpoint | None) -> bool:

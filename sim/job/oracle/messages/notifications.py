@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.job.faults import LoseNotification
+from ckptsim.scenarios.job.faults import DelayNotification, LoseNotification
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
@@ -150,10 +150,18 @@ class NotificationOracle:
         self._on_way.clear()
         self._untaken.clear()
 
-    def end(self) -> None:
-        """Check, while the tasks are there, that nothing is on its way for too long."""
-        due_ns = self._env.now - self._plane.grace_ns
-        for (task, number, completed), (sent_ns, _) in self._on_way.items():
-            if sent_ns < due_ns:
-                says = f"{self._tasks[task].name} never hears that {number} {_WHAT[completed]}"
+    def look_at_arrival(self) -> None:
+        """Check, while the tasks are there, that nothing is on its way to one for too long."""
+        if not self._on_way:
+            return
+        plane, faults = self._plane, self._plane.faults
+        due_ns = self._env.now - (plane.grace_ns - faults.longest_ns - faults.latest_ns)
+        for key, (sent_ns, _) in list(self._on_way.items()):
+            task, number, completed = key
+            who = self._tasks[task]
+            if sent_ns >= due_ns or who.is_over:
+                continue
+            if sent_ns + faults.delay_ns(DelayNotification, who.task, number) < due_ns:
+                del self._on_way[key]
+                says = f"{who.name} never hears that {number} {_WHAT[completed]}"
                 self._violate(_NAME, says, number)

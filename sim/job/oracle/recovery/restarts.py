@@ -1,0 +1,67 @@
+"""Who lets a job restart: its restart strategy behind a failure, or its user.
+
+Source: Apache Flink 1.20.3, ExecutionFailureHandler (the strategy is asked of each failure that may
+be recovered from) and AdaptiveScheduler.Executing (a rescale asks nobody, and waits for nothing).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.view import Violate
+    from ckptsim.sim.kernel import Environment
+
+_NAME = "restarts_have_a_cause"
+
+
+class RestartObserver:
+    """Is told of who lets a job restart."""
+
+    def wanted(self) -> None:
+        """Note that the user wants a restart from here on, until `answered` is called."""
+
+    def answered(self) -> None:
+        """Note that the user's restart has been dealt with."""
+
+    def strategy_answered(self, delay_ns: int | None, /, *, recoverable: bool) -> None:
+        """Note what the restart strategy says; delay: until the restart, None for none."""
+
+    def given_up(self) -> None:
+        """Note that the job has failed for good."""
+
+
+class RestartOracle(RestartObserver):
+    """What the user and the restart strategy have said of one job."""
+
+    def __init__(self, env: Environment, violate: Violate) -> None:
+        self._env = env
+        self._violate = violate
+        self._is_wanted = self._is_given_up = False
+        self._from_ns = 0  # no restart before it
+
+    def wanted(self) -> None:
+        """Expect that nobody is asked of the restart that follows, and that it waits for none."""
+        self._is_wanted, self._from_ns = True, 0
+
+    def answered(self) -> None:
+        """Expect failures again."""
+        self._is_wanted = False
+
+    def strategy_answered(self, delay_ns: int | None, /, *, recoverable: bool) -> None:
+        """Check that it is asked of failures alone."""
+        self._from_ns = self._env.now + (delay_ns or 0)
+        if self._is_wanted and recoverable:
+            self._violate(_NAME, "the restart strategy is asked of a restart that the user wants")
+
+    def given_up(self) -> None:
+        """Expect no attempt any more."""
+        self._is_given_up = True
+
+    def deploying(self) -> None:
+        """Check that an attempt may begin."""
+        if self._is_given_up:
+            self._violate(_NAME, "tasks are deployed of a job that has failed for good")
+        elif self._env.now < self._from_ns:
+            says = f"tasks are deployed, which the restart strategy lets happen at {self._from_ns}"
+            self._violate(_NAME, f"{says} ns")
