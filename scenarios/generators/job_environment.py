@@ -10,6 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.completing import (
+    allow_time,
+    let_checkpoints_complete,
+    spare_files,
+)
 from ckptsim.scenarios.generators.event_time import add_event_time
 from ckptsim.scenarios.generators.restarts.restores import restoring
 from ckptsim.scenarios.generators.restarts.savepoints import around_a_savepoint, keep_in_a_log
@@ -85,11 +90,9 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     if rescales and on_records and choices.flag():
         faults = _much_in_flight(choices, job, rescales)
     faults += _around_the_end(choices, job, on_records=on_records)
-    if any(one["kind"] in ("lose_acknowledgement", "lose_trigger") for one in faults):
-        job["checkpointing"]["timeout_ns"] = choices.of((100, 40)) * _MS
-        spare_files(job)  # or hardly any checkpoint completes: a run takes minutes for its last one
+    let_checkpoints_complete(choices, job, faults)
     if rescales and not on_records:
-        _allow_time(job)
+        allow_time(job)
     # Drawn last, so that the same choices continue giving the same jobs but for this.
     _recovery(choices, job, on_records=on_records)
     if choices.integer(0, 19) == 19:
@@ -369,27 +372,6 @@ def give_broadcast_state(vertices: Iterable[dict[str, Any]]) -> None:
     for vertex in vertices:
         into = [one["partitioner"] for one in vertex.get("inputs", ())]
         vertex["broadcast_state"] = bool(into) and set(into) == {"broadcast"}
-
-
-def spare_files(job: dict[str, Any]) -> None:
-    """Let so few files fail that a checkpoint, which needs those of all subtasks, completes.
-
-    Of twenty subtasks whose files fail one time in five, one checkpoint in a hundred would.
-    """
-    storage = job.get("storage", {})
-    storage["failure_ratio"] = min(storage.get("failure_ratio", 0.0), 0.02)
-    job["storage"] = storage
-
-
-def _allow_time(job: dict[str, Any]) -> None:
-    """Let no checkpoint expire while a machine with two cores still sends barriers and files on.
-
-    Barriers of checkpoints that expired are sent on all the same, so with a time-out below what
-    one checkpoint costs its cores a job is kept from its records for ever, as a real one is.
-    """
-    checkpointing = job["checkpointing"]
-    at_least_ns = 60 * _MS * len(job["vertices"])  # some 8 ms of each of 8 subtasks
-    checkpointing["timeout_ns"] = max(checkpointing["timeout_ns"], at_least_ns)
 
 
 def _fits(fault: dict[str, Any], vertices: Sequence[dict[str, Any]]) -> bool:

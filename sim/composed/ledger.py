@@ -32,7 +32,11 @@ class Ledger:
         self._covered: dict[TopicPartition, int] = {}  # by what sinks have written themselves
 
     def rows_durable(self, attempt: PipelineAttempt, records: Iterable[int]) -> None:
-        """Enter rows that are durable from now on."""
+        """Enter rows that are durable from now on; only the attempt that runs writes any."""
+        if attempt is not self._world.beginning:
+            says = f"a sink of attempt {attempt.truth.number} writes rows in attempt "
+            says += str(self._world.beginning.truth.number)
+            self._world.note("failed_tasks_do_nothing", says)
         stored, durable = self._truth.stored, attempt.truth.durable
         for record in records:
             feed, position = place(record)

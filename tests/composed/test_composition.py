@@ -19,6 +19,8 @@ from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import from_json, plain
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim import composed
+from ckptsim.sim.composed.destination.committer import Committer
+from ckptsim.sim.composed.destination.job import PipelineJob
 from ckptsim.sim.composed.world import PipelineWorld
 from ckptsim.sim.world import run_world
 from tests.composed.plans import random_pipeline, run_pipeline
@@ -122,3 +124,24 @@ def test_a_pipeline_has_no_map_of_task_managers() -> None:
     text["pipeline"]["placement"] = "map"
     with pytest.raises(ScenarioError, match=r'pipeline\.placement: found "map"'):
         from_json(json.dumps(text))
+
+
+def test_sinks_of_an_attempt_that_is_over_write_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that keeps the committers of a failed attempt flushes what the crash had lost."""
+    kept: list[Committer] = []
+    right = PipelineJob.next_attempt
+
+    def next_attempt(self: PipelineJob) -> None:
+        kept.extend(self.committers)
+        right(self)
+        self.committers = [*kept, *self.committers]
+
+    monkeypatch.setattr(PipelineJob, "next_attempt", next_attempt)
+    document: Any = plain(by_name("pipeline_not_hooked")) | {"violates": [], "goals": []}
+    document["pipeline"]["store"]["own_flush_ns"] = 20_000_000
+    found: set[str] = set()
+    for at_ms in range(5, 60, 5):
+        crash = {"kind": "crash_at", "side": "destination", "at_ns": at_ms * 1_000_000}
+        rows = run_world(from_json(json.dumps(document | {"faults": [crash]})), seed=1).violations
+        found |= {row.property for row in rows}
+    assert "failed_tasks_do_nothing" in found

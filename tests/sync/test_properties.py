@@ -1,10 +1,12 @@
 """Every property can fail: something is known that breaks it, and the right core does not."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from ckptsim.models.ordering import SendState
+from ckptsim.models.ordering import RecordsDurable, SendState
+from ckptsim.models.ordering.events import Event
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.sync import PROPERTIES, CrashPoint, FailUpload, Point, Side
@@ -167,6 +169,21 @@ def test_rejected_records_are_told_apart_at_their_level(monkeypatch: pytest.Monk
     (row,) = run_world(by_name("t09_rejected_records"), seed=0).violations
     assert row.property == "counts_are_true"
     assert "apart as rejected" in row.says
+
+
+def test_rejected_records_have_no_committed_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that reports the bytes of rejected records as committed is found."""
+    right = Destination.deliver
+
+    def deliver(self: Destination, event: Event) -> None:
+        if isinstance(event, RecordsDurable) and event.rejected:
+            event = replace(event, size_bytes=event.size_bytes + event.rejected)
+        right(self, event)
+
+    monkeypatch.setattr(Destination, "deliver", deliver)
+    rows = run_world(by_name("t09_rejected_records"), seed=0).violations
+    assert {row.property for row in rows} == {"counts_are_true"}
+    assert "bytes" in rows[0].says
 
 
 def test_stall_is_explained_by_who_waits_for_whom() -> None:

@@ -11,6 +11,7 @@ from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import loads
 from ckptsim.scenarios.job import CheckpointProtocol, Job
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.state import TaskSnapshot
 from ckptsim.sim.job.records.tasks import Task
 from ckptsim.sim.job.records.uncoordinated import TaskCheckpoints, UncoordinatedJob
@@ -61,6 +62,19 @@ def test_a_checkpoint_that_is_not_taken_is_found(monkeypatch: pytest.MonkeyPatch
     for seed in range(10):
         rows = run_world(random_job(seed), seed=seed).violations
         assert "cores_agree_with_their_world" in {row.property for row in rows}
+
+
+def test_a_mark_is_a_message_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that asks before records alone takes checkpoints that are no line with their peers."""
+    right = TaskCheckpoints.before
+
+    def before(self: TaskCheckpoints, channel: Channel) -> None:
+        if channel.head_takes_time:
+            right(self, channel)
+
+    monkeypatch.setattr(TaskCheckpoints, "before", before)
+    says = {row.property for seed in range(40) for row in _calm(seed).violations}
+    assert says == {"common_index_is_a_line"}
 
 
 def test_a_record_half_received_counts_as_not_received(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,8 @@ _PIPELINE: tuple[Change, ...] = (
     one_of("pipeline.source.connections", 1),
     one_of("pipeline.source.final_drain", "skip", "wait"),
     together("pipeline.source", {"open_spread": 2.0}, {"record_ns": _MS // 10}),
-    one_of("pipeline.source.partition_id_characters", 8, 2),
+    # Ids of fewer characters collide by chance; those of syncs may, which then name the hazard.
+    one_of("pipeline.source.partition_id_characters", 8, 4),
     one_of("pipeline.source.state_bytes", 100_000),
     together("pipeline.storage", {"create_latency_ns": 2 * _MS}, {"failure_ratio": 0.1}),
     together("pipeline.storage", {"tail_ratio": 0.2, "tail_latency_ns": 20 * _MS}),

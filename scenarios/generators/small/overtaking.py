@@ -21,7 +21,7 @@ def uneven(choose: Choices) -> dict[str, Any]:
     """Return a job in which a checkpoint that was aligned is followed by one that times out.
 
     Barriers of one sender come late by then, so it begins over queued data of a channel whose
-    barrier is still to come.
+    barrier is still to come.  Most of these jobs fail later on.
     """
     source = _source(choose.of((2, 2, 3)), records=choose.integer(50, 90), per_s=1_000.0)
     readers = _readers(choose, source, load=choose.of((1.5, 1.2, 2.0)))
@@ -41,6 +41,15 @@ def uneven(choose: Choices) -> dict[str, Any]:
     if choose.integer(0, 3) == 3:  # and a checkpoint that ends before all have taken part in it
         at = {"vertex": readers[0]["name"], "subtask": 0, "checkpoint": choose.integer(1, 3)}
         faults.append({"kind": "fail_snapshot"} | at)
+    if choose.integer(0, 2) < 2:  # what was overtaken is put back, at the sender and the receiver
+        job["restart"] = {"kind": "fixed_delay", "delay_ns": 0}
+        job["recovery"] = {"timed": choose.integer(0, 2) == 2}
+        vertex = choose.of((source, *readers))
+        crash: dict[str, Any] = {"kind": "crash_task", "vertex": vertex["name"]}
+        crash["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+        faults.append(
+            crash | {"at_ns": choose.integer(2, 5) * interval_ns + choose.integer(0, 20) * _MS}
+        )
     return _document(job, faults)
 
 
@@ -67,6 +76,40 @@ def rescaled(choose: Choices) -> dict[str, Any]:
         fault = {"kind": "rescale", "vertex": vertex["name"], "at_ns": at_ns}
         faults.append(fault | {"parallelism": choose.of(others)})
         at_ns += 10 * _MS
+    return _document(job, faults)
+
+
+def given_up(choose: Choices) -> dict[str, Any]:
+    """Return a job of chained operators whose checkpoints are given up while files are written.
+
+    The first one's state waits for the file with what was overtaken, which takes some time.
+    """
+    source = _source(choose.of((2, 1)), records=choose.integer(60, 120), per_s=1_000.0)
+    readers = _readers(choose, source, load=choose.of((1.5, 1.2, 2.0)))
+    job = _job(choose, [source, *readers])
+    table = job["checkpointing"]
+    table |= {"mode": choose.of(("unaligned", "unaligned", "aligned_timeout"))}
+    table |= {"aligned_timeout_ns": _MS, "interval_ns": choose.of((20, 40)) * _MS}
+    table["first_trigger_ns"] = 10 * _MS
+    for vertex in readers:
+        vertex |= {"chain": 2, "state_bytes": 100_000}
+    job["storage"] = {"create_latency_ns": choose.of((20, 10)) * _MS}
+    job["storage"]["inline_threshold_bytes"] = 0
+    faults: list[dict[str, Any]] = []
+    if choose.flag():
+        table["timeout_ns"] = choose.of((40, 60)) * _MS
+        for number in range(2, 5):  # those behind it complete
+            one = choose.of((source, *readers))
+            at = {"vertex": one["name"], "checkpoint": number}
+            at["subtask"] = choose.integer(0, one["parallelism"] - 1)
+            faults.append({"kind": "slow_file", **at, "delay_ns": 60 * _MS})
+    for number in range(1, 4):
+        vertex = choose.of((source, *readers))
+        at = {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
+        fault = {"kind": choose.of(("stray_decline", "fail_snapshot")), **at, "checkpoint": number}
+        if fault["kind"] == "stray_decline":
+            fault["delay_ns"] = choose.integer(0, 20) * _MS
+        faults.append(fault)
     return _document(job, faults)
 
 

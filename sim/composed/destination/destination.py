@@ -220,7 +220,8 @@ class PipelineDestination:
 
     def _enter(self, packet: RecordPacket, count: int) -> None:
         """Enter into the ground truth that records of a packet were reported."""
-        part = RecordPacket(packet.partition, packet.stream, low=0, high=count, size_bytes=0)
+        size = packet.size_bytes // packet.count * count
+        part = RecordPacket(packet.partition, packet.stream, low=0, high=count, size_bytes=size)
         part.interval = packet.interval
         self._properties.records.on_report(self._whole, part, 0, Level.COMPLETE)
         packet.partition.durable += count

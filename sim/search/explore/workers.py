@@ -13,6 +13,7 @@ from multiprocessing import get_context
 
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore.branches import Branches
+from ckptsim.sim.search.explore.evenly import evenly
 from ckptsim.sim.search.explore.run import Explored, Explorer
 
 Plan = Sequence[tuple[int, tuple[int, ...]]]
@@ -28,7 +29,8 @@ def carried_out(
     """Carry out runs one by one, here."""
     streams = Streams(seed)
     for number, given in plan:
-        more = streams.stream("choices", number).integer
+        # What a changed list lacks, it lacks at any place: its kind is there already.
+        more = streams.stream("choices", number).integer if given else evenly(seed, number)
         yield explorer.run(number, given, more, branches=branches)
 
 

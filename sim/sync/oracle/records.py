@@ -99,7 +99,9 @@ class RecordChecks:
             self._violate("counts_are_true", says, None)
         key = packet.partition.wire_id if self._truth.on_sockets else packet.interval
         account = truth.account(stream, key)
-        account.report(level, packet.count - rejected, rejected)
+        committed = packet.count - rejected
+        size_bytes = packet.size_bytes * committed // packet.count
+        account.report(level, committed, rejected, size_bytes)
         account.reported_step = truth.next_step()
         if rejected:
             self._goals.reach("rejected_records")

@@ -154,6 +154,10 @@ class ReleaseChecks:
             right = right and (count.records, count.rejected) == own
         if self._truth.on_sockets:
             right = right and records + rejected == state.source_count
+        size_bytes = sum(account.settled_bytes for account in accounts)
+        if found.size_bytes != size_bytes:
+            says = f"state {name} is sent with {found.size_bytes} bytes, {size_bytes} in truth"
+            self._violate("counts_are_true", says, state)
         if not right:
             self._violate(
                 "counts_are_true",

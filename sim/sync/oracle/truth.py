@@ -151,19 +151,32 @@ class Account:
     read: int = 0
     persisted: tuple[int, int] = (0, 0)  # committed, rejected; of the same records at each level
     complete: tuple[int, int] = (0, 0)
+    persisted_bytes: int = 0  # of committed records
+    complete_bytes: int = 0
     reported_step: int = 0  # `AttemptTruth.step` of the last report
 
-    def report(self, level: Level, committed: int, rejected: int) -> None:
-        """Enter a report of one level."""
+    def report(self, level: Level, committed: int, rejected: int, size_bytes: int) -> None:
+        """Enter a report of one level; size: of the committed records."""
         if level is Level.COMPLETE:
             self.complete = (self.complete[0] + committed, self.complete[1] + rejected)
+            self.complete_bytes += size_bytes
         else:
             self.persisted = (self.persisted[0] + committed, self.persisted[1] + rejected)
+            self.persisted_bytes += size_bytes
 
     @property
     def settled(self) -> tuple[int, int]:
         """Committed and rejected records, by the level that accounts for most, or the later one."""
-        return self.complete if sum(self.complete) >= sum(self.persisted) else self.persisted
+        return self.complete if self._is_complete else self.persisted
+
+    @property
+    def settled_bytes(self) -> int:
+        """Bytes of the committed records, by the same level."""
+        return self.complete_bytes if self._is_complete else self.persisted_bytes
+
+    @property
+    def _is_complete(self) -> bool:
+        return sum(self.complete) >= sum(self.persisted)
 
     @property
     def reported(self) -> int:

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.job_environment import spare_files
+from ckptsim.scenarios.generators.completing import spare_files
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from tests import many
 from tests.job import many as jobs

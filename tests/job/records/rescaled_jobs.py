@@ -11,7 +11,8 @@ from random import Random
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES, spare_files
+from ckptsim.scenarios.generators.completing import spare_files
+from ckptsim.scenarios.generators.job_environment import CHANNEL_STATES
 from tests import many
 from tests.job import many as jobs
 from tests.job.records.plans import MS, Seeded, document, scenario_of

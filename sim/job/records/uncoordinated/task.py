@@ -132,7 +132,7 @@ class TaskCheckpoints:
             sync_ns=sync_ns,
         )
         self._taken.append(taken)
-        self._check(snapshot)
+        self._check(snapshot, asked.index)
         attempt.env.trace.record("took", task.entity, number, asked.index, asked.forced)
         if asked.forced:
             attempt.goal("checkpoint_forced")
@@ -142,10 +142,21 @@ class TaskCheckpoints:
         delay_ns += attempt.faults.delay_ns(SlowFile, task, number)
         attempt.later(delay_ns, Kind.SNAPSHOT, task.entity, self._written, taken)
 
-    def _check(self, snapshot: TaskSnapshot) -> None:
-        """Check that what a snapshot counts as received ends with a whole record everywhere."""
+    def _check(self, snapshot: TaskSnapshot, index: int) -> None:
+        """Check what a snapshot counts as received.
+
+        It ends with a whole record everywhere, and holds no message that was sent behind its
+        sender's checkpoint of the same index, or together they would be no line.
+        Source: Briatico, Ciuffoletti, Simoncini (1984).
+        """
         for channel in self._task.inputs:
             received = snapshot.consumed[channel.spec.index]
+            if channel.log is not None and received and self.core.carries_index:
+                carried = channel.log.index_of(received)
+                if carried >= index:
+                    says = f"{self._task.name} counts message {received} of {channel.name} as "
+                    says += f"received in its checkpoint of index {index}, which carries {carried}"
+                    self._task.attempt.violate("common_index_is_a_line", says)
             if channel.log is not None and received in channel.log.unfinished:
                 says = f"{self._task.name} counts message {received} of {channel.name} as received "
                 says += "in its checkpoint, of whose record it has not taken the end"
