@@ -26,7 +26,7 @@ class ReleaseChecks:
         self._truth = world.truth
         self._goals = world.env.goals
         self._violate = violate
-        self._totals: dict[int, tuple[int, int]] = {}
+        self._totals: dict[int, tuple[int, int, int]] = {}
         self._next_totals = self._totals  # with the state whose send is outstanding
         self._per_stream: bool | None = None
 
@@ -145,19 +145,22 @@ class ReleaseChecks:
         totals = self._next_totals = self._with(accounts)
         state.settled = (records, rejected)
         streams = totals if state.stream is None else (state.stream,)
-        whole = (sum(totals[s][0] for s in streams), sum(totals[s][1] for s in streams))
+        whole = tuple(sum(totals[s][part] for s in streams) for part in range(3))
         found, total = effect.statistics.destination, effect.statistics.total
         right = (found.records, found.rejected) == (records, rejected)
-        right = right and (total.records, total.rejected) == whole
+        right = right and (total.records, total.rejected) == whole[:2]
+        size_bytes = sum(account.settled_bytes for account in accounts)
+        sizes = [(found.size_bytes, size_bytes), (total.size_bytes, whole[2])]
         for stream, count in effect.statistics.per_stream:
-            own = totals.get(self._truth.stream_index[stream], (0, 0))
-            right = right and (count.records, count.rejected) == own
+            own = totals.get(self._truth.stream_index[stream], (0, 0, 0))
+            right = right and (count.records, count.rejected) == own[:2]
+            sizes.append((count.size_bytes, own[2]))
         if self._truth.on_sockets:
             right = right and records + rejected == state.source_count
-        size_bytes = sum(account.settled_bytes for account in accounts)
-        if found.size_bytes != size_bytes:
-            says = f"state {name} is sent with {found.size_bytes} bytes, {size_bytes} in truth"
-            self._violate("counts_are_true", says, state)
+        for told, true in sizes:
+            if told != true:
+                says = f"state {name} is sent with {told} committed bytes, {true} in truth"
+                self._violate("counts_are_true", says, state)
         if not right:
             self._violate(
                 "counts_are_true",
@@ -167,13 +170,14 @@ class ReleaseChecks:
                 state,
             )
 
-    def _with(self, accounts: tuple[Account, ...]) -> dict[int, tuple[int, int]]:
+    def _with(self, accounts: tuple[Account, ...]) -> dict[int, tuple[int, int, int]]:
         """Return the running totals per stream as they are with these accounts."""
         totals = dict(self._totals)
         for account in accounts:
-            records, rejected = totals.get(account.stream, (0, 0))
+            records, rejected, size_bytes = totals.get(account.stream, (0, 0, 0))
             own = account.settled
-            totals[account.stream] = (records + own[0], rejected + own[1])
+            size_bytes += account.settled_bytes
+            totals[account.stream] = (records + own[0], rejected + own[1], size_bytes)
         return totals
 
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
