@@ -115,8 +115,7 @@ def _input(choices: Choices) -> StoreInput:
         deletes_every=choices.of((0, 2, 7)),
         switch_every=choices.of((0, 1, 50)),
         compressed=choices.flag(),
-        # The end of push is the position behind the last record, plus one where 0 stands for none.
-        seek_position=choices.of((0, 0, 20, push_records + choices.integer(0, 4))),
+        seek_position=choices.of((0, 0, 20, push_records)),
     )
 
 

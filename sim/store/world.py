@@ -253,9 +253,8 @@ class StoreWorld:
         if position < 0:
             return
         version = copy_of(feed.shape.fields) if self.model.input.synthesise else None
-        state = store.PartitionState(
-            position=position, end_of_push=position >= feed.end_of_push, version=version
-        )
+        # No seek goes past the records of a push, so its end is still to come.
+        state = store.PartitionState(position=position, end_of_push=False, version=version)
         self.act(key)
         self.client.store.set(key, store.encode_state(state))
         truth = self.truths[key]
