@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.generators import Choices
+from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.generators import GENERATORS, Choices
 from ckptsim.scenarios.generators.around import around
 from ckptsim.scenarios.sync import RepeatIndex, SyncModel
 from ckptsim.sim.kernel import Streams
@@ -32,6 +33,14 @@ def test_no_index_is_repeated_on_several_sockets(name: str) -> None:
         same = sockets == cast("SyncModel", scenario.model).sockets.count
         assert sockets == 1 or all(same and one in scenario.faults for one in found)
     assert repeats > 0
+
+
+@pytest.mark.parametrize("link", list(GENERATORS))
+def test_what_is_drawn_is_valid(link: str) -> None:
+    """Every drawn scenario can be written into a file and read again, and is the same then."""
+    for number in range(150):
+        drawn = GENERATORS[link](Choices(more=Streams(4).stream(link, number).integer))
+        assert read(plain(drawn), source=link) == drawn
 
 
 @pytest.mark.parametrize("seed", range(5))
