@@ -347,6 +347,8 @@ class SubpartitionRules(_Queue):
         unfinished = not isinstance(last, NetworkEvent) and not self._finished
         backlog = len(self._data()) - (1 if unfinished and self._data() else 0)
         yield "backlog", core.backlog, 0 if self._blocked else backlog
+        if head is None:  # a host asks for a flush of what there is, and that has left
+            yield "flush_requested", core.flush_requested, False
 
     def stray(self, pick: Pick) -> Any:
         """Return what writer, network and checkpoints may call next."""

@@ -31,6 +31,7 @@ from ckptsim.sim.rules.functions import (
     drawn_debloating,
     wire,
 )
+from ckptsim.sim.rules.functions import store as of_store
 from ckptsim.sim.rules.handler import handler_rules
 from ckptsim.sim.rules.lifecycle import LifecycleRules, drawn_task
 from ckptsim.sim.rules.ordering import OrderingRules
@@ -173,6 +174,11 @@ _STORE: Mapping[str, Walk] = {
     "ingestion": Walk(store.drawn_ingestion, store.IngestionRules, PartitionIngestion),
     "store": Walk(store.drawn_client, store.ClientRules, adapt=store.client),
     "interfaces before": Walk(store.drawn_generation, store.GenerationRules, store.GenerationCore),
+    "small parts": Walk(
+        _nothing,
+        partial(FunctionRules, of_store.NAIVE, of_store.DRAWS),
+        partial(Functions, of_store.CORES),
+    ),
 }
 # Link -> slot -> how its core walks.
 WALKS: Mapping[str, Mapping[str, Walk]] = {

@@ -159,8 +159,13 @@ class WriterRules(Naive):
     def stray(self, pick: Pick) -> Any:
         """Return what subtasks and the file may bring next."""
         subtask = pick.of(self._registered or self._names)
+        begun = [each for each in self._heard if not self._is_whole(each)]
+        if begun and not pick.one_in(3):  # or some are hardly ever whole before others begin
+            subtask = pick.of(begun)
         checkpoint = max(0, self._newest + pick.of((-1, 0, 0, 0, 0, 0, 1)))
         part = (subtask, checkpoint)
+        if subtask not in self._heard and pick.one_in(5):
+            return writer_events.SubtaskReleased(subtask)  # the others may wait for it alone
         kind = pick.integer(0, 20)
         if kind < 5 or subtask not in self._heard:
             later = checkpoint + (1 if pick.one_in(4) else 0)

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.barriers.channel_state.writer import SharedStateWriter
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.lifecycle import WatermarkValve
 from ckptsim.models.ordering import Level
 from ckptsim.models.ordering.release.ledger import Ledger
+from ckptsim.models.store import DataRecord
+from ckptsim.models.store.replica import WorkingContent
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
@@ -81,6 +84,35 @@ def test_walks_report_late_for_ids_whose_counters_are_folded(
     """A core that leaves no room for the second level of a folded id is told apart."""
     monkeypatch.setattr(Ledger, "_fold", _by_the_best_level)
     assert _first_difference("ordering", OURS.ordering, 150) is not None
+
+
+class _WaitsForTheReleased(SharedStateWriter):
+    """Does not look again whether all parts are there when it waits for one subtask less."""
+
+    def _release(self, subtask: int) -> None:
+        self._subtasks = [index for index in self._subtasks if index != subtask]
+
+
+def test_walks_release_subtasks_that_have_not_begun() -> None:
+    """A writer that goes on waiting for such a one is told apart."""
+    assert _first_difference("channel_state", _WaitsForTheReleased, 150) is not None
+
+
+def _forgets_both(content: WorkingContent, record: DataRecord) -> None:
+    if record.value is None and content._changes.get(record.key) is not None:
+        del content._changes[record.key]
+    else:
+        content._changes[record.key] = record.value
+
+
+def test_walks_delete_what_is_durable_and_was_written_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A content that takes a deletion and the write before it for nothing is told apart."""
+    make = WALKING["small parts"].make
+    assert make is not None
+    monkeypatch.setattr(WorkingContent, "apply", _forgets_both)
+    assert _first_difference("small parts", make, 50) is not None
 
 
 class _Hasty(WatermarkValve):
