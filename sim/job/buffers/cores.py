@@ -29,6 +29,11 @@ class Cores:
         env = self._env
         env.call_at(env.now, Kind.CORES, entity, self.take_up, cost_ns, entity, done, *arguments)
 
+    @property
+    def are_free(self) -> bool:
+        """Return whether no core works for anybody."""
+        return max(self._free_ns, default=0) <= self._env.now
+
     def forget(self) -> None:
         """Let all cores be free now: whom they worked for is gone."""
         self._free_ns = [self._env.now] * len(self._free_ns)

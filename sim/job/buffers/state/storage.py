@@ -107,6 +107,11 @@ class Storage:
         self._updated_ns = 0
         self._timer = env.timer(Kind.STORAGE, self._entity, self._advance)
 
+    @property
+    def under_way(self) -> int:
+        """Return how many files share a limit at present."""
+        return len(self._streams)
+
     def forget(self) -> None:
         """Give up every file under way: who writes it is gone."""
         self._streams = []

@@ -66,6 +66,9 @@ class BufferOracle(JobOracle, BufferObserver):
             if phase is not Phase.INITIALIZING:
                 says = f"an attempt is deployed while its failover is {phase.name}"
                 self._violate("cores_agree_with_their_world", says)
+        if self._world.storage.under_way or not self._world.cores.are_free:
+            says = "tasks are deployed while files are written, or cores busy, for those before"
+            self._violate("failed_tasks_do_nothing", says)
         super().deploying()
         self._view.redeployed()
         for parts in (

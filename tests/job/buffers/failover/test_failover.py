@@ -11,8 +11,10 @@ import pytest
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.buffers import DataflowWorld
+from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.output import Subpartition
 from ckptsim.sim.job.buffers.state import recovery
+from ckptsim.sim.job.buffers.state.storage import Storage
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
@@ -219,3 +221,19 @@ def test_an_attempt_that_begins_late_is_not_taken_for_one_without_progress() -> 
     world = run(model, crash)
     assert [one.restored for one in world.control.failovers] == [None]
     assert world.violations == []
+
+
+@pytest.mark.parametrize("owner", [Storage, Cores])
+def test_the_next_attempt_has_files_and_cores_to_itself(
+    owner: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a failed attempt has under way takes no share from its successor."""
+    storage = jobs.Storage(write_bytes_per_s=100_000, shared_limit=True)
+    model = replace(bounded(), storage=storage)
+    crashes = [
+        job_faults.CrashTask(vertex="operator", subtask=0, at_ns=at_ms * MS)
+        for at_ms in range(90, 700, 61)
+    ]
+    assert run(model, *crashes).violations == []
+    monkeypatch.setattr(owner, "forget", lambda _self: None)
+    assert "failed_tasks_do_nothing" in {name for name, *_ in run(model, *crashes).violations}
