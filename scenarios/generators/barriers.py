@@ -40,7 +40,7 @@ def barriers(choices: Choices) -> Scenario:
         *(closing.stopped,) * 2,
         *(endless.document,) * 2,
     )
-    overtaken = (*(overtaking.uneven,) * 2, *(overtaking.rescaled,) * 2, overtaking.given_up)
+    overtaken = (overtaking.uneven, overtaking.rescaled, overtaking.given_up) * 2
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
     return _drawn(choices, (*draws, *more, *overtaken))
 

@@ -44,6 +44,9 @@ def uneven(choose: Choices) -> dict[str, Any]:
     if choose.integer(0, 2) < 2:  # what was overtaken is put back, at the sender and the receiver
         job["restart"] = {"kind": "fixed_delay", "delay_ns": 0}
         job["recovery"] = {"timed": choose.integer(0, 2) == 2}
+        if choose.flag():  # some files are under way then
+            rate = choose.of((300_000, 1_000_000))
+            job["storage"] = {"write_bytes_per_s": rate, "shared_limit": True}
         vertex = choose.of((source, *readers))
         crash: dict[str, Any] = {"kind": "crash_task", "vertex": vertex["name"]}
         crash["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
