@@ -48,6 +48,8 @@ _NAMES = ("users", "orders", "items")
 # With fewer characters two ids of some fifty partitions are the same now and then; with these, in
 # one of a million syncs.
 _CHARACTERS_MIN = 4
+# In all, where two of them already end an attempt: two attempts, and what a third begins with.
+_FAILED_SENDS_MAX = 5
 # The fifth failed attempt without data in a row would be the platform's last.
 FAULTS_MAX = 4
 # Each one other than the one before, so that one shows how many attempts in a row had no data.
@@ -80,6 +82,9 @@ def ordering(choices: Choices) -> Scenario:
         # Of two states with one index the first counts; on several sockets that may be the wrong
         # one, which no core can tell.
         model = replace(model, sockets=replace(model.sockets, count=1))
+    if sum(fault.sends for fault in faults if isinstance(fault, FailSend)) > _FAILED_SENDS_MAX:
+        # Or more attempts in a row fail without data than the platform lets pass.
+        model = replace(model, destination=replace(model.destination, send_tries=5))
     return Scenario(
         name="generated",
         link="ordering",
