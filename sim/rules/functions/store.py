@@ -1,7 +1,7 @@
 """What small parts of a checkpoint store are to give, stated naively.
 
-Source: linkedin/venice, pull request 1476 (partitions have one description of their version) and
-`AbstractStoragePartition` (what is written is seen at once, and durable when it is synced).
+Source: linkedin/venice, pull request 1476 (partitions have one description of their version).  That
+what is written is seen at once, and durable when it is flushed, is what `WorkingContent` promises.
 """
 
 from __future__ import annotations
