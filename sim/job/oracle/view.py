@@ -72,6 +72,11 @@ class PlaneView(Protocol):
         ...
 
     @property
+    def messages_ns(self) -> int:
+        """Return after which time a message has come and been handled where no fault strikes."""
+        ...
+
+    @property
     def grace_ns(self) -> int:
         """Return after which time a message has come in any case."""
         ...

@@ -50,8 +50,12 @@ class BufferView:
     @property
     def grace_ns(self) -> int:
         """Return after which time a message has come and been handled in any case."""
-        world = self._world
-        return _MESSAGES * message_ns(world) + world.faults.longest_ns + world.faults.latest_ns
+        return self.messages_ns + self.faults.longest_ns + self.faults.latest_ns
+
+    @property
+    def messages_ns(self) -> int:
+        """Return after which time it has where no fault strikes."""
+        return _MESSAGES * message_ns(self._world)
 
     @property
     def writing_ns(self) -> int:

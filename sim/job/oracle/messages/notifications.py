@@ -154,8 +154,7 @@ class NotificationOracle:
         """Check, while the tasks are there, that nothing is on its way to one for too long."""
         if not self._on_way:
             return
-        plane, faults = self._plane, self._plane.faults
-        due_ns = self._env.now - (plane.grace_ns - faults.longest_ns - faults.latest_ns)
+        faults, due_ns = self._plane.faults, self._env.now - self._plane.messages_ns
         for key, (sent_ns, _) in list(self._on_way.items()):
             task, number, completed = key
             who = self._tasks[task]

@@ -38,7 +38,7 @@ class OnWay:
         """Take out those that are late, with when they were sent; oldest first."""
         if not self._sent_ns:
             return []
-        due_ns = self._env.now - self._plane.grace_ns + self._plane.faults.latest_ns
+        due_ns = self._env.now - self._plane.messages_ns - self._plane.faults.longest_ns
         late = [(key, sent) for key, sent in self._sent_ns.items() if sent < due_ns]
         for key, _ in late:
             del self._sent_ns[key]

@@ -39,9 +39,9 @@ class RecordView:
         costs, faults = world.job.costs, world.faults
         self.storing_ns: int | None = costs.completion_ns
         self._written_in: tuple[Graph, int | None] | None = None
-        self.grace_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
-        self.grace_ns += 4 * costs.notification_jitter_ns
-        self.grace_ns += faults.longest_ns + faults.latest_ns
+        self.messages_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
+        self.messages_ns += 4 * costs.notification_jitter_ns
+        self.grace_ns = self.messages_ns + faults.longest_ns + faults.latest_ns
 
     @property
     def writing_ns(self) -> int | None:
