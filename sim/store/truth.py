@@ -41,7 +41,8 @@ class PartitionTruth:
     applied_to: the highest position ever applied; covered: the positions whose effect is durable,
     per area, as intervals; flushed_to: the position up to which the rows were last made durable;
     promised: the position of the last complete sync, until something excuses its loss; lost_to:
-    the position up to which what is missing was counted as lost.
+    the position up to which what is missing was counted as lost; step_until_ns: when the durable
+    step that began last is over.
     """
 
     key: TopicPartition
@@ -57,6 +58,7 @@ class PartitionTruth:
     reprocessed: int = 0
     busy_ns: int = 0
     syncing_ns: int = 0
+    step_until_ns: int = 0
     reports: int = 0
     frozen: bool = False
     was_reset: bool = False

@@ -46,7 +46,7 @@ class SyncSteps:
         """
         world, begun_ns = self._world, self._world.env.now
         account = self._begin_step(replica, wanted)
-        end_ns = self._end_of_step(replica, wanted, account)
+        end_ns = self._truth.step_until_ns = self._end_of_step(replica, wanted, account)
         yield world.env.timeout(end_ns - begun_ns, kind=KIND_DURABLE)
         account.steps_ns.append(world.env.now - begun_ns)
         doomed = world.dies_in_sync(account.number) and len(account.steps_ns) == 1
