@@ -1,17 +1,20 @@
 """Random syncs with fault plans that a right ordering core completes.
 
-Every fault of a plan fails at most one attempt, and a plan has fewer than the platform forgives.
+Every fault of a plan fails at most one attempt, and a plan has fewer than the platform forgives; or
+the sync may end either way, and its platform forgives fewer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.sync import (
     CheckpointLock,
+    CountCheck,
     CountError,
     CrashAt,
     CrashPoint,
@@ -23,6 +26,7 @@ from ckptsim.scenarios.sync import (
     Medium,
     MemoryPolicy,
     MixedKind,
+    Outcome,
     PlatformTable,
     Point,
     ReaderFailure,
@@ -73,7 +77,14 @@ def ordering(choices: Choices) -> Scenario:
     if choices.integer(0, 9) == 9:
         # Attempts that fail with and without data in turn, soon behind each other.
         model = replace(model, platform=PlatformTable(backoff_ns=_BACKOFF_NS))
-        faults = choices.of(((), _IN_TURN, _NOW_AND_THEN))
+        faults = choices.of(((), _IN_TURN, _NOW_AND_THEN, _MISCOUNTED))
+        if faults == _MISCOUNTED:
+            # Only a message between two connectors by itself says nothing against the count.
+            model = replace(model, medium=Medium.STDIO, platform=_REFUSING)
+        limits = choices.of(_LIMITS)
+        if limits:
+            platform = replace(model.platform, **limits)
+            model = replace(model, platform=platform, outcome=Outcome.ANY)
         faults += tuple(_crash(choices) for _ in range(FAULTS_MAX - len(faults)))
     elif present:
         drawn = choices.alike(present)
@@ -108,6 +119,20 @@ _IN_TURN: tuple[SyncFault, ...] = (
 
 # Sends that fail with others between them, more than may fail in a row.
 _NOW_AND_THEN: tuple[SyncFault, ...] = tuple(FailSend(occurrence=each) for each in (1, 3, 5, 7))
+
+# An attempt whose first state the platform refuses, and which so has no data.
+_MISCOUNTED: tuple[SyncFault, ...] = (
+    CountError(feed=0, reader=0, records=1),
+    _send_crash(Point.AFTER_SEND, 1),
+)
+_REFUSING = PlatformTable(backoff_ns=_BACKOFF_NS, count_check=CountCheck.REJECT)
+
+# How soon the platform gives up; mostly not before the faults have stopped.
+_LIMITS: tuple[dict[str, Any], ...] = (
+    *({}, {}, {}, {}),
+    *({"empty_in_a_row": 2}, {"empty_attempts": 2}, {"partial_attempts": 1}),
+    *({"partial_attempts": 2}, {"empty_in_a_row": 1, "empty_attempts": 3}),
+)
 
 
 def _crash(choices: Choices) -> SyncFault:

@@ -30,7 +30,7 @@ KILLED_BY: dict[str, tuple[str, ...]] = {
     "one_error_stops_all": ("errored_partition", "errored_partition_blocks_nobody"),
     "forgets_last_checkpoint": ("external_crashes", "acknowledged_sync_survives"),
     "flushes_no_deletes": ("external_crashes", "data_is_a_prefix"),
-    "mirrors_deleted": ("mirror_with_deletes", "mirror_is_the_content"),
+    "mirrors_deleted": ("mirror_with_deletes", "durable_rows_are_the_content"),
     "wipes_before_clearing": ("s07_crash_while_resetting", "content_converges"),
     "reuses_replica": ("s13_reopened_partition", "content_converges"),
     "hangs_on_recovery": ("recovery_fails_once", "recovery_unpauses"),

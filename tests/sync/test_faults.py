@@ -5,6 +5,7 @@ from hypothesis import given, settings
 
 from ckptsim.scenarios import Scenario, canonical_json, sync
 from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.sync import Outcome
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.destination import Batch, Destination
 from ckptsim.sim.world import run_world
@@ -208,11 +209,12 @@ def test_every_kind_of_fault_is_in_the_registry_and_without_effect_out_of_reach(
 @settings(max_examples=300)
 @given(scenarios(), SEEDS, TIES)
 def test_right_core_survives_every_plan(scenario: Scenario, seed: int, ties: str) -> None:
-    """Nothing breaks but what the sync says of itself; else it completes behind its faults."""
+    """Nothing breaks but what the sync says of itself; else it completes, or may be given up."""
     result = run_world(scenario, seed=seed, ties=ties)
     unexpected = [row for row in result.violations if row.property not in scenario.violates]
     assert unexpected == [], unexpected[0]
-    assert result.violations or result.run.outcome == "completed", result.run
+    completed = result.run.outcome == "completed" or scenario.model.outcome is Outcome.ANY
+    assert result.violations or completed, result.run
 
 
 @settings(max_examples=100)

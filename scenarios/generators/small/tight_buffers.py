@@ -40,7 +40,7 @@ def document(choose: Choices) -> dict[str, Any]:
         "duration_ns": (2_800 if is_slow else 400) * _MS,
     }
     theme(choose, job)
-    faults = _faults(choose, job, fails=theme is _restored)
+    faults = _faults(choose, job, fails=theme in (_restored, _in_turns))
     if faults:
         job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 2)) * _MS}
         job["recovery"] = {"timed": theme is _restored or choose.flag()}
@@ -201,9 +201,21 @@ def _debloated(choose: Choices, job: dict[str, Any]) -> None:
     last["service_ns"] = choose.of((20, 30)) * last["parallelism"] * _MS
 
 
+def _in_turns(choose: Choices, job: dict[str, Any]) -> None:
+    """Have a task take records of two inputs in turn, and set aside the rest of their buffers."""
+    vertices, network = job["vertices"], job["network"]
+    if vertices[1]["kind"] != "source":
+        vertices.insert(1, vertices[0] | {"name": "source1"})
+        vertices[2]["inputs"].append(vertices[2]["inputs"][0] | {"upstream": "source1"})
+    vertices[2] |= {"two_input": True, "service_ns": choose.of((_MS, 2 * _MS))}
+    job["checkpointing"]["mode"] = choose.of(("unaligned", "aligned_timeout"))
+    network["record_bytes"] = network["segment_bytes"] // choose.of((3, 6, 4))
+    network["buffer_timeout_ns"] = choose.of((5, 2)) * _MS
+
+
 # What is met seldom all the same has more of them.
 _THEMES = (
-    *(_anything, _timed_out, _inside_records, _restored),
+    *(_anything, _timed_out, _inside_records, _restored, _in_turns),
     *(_timed_out, _debloated, _timed_out, _restored, _inside_records),
 )
 

@@ -12,8 +12,8 @@ from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartitio
 from ckptsim.models.store.ingestion.events import IngestionState
 from ckptsim.models.store.state import NOTHING, copy_of, disagreement
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
+from ckptsim.sim.store.oracle.content import ContentOracle
 from ckptsim.sim.store.oracle.ends import check_end, left_of_version
-from ckptsim.sim.store.oracle.mirror import MirrorOracle
 from ckptsim.sim.store.oracle.probe import probe
 from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.story import milliseconds
@@ -42,7 +42,7 @@ class StoreProperties:
         self._reports: dict[tuple[TopicPartition, int], int] = {}
         self._positions_at_freeze: dict[TopicPartition, dict[TopicPartition, int]] = {}
         self.syncs = SyncOracle(world, self.violate)
-        self.mirror = MirrorOracle(world, self.violate)
+        self.content = ContentOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
         self._swapped_to = 0  # the version that was made the current one last
         self._asked_ns: dict[str, int] = {}  # when a dictionary was last asked for, and was out
@@ -182,7 +182,7 @@ class StoreProperties:
         for positions in self._positions_at_freeze.values():
             positions.pop(key, None)  # it begins anew, perhaps from before
         self.syncs.opened(key, position)
-        self.mirror.opened(key, position)
+        self.content.opened(key, position)
         truth.frozen = False
         if world.client.mirrored:
             for first, last in truth.covered[Area.MIRROR]:

@@ -121,7 +121,8 @@ class SyncSteps:
             if world.client.mirrored:
                 truth.covered[Area.MIRROR] = list(truth.covered[Area.DATA])
                 truth.cover(Area.MIRROR, self._unflushed_from, position)
-                world.properties.mirror.flushed(self._drainer, position)
+            if world.hooked or world.client.mirrored:
+                world.properties.content.flushed(self._drainer, position)
             if world.hooked:
                 self.covered(position)
             truth.generation += 1

@@ -1,0 +1,65 @@
+"""What must hold of durable content, in a mirror as well: it is what is applied, deletes included.
+
+What it should be is worked out anew at each flush: the durable rows that the incarnation began
+with, a mirror's that were put back among them, and what the log says behind its first position.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ckptsim.models.store import Area
+from ckptsim.scenarios.store import Upsert
+from ckptsim.sim.mishaps import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ckptsim.models.store import Rows, TopicPartition
+    from ckptsim.sim.store.process import Drainer
+    from ckptsim.sim.store.world import StoreWorld
+
+# Of more keys only a mirror is worked out, which is looked at nowhere else; an assumption: with so
+# many a flush takes as long to check as to carry out.
+_KEYS_MAX = 2_000
+
+
+class ContentOracle:
+    """What each open partition began with, and what of it follows for its durable rows."""
+
+    def __init__(
+        self, world: StoreWorld, violate: Callable[[str, str, TopicPartition], None]
+    ) -> None:
+        self._world = world
+        self._violate = violate
+        self._area = Area.MIRROR if world.client.mirrored else Area.DATA
+        # Rows that are put where others are say nothing of those that are left as they are.
+        is_plain = world.model.sync.upsert is Upsert.LAST_WINS
+        is_small = world.model.input.keys <= _KEYS_MAX
+        self._is_checked = is_plain and (is_small or self._area is Area.MIRROR)
+        self._expected: dict[TopicPartition, tuple[int, Rows]] = {}  # rows up to a position
+
+    def opened(self, key: TopicPartition, position: int) -> None:
+        """Note what an incarnation begins with, behind a position."""
+        if self._is_checked:
+            self._expected[key] = position, dict(self._world.client.medium.rows(Area.DATA, key))
+
+    def flushed(self, drainer: Drainer, position: int) -> None:
+        """Check rows that have just become durable, up to a position."""
+        if not self._is_checked:
+            return
+        key, feed = drainer.key, drainer.feed
+        begun, expected = self._expected[key]
+        if begun < feed.compacted_to:
+            return  # what the log implied behind it is no longer all in it
+        first = feed.index_of(begun + 1)
+        for record in feed.last_records(first, feed.index_of(position + 1) - first):
+            if record.value is None:
+                expected.pop(record.key, None)
+            else:
+                expected[record.key] = record.value
+        self._expected[key] = position, expected
+        found = compare(expected, self._world.client.medium.rows(self._area, key))
+        if found.missing or found.stale or found.ghost:
+            says = f"{key}: at {position}, {found.text()}"
+            self._violate("durable_rows_are_the_content", says, key)
