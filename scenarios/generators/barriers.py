@@ -19,6 +19,7 @@ from ckptsim.scenarios.generators.small import (
     overtaking,
     situations,
     tight_buffers,
+    words,
 )
 from ckptsim.scenarios.spec import Scenario
 
@@ -55,7 +56,8 @@ def barrier_protocol(choices: Choices) -> Scenario:
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:
-    text = final_checkpoint.ending_soundly(choices.of(draws)(choices))
+    text = words.with_more_words(choices, choices.of(draws)(choices))
+    text = final_checkpoint.ending_soundly(text)
     return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
 
 
