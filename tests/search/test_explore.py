@@ -312,10 +312,18 @@ def test_an_attempt_that_fails_for_nothing_is_a_violation() -> None:
         events=1,
         goals={"attempt_failed": 1, "attempt_failed_undisturbed": 1},
     )
-    (row,) = run_module._completed(failed).violations
+    (row,) = run_module._completed(failed, either_way=True).violations
     assert row.property == "the_scenario_completes"
     excused = replace(failed, goals={"attempt_failed": 1, "attempt_failed_undisturbed": 0})
-    assert run_module._completed(excused).violations == ()
+    assert run_module._completed(excused, either_way=False).violations == ()
+
+
+@pytest.mark.parametrize(("either_way", "violations"), [(True, 0), (False, 1)])
+def test_a_sync_that_is_given_up_is_a_violation(*, either_way: bool, violations: int) -> None:
+    """A drawn sync completes, but where its scenario says that it may end in any way."""
+    ended = Trial(seed=0, ties="structural", outcome="failed", digest="", events=1, goals={})
+    found = run_module._completed(ended, either_way=either_way).violations
+    assert len(found) == violations
 
 
 class _Endless(OrderingCore):
