@@ -33,6 +33,22 @@ def called(make: Callable[[int, list[Any]], Any]) -> Callable[[int, list[Any]], 
     return lambda index, outbox: Called(make(index, outbox), outbox)
 
 
+class _Flushable(Called):
+    """A sender's end, which is asked for a flush by an attribute."""
+
+    def step(self, call: Call) -> list[Any]:
+        """Call a method, or ask for a flush."""
+        if call[0] != "request_flush":
+            return super().step(call)
+        self.core.flush_requested = True
+        return [None]
+
+
+def flushable(make: Callable[[int, list[Any]], Any]) -> Callable[[int, list[Any]], Called]:
+    """Return what makes a called sender's end of a channel, from what makes the end."""
+    return lambda index, outbox: _Flushable(make(index, outbox), outbox)
+
+
 class Method:
     """A core whose methods answer with a result, and leave nothing anywhere."""
 

@@ -236,6 +236,7 @@ class SubpartitionRules(_Queue):
         self._open: int | None = None
         self._blocked = False
         self._finished = False
+        self._flush = False  # asked for, and something of what it was asked for is still there
 
     def refusals(self, event: Any) -> list[str]:
         """Return why a call is not allowed."""
@@ -252,9 +253,16 @@ class SubpartitionRules(_Queue):
             case "abort":
                 return [None, *(self._fail_open() if self._open == arguments[0] else [])]
             case "poll":
-                return self._poll()
+                found = self._poll()
+                self._flush = self._flush and self._head() is not None
+                return found
             case "poll_data":
-                return [self._poll_data(arguments[0])]
+                taken = self._poll_data(arguments[0])
+                self._flush = self._flush and self._head() is not None
+                return [taken]
+            case "request_flush":
+                self._flush = True
+                return [None]
         self._blocked = False
         return [None]
 
@@ -344,15 +352,21 @@ class SubpartitionRules(_Queue):
         data_first = head is not None and not isinstance(head, NetworkEvent)
         yield "data_first", core.data_first, data_first
         last = self._rest[-1][1] if self._rest else None
-        unfinished = not isinstance(last, NetworkEvent) and not self._finished
+        unfinished = not isinstance(last, NetworkEvent) and not self._finished and not self._flush
         backlog = len(self._data()) - (1 if unfinished and self._data() else 0)
         yield "backlog", core.backlog, 0 if self._blocked else backlog
-        if head is None:  # a host asks for a flush of what there is, and that has left
-            yield "flush_requested", core.flush_requested, False
+        yield "flush_requested", core.flush_requested, self._flush
 
     def stray(self, pick: Pick) -> Any:
         """Return what writer, network and checkpoints may call next."""
+        queued = len(self._first) + len(self._rest)
+        if queued < 2 and self._open is not None and pick.one_in(2):
+            # A barrier times out as the last of its queue.
+            return pick.of((("request_flush",), ("time_out", self._open), ("poll",)))
         kind = pick.integer(0, 19)
+        if kind < 3 and not queued:
+            self._checkpoint += 1
+            return ("add_barrier", Barrier(self._checkpoint, 0, OptionKind.TIMEOUTABLE, 5))
         if kind < 8:
             element = self._fresh(pick)
             if not isinstance(element, NetworkEvent):
@@ -367,10 +381,13 @@ class SubpartitionRules(_Queue):
             return ("time_out", checkpoint)
         if kind == 15:
             return ("abort", checkpoint)
+        rare = ("finish",) if pick.one_in(3) else ("resume",)
+        other: Any = rare if pick.one_in(6) else ("poll",)
         if kind == 16:
             self._named += 2
-            return ("extend", [f"data {self._named - 1}", f"data {self._named}"])
-        if kind == 17:
-            return ("poll_data", pick.integer(1, 3))
-        rare = ("finish",) if pick.one_in(3) else ("resume",)
-        return rare if pick.one_in(6) else ("poll",)
+            other = ("extend", [f"data {self._named - 1}", f"data {self._named}"])
+        elif kind == 17:
+            other = ("poll_data", pick.integer(1, 3))
+        elif kind == 18 and queued:  # a host asks for a flush of what there is
+            other = ("request_flush",)
+        return other

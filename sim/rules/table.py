@@ -19,7 +19,14 @@ from ckptsim.models.uncoordinated import IndependentTask
 from ckptsim.sim.rules import recovery, store
 from ckptsim.sim.rules.answers import Pick, Rules
 from ckptsim.sim.rules.beside import Differential, Walk
-from ckptsim.sim.rules.calls import FunctionRules, Functions, called, function, methods
+from ckptsim.sim.rules.calls import (
+    FunctionRules,
+    Functions,
+    called,
+    flushable,
+    function,
+    methods,
+)
 from ckptsim.sim.rules.channels import InputChannelRules, SubpartitionRules
 from ckptsim.sim.rules.coordinator import CoordinatorRules, drawn_parameters
 from ckptsim.sim.rules.functions import (
@@ -149,7 +156,7 @@ _JOB: Mapping[str, Walk] = {
     "subtask": Walk(_nothing, SubtaskRules),
     "lifecycle": Walk(_lifecycle, LifecycleRules),
     "input_channel": Walk(_channel, InputChannelRules, adapt=called),
-    "output_subpartition": Walk(_channel, SubpartitionRules, adapt=called),
+    "output_subpartition": Walk(_channel, SubpartitionRules, adapt=flushable),
     "local input channel": Walk(_channel, LocalChannelRules, LocalInputChannel, called),
     "end_of_data": Walk(_tasks, EndOfDataRules, adapt=methods),
     "watermarks": Walk(_gate, WatermarkRules, adapt=methods, events=60),
