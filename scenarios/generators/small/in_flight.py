@@ -26,6 +26,9 @@ _KEPT: tuple[dict[str, Any], ...] = (
     {"handled_by": "downstream"},
 )
 
+# From where a log is put back, as far as that gives what was in flight.
+_REPLAYED_FROM = ("told_at_snapshot", "file_index", "buffer_sizes")
+
 
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
@@ -70,6 +73,18 @@ def document(choose: Choices) -> dict[str, Any]:
         "job": job,
         "faults": _failures(choose, vertices, interval_ns),
     }
+
+
+def spilled(choose: Choices) -> dict[str, Any]:
+    """Return such a job whose senders write all that they send, and put it back from their logs."""
+    text = document(choose)
+    job = text["job"]
+    job["channel_state"] = {"spilling": "continuous", "replay_from": choose.of(_REPLAYED_FROM)}
+    job["channels"]["record_buffers"] = choose.of((3, 2, 1))
+    for vertex in job["vertices"]:
+        if vertex["kind"] != "source":
+            vertex["service_ns"] = choose.of((_MS, 2 * _MS, 4 * _MS))
+    return text
 
 
 def on_buffers(choose: Choices) -> dict[str, Any]:
