@@ -22,6 +22,11 @@ class StreamDescriptor:
     name: str
     namespace: str | None = None
 
+    # Every ledger is found by its stream: the text's own hash is kept by it, and enough to tell
+    # the few streams of a catalog apart.
+    def __hash__(self) -> int:
+        return self.name.__hash__()
+
     def __str__(self) -> str:
         return self.name if self.namespace is None else f"{self.namespace}.{self.name}"
 

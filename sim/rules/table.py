@@ -197,7 +197,7 @@ WALKS: Mapping[str, Mapping[str, Walk]] = {
     "composed": {**_SYNC, **_JOB, **_STORE},
 }
 # Where a run is short, so that its walks do not take longer than itself; an assumption.
-_EACH = {"ordering": 2, "checkpoint_store": 2}
+_EACH = {"ordering": 1, "checkpoint_store": 2}
 # Of how many runs one has walks, and one has rules beside its cores (assumptions): a run without
 # either takes a third of the time.  What they find they find soon; what needs a certain scenario is
 # found the sooner the more are run.  Hosts are judged by their duties in all.  By the seed, so that
