@@ -26,8 +26,8 @@ _KEPT: tuple[dict[str, Any], ...] = (
     {"handled_by": "downstream"},
 )
 
-# From where a log is put back, as far as that gives what was in flight.
-_REPLAYED_FROM = ("told_at_snapshot", "file_index", "buffer_sizes")
+# From where a log is put back; sizes of buffers alone are no such place, as a flush changes them.
+_REPLAYED_FROM = ("told_at_snapshot", "file_index")
 
 
 def document(choose: Choices) -> dict[str, Any]:
