@@ -56,6 +56,7 @@ class WatermarkRules(Naive):
         self._channels = range(channels)
         self._calls: list[Any] = []
         self._told: list[int] = []
+        self._next: list[Any] = []  # what a walk sends next
 
     def _idle(self, channel: int, upto: int) -> bool:
         statuses = [
@@ -120,10 +121,21 @@ class WatermarkRules(Naive):
 
     def stray(self, pick: Pick) -> Any:
         """Return a status or a watermark; all are near each other, so many are the same."""
+        if not self._next and pick.one_in(12):
+            self._next = self._all_go_idle(pick)
+        if self._next:
+            return self._next.pop(0)
         channel, latest = pick.of(self._channels), len(self._calls) // 4 + 2
         if pick.one_in(2):
             return ("take_status", channel, {"idle": pick.one_in(2)})
         return ("take_watermark", channel, pick.integer(max(0, latest - 4), latest))
+
+    def _all_go_idle(self, pick: Pick) -> list[Any]:
+        """Return that one channel after the other goes idle, the last one perhaps once before."""
+        last, *rest = sorted(self._channels, key=lambda _: pick.integer(0, 9))
+        before = [(last, True), (last, False)] if pick.one_in(2) else []
+        found = [*before, *((one, True) for one in rest), (last, True)]
+        return [("take_status", one, {"idle": idle}) for one, idle in found]
 
 
 class AfterFailureRules(Naive):
