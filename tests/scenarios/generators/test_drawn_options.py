@@ -24,7 +24,6 @@ _UNDRAWN: dict[str, dict[str, str]] = {
     "ordering": {
         "DestinationTable.levels=disjoint": "a fault of the host, which the core refuses",
         "SourceTable.missing_state=finished": _WRONG,
-        "SyncModel.outcome=any": _COMPLETE,
     },
     "jobs": {
         "ChannelState.offset_loss_ratio": "a task that closes can wait for an offset for ever",
