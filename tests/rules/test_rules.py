@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ckptsim.models.barriers.channel_state.writer import SharedStateWriter
+from ckptsim.models.barriers.channels.subpartition import Subpartition
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.lifecycle import WatermarkValve
 from ckptsim.models.ordering import Level
@@ -130,6 +131,36 @@ class _Patient(WatermarkValve):
         before = self.watermark
         super().take_status(channel, idle=idle)
         self.watermark = before if self.idle else self.watermark
+
+
+class _Eager(WatermarkValve):
+    """Goes to the largest watermark whichever channel is the last to go idle."""
+
+    def take_status(self, channel: int, *, idle: bool) -> None:
+        was_idle = self.idle
+        super().take_status(channel, idle=idle)
+        if self.idle and not was_idle:
+            self.watermark = max(one.watermark for one in self._channels)
+
+
+class _StillAsked(Subpartition):
+    """Keeps a flush request whose last element has left as one of high priority."""
+
+    def poll(self) -> object | None:
+        asked = self.flush_requested and bool(self._priority)
+        element = super().poll()
+        self.flush_requested = self.flush_requested or asked
+        return element
+
+
+def test_walks_flush_a_queue_whose_barrier_overtakes() -> None:
+    """A sender's end that takes a flush for asked for when nothing is left is told apart."""
+    assert _first_difference("output_subpartition", _StillAsked, 300) is not None
+
+
+def test_walks_let_the_last_channel_that_counts_go_idle_first() -> None:
+    """A valve that goes by any last channel, also one that had come back behind, is told apart."""
+    assert _first_difference("watermarks", _Eager, 200) is not None
 
 
 @pytest.mark.parametrize("faulty", [_Hasty, _Patient])

@@ -11,10 +11,21 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
 from ckptsim.scenarios.generators.around import around
-from ckptsim.scenarios.sync import RepeatIndex, SyncModel
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.faults import RepeatAcknowledgement
+from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.sync import (
+    CountCheck,
+    Medium,
+    Outcome,
+    PlatformTable,
+    RepeatIndex,
+    SyncModel,
+)
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore.evenly import evenly
 from ckptsim.sim.search.explore.run import LIBRARY_EVERY
+from ckptsim.sim.world import run_world
 
 _KINDS = 40
 
@@ -41,6 +52,44 @@ def test_what_is_drawn_is_valid(link: str) -> None:
     for number in range(150):
         drawn = GENERATORS[link](Choices(more=Streams(4).stream(link, number).integer))
         assert read(plain(drawn), source=link) == drawn
+
+
+def test_syncs_are_drawn_whose_platform_refuses_a_state_or_gives_up() -> None:
+    """What the platform does then is looked at, and a sync that is given up breaks nothing."""
+    drawn = _of_link("ordering", 1_500)
+    refusing = [one for one in drawn if _platform(one).count_check is CountCheck.REJECT]
+    found = [
+        run_world(one, seed=3) for one in refusing if cast("Any", one.model).medium is Medium.STDIO
+    ]
+    assert sum(run.goals["state_rejected"] > 0 for run in found) > 3
+    either_way = [one for one in drawn if cast("Any", one.model).outcome is Outcome.ANY]
+    runs = [run_world(one, seed=3) for one in either_way]
+    assert sum(run.run.outcome == "failed" for run in runs) > 3
+    for scenario, run in zip(either_way, runs, strict=True):
+        assert {row.property for row in run.violations} <= set(scenario.violates)
+
+
+def test_small_jobs_hear_acknowledgements_twice_and_take_inputs_in_turn() -> None:
+    """What few jobs meet by themselves is drawn for one in some tens."""
+    drawn = [one for one in _of_link("barriers", 400) if isinstance(one.model, Job)]
+    twice = [one for one in drawn if _has(one, RepeatAcknowledgement)]
+    assert len(twice) > 15
+    jobs = [cast("Job", one.model) for one in drawn]
+    in_turn = [job for job in jobs if any(vertex.two_input for vertex in job.vertices)]
+    assert sum(job.checkpointing.unaligned for job in in_turn) > 10
+
+
+def _of_link(link: str, count: int) -> list[Scenario]:
+    streams = Streams(4)
+    return [GENERATORS[link](Choices(more=streams.stream(link, n).integer)) for n in range(count)]
+
+
+def _platform(scenario: Scenario) -> PlatformTable:
+    return cast("SyncModel", scenario.model).platform
+
+
+def _has(scenario: Scenario, kind: type) -> bool:
+    return any(isinstance(fault, kind) for fault in scenario.faults)
 
 
 @pytest.mark.parametrize("seed", range(5))

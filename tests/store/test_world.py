@@ -9,10 +9,12 @@ import pytest
 from ckptsim.models.store import Area, Settings, StoreClient
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
+from ckptsim.scenarios.files import read
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.store import PROPERTIES
 from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.store.content.spans import FeedChanges
 from ckptsim.sim.world import load_world, run_world
 from tests.store.killed import KILLED_BY, SHOWN_BY_VECTORS
 
@@ -83,3 +85,37 @@ def test_a_dropped_version_leaves_no_mirror(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(StoreClient, "commit_in_order", commit)
     found = {row.property for row in run_world(scenario, seed=0).violations}
     assert "dropped_versions_leave_nothing" in found
+
+
+def test_rows_that_are_applied_again_stay_durable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Content that a shorter span cuts off is missed at the flush that has lost it."""
+    deploy = {"kind": "deploy", "at_ns": 43_000_000, "built_in": True}
+    scenario = _store({"input": {"push_records": 1, "stream_records": 1}}, deploy)
+    assert run_world(scenario, seed=0).violations == []
+
+    def append(changes: FeedChanges, first: int, end: int) -> None:
+        while changes.spans and first <= changes.spans[-1][1]:
+            first = min(first, changes.spans.pop()[0])
+        changes.spans.append((first, end))
+        changes._made = None
+
+    monkeypatch.setattr(FeedChanges, "append", append)
+    (row,) = run_world(scenario, seed=0).violations
+    assert row.property == "durable_rows_are_the_content"
+
+
+def test_a_long_flush_is_no_standstill() -> None:
+    """A partition that flushes while another one is errored is not blocked by that one."""
+    store = {
+        "placement": "consumer_group_blob",
+        "input": {"push_records": 1000, "stream_records": 0, "record_bytes": 500},
+        "costs": {"flush_bytes_per_s": 1},
+    }
+    result = run_world(_store(store, {"kind": "fail_write", "record": 50}), seed=0)
+    assert result.violations == []
+    assert result.goals["partition_reopened"]
+
+
+def _store(store: dict[str, Any], fault: dict[str, Any]) -> Scenario:
+    document = {"name": "test", "link": "checkpoint_store", "says": "a test", "store": store}
+    return read(document | {"faults": [fault]}, source="test")
