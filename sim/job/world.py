@@ -243,6 +243,7 @@ class JobWorld:
         Once the savepoint of a stop is complete there is none.  planned: no strategy is asked.
         noted: the failure struck earlier.
         """
+        self._plane.observer.restarts.failing_over()
         if not self.running or self.ended:
             return
         if self.owner is not None:

@@ -187,6 +187,7 @@ class JobOracle(JobObserver):
     def halted(self) -> None:
         """Note that the attempt is over: nothing is expected of its tasks."""
         self._halted = True
+        self.restarts.halted()
         for task in self.tasks.values():
             task.is_over = True
 
@@ -203,6 +204,7 @@ class JobOracle(JobObserver):
     def manager_loss_known(self, manager: int) -> None:
         """Check that it is."""
         self._losses.known(manager)
+        self.restarts.loss_known(manager)
 
     def job_manager_lost(self) -> None:
         """Expect of the next job manager that it knows nothing of earlier losses."""

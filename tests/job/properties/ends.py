@@ -276,6 +276,10 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             small(chain(60, restart=_DELAYED), at("sink", "crash_task", at_ns=32 * MS)),
             world=restarts.waits_for_nobody,
         ),
+        by_cores(
+            small(chain() | {"recovery": _HEARTBEATS}, _SILENT, _CRASH),
+            world=restarts.lets_the_lost_go_first,
+        ),
     ),
     "keyed_records_reach_their_subtask": (
         by_mutant("keeps_every_copy", "rescale_keyed"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.recovery.detection import DetectionEffect
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
@@ -66,6 +67,24 @@ def finishes_the_failed(patch: pytest.MonkeyPatch) -> None:
         self.coordinator.task_closed(failed)
 
     patch.setattr(JobWorld, "restart", restart)
+
+
+def lets_the_lost_go_first(patch: pytest.MonkeyPatch) -> None:
+    """Go on with what has waited for a loss to be known, and fail for the loss behind it."""
+    right = DetectionHost._carry_out
+
+    def carry_out(self: DetectionHost, effect: DetectionEffect) -> None:
+        fail_over = self._fail_over
+
+        def behind(cause: str, **given: bool) -> None:
+            self._release()
+            fail_over(cause, **given)
+
+        self._fail_over = behind
+        right(self, effect)
+        self._fail_over = fail_over
+
+    patch.setattr(DetectionHost, "_carry_out", carry_out)
 
 
 def asks_the_user_to_wait(patch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,9 @@ class RestartObserver:
     def strategy_answered(self, delay_ns: int | None, /, *, recoverable: bool) -> None:
         """Note what the restart strategy says; delay: until the restart, None for none."""
 
+    def failing_over(self) -> None:
+        """Note that the job is told of a failure, before it does anything about it."""
+
     def given_up(self) -> None:
         """Note that the job has failed for good."""
 
@@ -39,6 +42,7 @@ class RestartOracle(RestartObserver):
         self._violate = violate
         self._is_wanted = self._is_given_up = False
         self._from_ns = 0  # no restart before it
+        self._lost: int | None = None  # a task manager whose loss is known, and the job not told
 
     def wanted(self) -> None:
         """Expect that nobody is asked of the restart that follows, and that it waits for none."""
@@ -54,12 +58,31 @@ class RestartOracle(RestartObserver):
         if self._is_wanted and recoverable:
             self._violate(_NAME, "the restart strategy is asked of a restart that the user wants")
 
+    def failing_over(self) -> None:
+        """Expect no failure for the loss that is known any more."""
+        self._lost = None
+
+    def loss_known(self, manager: int) -> None:
+        """Expect that the job is told first of all."""
+        self._lost = manager
+
+    def halted(self) -> None:
+        """Check that no loss of the attempt that is over is left to fail the next one.
+
+        Source: Apache Flink 1.20.3, Execution.cancel: an execution on a task manager that is not
+        known to be lost is over only when its loss is known, which fails it.
+        """
+        if self._lost is not None:
+            says = f"an attempt is over before the loss of task manager {self._lost} has failed it"
+            self._violate(_NAME, says)
+
     def given_up(self) -> None:
         """Expect no attempt any more."""
         self._is_given_up = True
 
     def deploying(self) -> None:
         """Check that an attempt may begin."""
+        self.halted()
         if self._is_given_up:
             self._violate(_NAME, "tasks are deployed of a job that has failed for good")
         elif self._env.now < self._from_ns:
