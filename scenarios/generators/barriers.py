@@ -50,10 +50,9 @@ def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
     small = (in_flight.document, situations.document)
     each = (_on_records, uncoordinated.document, *small)
-    of_logs = (in_flight.spilled,) * 2
     on_either = (failing_over.lost, closing.partly_finished, failing_over.resubmitted)
     on_records = (partial(draw, on_buffers=False) for draw in on_either)
-    return _drawn(choices, (*each * 2, in_flight.document, *of_logs, *on_records))
+    return _drawn(choices, (*each * 2, in_flight.document, *on_records))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:

@@ -85,10 +85,7 @@ def hazards_of(text: dict[str, Any]) -> list[str]:
     flink = job.get("ending", {}).get("protocol", "flink") == "flink"
     on_buffers = job.get("plane", text["link"]) in ("buffers", "barriers")
     known = PROPERTIES[Plane.BUFFERS if on_buffers else Plane.RECORDS]
-    found = [name for name in HAZARDS if name in known and (flink or name != STOP_HAZARD)]
-    # Who closes before it has told its senders what it had read leaves them waiting without end.
-    told = job.get("channel_state", {}).get("replay_from") == "told_at_snapshot"
-    return [*found, "job_ends"] if told else found
+    return [name for name in HAZARDS if name in known and (flink or name != STOP_HAZARD)]
 
 
 def document(

@@ -26,9 +26,6 @@ _KEPT: tuple[dict[str, Any], ...] = (
     {"handled_by": "downstream"},
 )
 
-# From where a log is put back; sizes of buffers alone are no such place, as a flush changes them.
-_REPLAYED_FROM = ("told_at_snapshot", "file_index")
-
 
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
@@ -73,18 +70,6 @@ def document(choose: Choices) -> dict[str, Any]:
         "job": job,
         "faults": _failures(choose, vertices, interval_ns),
     }
-
-
-def spilled(choose: Choices) -> dict[str, Any]:
-    """Return such a job whose senders write all that they send, and put it back from their logs."""
-    text = document(choose)
-    job = text["job"]
-    job["channel_state"] = {"spilling": "continuous", "replay_from": choose.of(_REPLAYED_FROM)}
-    job["channels"]["record_buffers"] = choose.of((3, 2, 1))
-    for vertex in job["vertices"]:
-        if vertex["kind"] != "source":
-            vertex["service_ns"] = choose.of((_MS, 2 * _MS, 4 * _MS))
-    return text
 
 
 def on_buffers(choose: Choices) -> dict[str, Any]:
