@@ -22,8 +22,8 @@ class StreamDescriptor:
     name: str
     namespace: str | None = None
 
-    # Every ledger is found by its stream: the text's own hash is kept by it, and enough to tell
-    # the few streams of a catalog apart.
+    # Ledgers are looked up by stream for every event.  A string computes its hash once, and the few
+    # streams of a catalog that share a name may collide.
     def __hash__(self) -> int:
         return self.name.__hash__()
 

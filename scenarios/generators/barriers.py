@@ -15,11 +15,11 @@ from ckptsim.scenarios.generators.small import (
     closing,
     endless,
     failing_over,
+    harmless,
     in_flight,
     overtaking,
     situations,
     tight_buffers,
-    words,
 )
 from ckptsim.scenarios.spec import Scenario
 
@@ -56,7 +56,7 @@ def barrier_protocol(choices: Choices) -> Scenario:
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:
-    text = words.with_more_words(choices, choices.of(draws)(choices))
+    text = harmless.with_harmless_faults(choices, choices.of(draws)(choices))
     text = final_checkpoint.ending_soundly(text)
     return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
 

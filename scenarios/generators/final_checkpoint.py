@@ -13,7 +13,7 @@ from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators import buffer_jobs
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
-from ckptsim.scenarios.generators.small import closing, in_flight, tight_buffers, words
+from ckptsim.scenarios.generators.small import closing, harmless, in_flight, tight_buffers
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario
@@ -57,7 +57,7 @@ def final_checkpoint(choices: Choices) -> Scenario:
     else:
         text = closing.document(choices)
         text = _on_buffers(text) if text["link"] == "barriers" else text | {"link": _LINK}
-    text = ending_soundly(words.with_more_words(choices, text))
+    text = ending_soundly(harmless.with_harmless_faults(choices, text))
     return scenario_of(text | {"violates": hazards_of(text)})
 
 

@@ -79,7 +79,7 @@ def ordering(choices: Choices) -> Scenario:
         model = replace(model, platform=PlatformTable(backoff_ns=_BACKOFF_NS))
         faults = choices.of(((), _IN_TURN, _NOW_AND_THEN, _MISCOUNTED))
         if faults == _MISCOUNTED:
-            # Only a message between two connectors by itself says nothing against the count.
+            # On STDIO no core compares counts, so that the state comes as far as the platform.
             model = replace(model, medium=Medium.STDIO, platform=_REFUSING)
         limits = choices.of(_LIMITS)
         if limits:

@@ -253,13 +253,9 @@ class SubpartitionRules(_Queue):
             case "abort":
                 return [None, *(self._fail_open() if self._open == arguments[0] else [])]
             case "poll":
-                found = self._poll()
-                self._flush = self._flush and self._head() is not None
-                return found
+                return self._poll()
             case "poll_data":
-                taken = self._poll_data(arguments[0])
-                self._flush = self._flush and self._head() is not None
-                return [taken]
+                return [self._poll_data(arguments[0])]
             case "request_flush":
                 self._flush = True
                 return [None]
@@ -312,6 +308,11 @@ class SubpartitionRules(_Queue):
         self._first.append((0, Barrier(number, barrier.timestamp_ns, OptionKind.UNALIGNED)))
         self._open = None
         return [True, channels.OutputStateKnown(self._index, number, data)]
+
+    def _pop(self) -> Any:
+        element = super()._pop()
+        self._flush = self._flush and self._head() is not None
+        return element
 
     def _poll(self) -> list[Any]:
         if self._blocked or self._head() is None:

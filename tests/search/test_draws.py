@@ -1,8 +1,9 @@
-"""How scenarios are drawn: kinds have their turns, and what no core can survive is not drawn."""
+"""What is drawn, how kinds have their turns, and how drawn scenarios have to end."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -18,13 +19,14 @@ from ckptsim.scenarios.sync import (
     CountCheck,
     Medium,
     Outcome,
-    PlatformTable,
     RepeatIndex,
     SyncModel,
 )
 from ckptsim.sim.kernel import Streams
+from ckptsim.sim.search.explore import run as run_module
 from ckptsim.sim.search.explore.evenly import evenly
 from ckptsim.sim.search.explore.run import LIBRARY_EVERY
+from ckptsim.sim.search.trial import Trial
 from ckptsim.sim.world import run_world
 
 _KINDS = 40
@@ -49,20 +51,17 @@ def test_no_index_is_repeated_on_several_sockets(name: str) -> None:
 @pytest.mark.parametrize("link", list(GENERATORS))
 def test_what_is_drawn_is_valid(link: str) -> None:
     """Every drawn scenario can be written into a file and read again, and is the same then."""
-    for number in range(150):
-        drawn = GENERATORS[link](Choices(more=Streams(4).stream(link, number).integer))
+    for drawn in _of_link(link, 150):
         assert read(plain(drawn), source=link) == drawn
 
 
 def test_syncs_are_drawn_whose_platform_refuses_a_state_or_gives_up() -> None:
     """What the platform does then is looked at, and a sync that is given up breaks nothing."""
     drawn = _of_link("ordering", 1_500)
-    refusing = [one for one in drawn if _platform(one).count_check is CountCheck.REJECT]
-    found = [
-        run_world(one, seed=3) for one in refusing if cast("Any", one.model).medium is Medium.STDIO
-    ]
+    refusing = [one for one in drawn if _sync(one).platform.count_check is CountCheck.REJECT]
+    found = [run_world(one, seed=3) for one in refusing if _sync(one).medium is Medium.STDIO]
     assert sum(run.goals["state_rejected"] > 0 for run in found) > 3
-    either_way = [one for one in drawn if cast("Any", one.model).outcome is Outcome.ANY]
+    either_way = [one for one in drawn if _sync(one).outcome is Outcome.ANY]
     runs = [run_world(one, seed=3) for one in either_way]
     assert sum(run.run.outcome == "failed" for run in runs) > 3
     for scenario, run in zip(either_way, runs, strict=True):
@@ -84,8 +83,8 @@ def _of_link(link: str, count: int) -> list[Scenario]:
     return [GENERATORS[link](Choices(more=streams.stream(link, n).integer)) for n in range(count)]
 
 
-def _platform(scenario: Scenario) -> PlatformTable:
-    return cast("SyncModel", scenario.model).platform
+def _sync(scenario: Scenario) -> SyncModel:
+    return cast("SyncModel", scenario.model)
 
 
 def _has(scenario: Scenario, kind: type) -> bool:
@@ -119,3 +118,27 @@ def _first(seed: int, number: int) -> tuple[int, int, int, int]:
     choose = evenly(seed, number)
     ties, drawn = choose(0, 2), choose(0, 999_999)
     return ties, choose(1, LIBRARY_EVERY), choose(0, _KINDS - 1), drawn
+
+
+def test_an_attempt_that_fails_for_nothing_is_a_violation() -> None:
+    """That the next attempt makes up for it does not excuse it, where scenarios are drawn."""
+    failed = Trial(
+        seed=0,
+        ties="structural",
+        outcome="completed",
+        digest="",
+        events=1,
+        goals={"attempt_failed": 1, "attempt_failed_undisturbed": 1},
+    )
+    (row,) = run_module._completed(failed, either_way=True).violations
+    assert row.property == "the_scenario_completes"
+    excused = replace(failed, goals={"attempt_failed": 1, "attempt_failed_undisturbed": 0})
+    assert run_module._completed(excused, either_way=False).violations == ()
+
+
+@pytest.mark.parametrize(("either_way", "violations"), [(True, 0), (False, 1)])
+def test_a_sync_that_is_given_up_is_a_violation(*, either_way: bool, violations: int) -> None:
+    """A drawn sync completes, but where its scenario says that it may end in any way."""
+    ended = Trial(seed=0, ties="structural", outcome="failed", digest="", events=1, goals={})
+    found = run_module._completed(ended, either_way=either_way).violations
+    assert len(found) == violations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -35,7 +34,6 @@ from ckptsim.sim.search.explore import (
 from ckptsim.sim.search.explore import run as run_module
 from ckptsim.sim.search.explore.branches import Branches, branches_by_file, source_of
 from ckptsim.sim.search.explore.unreached import explained, places_of, reasons
-from ckptsim.sim.search.trial import Trial
 from tests.search.test_folder import run_pytest
 
 RUNS = 48
@@ -300,30 +298,6 @@ def test_an_exception_of_a_core_is_a_violation() -> None:
     (row,) = report.violating[0].trial.violations
     assert row.property == "the_core_raises_protocol_errors_only"
     assert "found None" in row.says
-
-
-def test_an_attempt_that_fails_for_nothing_is_a_violation() -> None:
-    """That the next attempt makes up for it does not excuse it, where scenarios are drawn."""
-    failed = Trial(
-        seed=0,
-        ties="structural",
-        outcome="completed",
-        digest="",
-        events=1,
-        goals={"attempt_failed": 1, "attempt_failed_undisturbed": 1},
-    )
-    (row,) = run_module._completed(failed, either_way=True).violations
-    assert row.property == "the_scenario_completes"
-    excused = replace(failed, goals={"attempt_failed": 1, "attempt_failed_undisturbed": 0})
-    assert run_module._completed(excused, either_way=False).violations == ()
-
-
-@pytest.mark.parametrize(("either_way", "violations"), [(True, 0), (False, 1)])
-def test_a_sync_that_is_given_up_is_a_violation(*, either_way: bool, violations: int) -> None:
-    """A drawn sync completes, but where its scenario says that it may end in any way."""
-    ended = Trial(seed=0, ties="structural", outcome="failed", digest="", events=1, goals={})
-    found = run_module._completed(ended, either_way=either_way).violations
-    assert len(found) == violations
 
 
 class _Endless(OrderingCore):

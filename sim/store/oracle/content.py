@@ -33,7 +33,7 @@ class ContentOracle:
         self._world = world
         self._violate = violate
         self._area = Area.MIRROR if world.client.mirrored else Area.DATA
-        # Rows that are put where others are say nothing of those that are left as they are.
+        # Where the first of duplicates wins, what is applied depends on the rows that are there.
         is_plain = world.model.sync.upsert is Upsert.LAST_WINS
         is_small = world.model.input.keys <= _KEYS_MAX
         self._is_checked = is_plain and (is_small or self._area is Area.MIRROR)

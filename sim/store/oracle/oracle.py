@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 
-# A partition is errored for at least so many of what another one is longest at before that one has
-# to have moved; an assumption.
+# A partition is errored for at least so many times what another one takes for a record before that
+# one has to have moved; an assumption.
 _STEPS = 4
 
 
@@ -155,10 +155,8 @@ class StoreProperties:
             self.violate("errored_partition_blocks_nobody", says, drainer.key)
         positions = self._positions_at_freeze.pop(drainer.key, {})
         reopen_ns, costs = world.model.process.reopen_ns, world.model.costs
-        # Reopened sooner, the others may still be at what they did then: a record, a sync.
-        step_ns = world.model.process.apply_ns + costs.autocommit_ns + costs.transaction_ns
-        step_ns += costs.wal_ns + costs.fsync_ns + costs.flush_ns + costs.remote_ns_p99
-        if reopen_ns < _STEPS * step_ns:
+        # Reopened sooner, the others may still be at the record that they applied then.
+        if reopen_ns < _STEPS * (world.model.process.apply_ns + costs.autocommit_ns):
             return
         since = world.env.now - reopen_ns // 2
         for key, before in positions.items():
@@ -166,7 +164,7 @@ class StoreProperties:
             following = feed.next_after(before)
             waits = following <= feed.last and feed.available_ns(following) < since
             still = replica is not None and world.drainers[key].position <= before
-            syncs = world.truths[key].step_until_ns > since  # what it flushes takes so long
+            syncs = world.truths[key].step_until_ns > since  # however long what it flushes takes
             if still and waits and not syncs and not world.faults.has_failed(key):
                 self.violate(
                     "errored_partition_blocks_nobody",

@@ -16,13 +16,13 @@ TOPICS = ("s_v1", "s_v2", "s_v1_x_mv")
 KEYS = (*(TopicPartition(topic, 0) for topic in TOPICS), TopicPartition("s_v1", 1))
 _TP = st.sampled_from(["s_v1/0", "s_v1/0", "s_v1/1", *map(str, KEYS)])
 _NAME = st.sampled_from(["a", "b", "c"])
-_VERSION = {"sorted": True, "chunked": False, "compressionStrategy": "ZSTD_WITH_DICT"}
+VERSION = {"sorted": True, "chunked": False, "compressionStrategy": "ZSTD_WITH_DICT"}
 
 _RECORD = st.one_of(
     st.tuples(st.just("p"), _NAME, st.integers(0, 99)).map(list),
     st.tuples(st.just("d"), _NAME).map(list),
     st.tuples(st.just("c"), st.sampled_from(["EOP", "TS", "SOS", "EOS"])).map(list),
-    st.just(["c", "SOP", _VERSION]),
+    st.just(["c", "SOP", VERSION]),
 )
 _PUT = st.tuples(st.just("p"), _NAME, st.integers(0, 99)).map(list)
 _DATA = st.one_of(_PUT, _PUT, _PUT, _RECORD)
@@ -97,7 +97,7 @@ _HAZARDS = st.one_of(
 def _outage(tp: str, entries: int) -> list[Step]:
     topic = tp.rpartition("/")[0]
     return [
-        {"op": "produce", "tp": tp, "recs": [["c", "SOP", _VERSION]]},
+        {"op": "produce", "tp": tp, "recs": [["c", "SOP", VERSION]]},
         {"op": "open", "tp": tp},
         {"op": "ingest", "tp": tp, "n": entries},
         {"op": "config", "dict_server": "down"},

@@ -18,7 +18,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from ckptsim.models.store import Area, Placement, StoreClient, StoreVersions, make_store
+from ckptsim.models.store import (
+    Area,
+    Placement,
+    Refusal,
+    StoreClient,
+    StoreVersions,
+    make_store,
+)
 from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.store.real import real_medium
 from tests.store.core.machine import (
@@ -29,6 +36,7 @@ from tests.store.core.machine import (
     PLACEMENTS,
     SAFE_STEPS,
     SESSIONS,
+    VERSION,
     Step,
     Watch,
     beginning,
@@ -162,43 +170,32 @@ def test_model_and_files_agree() -> None:
     machine = _machine()
     _run(machine, 60)
     assert machine.plans >= 60
-    for wanted in (
-        "crash",
-        "sync",
-        "rebootstrap",
-        "lose",
-        "tamper",
-        "caught up",
-        "DICT_UNAVAILABLE",
-    ):
-        assert machine.seen[wanted] >= 3, f"{wanted} was hardly played: {machine.seen}"
+    _check_breadth(machine, kinds=20, refusals=5)
 
 
 @pytest.mark.long
 def test_model_and_files_agree_on_a_thousand_plans() -> None:
-    """On a thousand plans model and files never differ, and meet most refusals."""
+    """On a thousand plans model and files never differ, and many refusals are met."""
     machine = _machine()
     _run(machine, 1000)
     assert machine.plans >= 1000
-    for wanted in (
-        "crash_between_data_and_checkpoint",
-        "caught up",
-        "WRITE_FAILED",
-        "COMMIT_FAILED",
-        "CORRUPT_CHECKPOINT",
-        "NOT_OPEN",
-        "UNKNOWN_TOPIC",
-        "INVALID_TOPIC",
-        "INVALID_BLOB",
-        "NOT_READY",
-        "DICT_UNAVAILABLE",
-    ):
-        assert machine.seen[wanted] >= 3, f"{wanted} was hardly met: {machine.seen}"
+    _check_breadth(machine, kinds=32, refusals=9)
+
+
+def _check_breadth(machine: type[StoreMachine], *, kinds: int, refusals: int) -> None:
+    """Look at how many kinds were met, not at which: that depends on the modules around.
+
+    Hypothesis draws constants that it finds in the loaded modules of a project, so that the same
+    test plays other plans in another process.
+    """
+    assert machine.seen["caught up"] >= 3, machine.seen
+    assert len(machine.seen) >= kinds, machine.seen
+    assert len(machine.seen.keys() & set(Refusal)) >= refusals, machine.seen
 
 
 _TP = {"tp": "s_v1/0"}
-# What random plans meet seldom: the placement, and steps that end in the refusal.
-RARE: dict[str, tuple[Placement, list[Step]]] = {
+# Of each refusal, which random plans may not meet: the placement, and steps that end in it.
+REFUSED: dict[str, tuple[Placement, list[Step]]] = {
     "BLOB_TOO_LARGE": (
         Placement.CONSUMER_GROUP_BLOB,
         [{"op": "set", "size": 3072, **_TP}, {"op": "set", "size": 3073, **_TP}],
@@ -207,7 +204,42 @@ RARE: dict[str, tuple[Placement, list[Step]]] = {
         Placement.EXTERNAL,
         [{"op": "foreign_commit", "pos": 99, **_TP}, {"op": "open", **_TP}],
     ),
+    "COMMIT_FAILED": (
+        Placement.CONSUMER_GROUP_BLOB,
+        [{"op": "fail_next_commit", **_TP}, {"op": "set", "blob": "x", **_TP}],
+    ),
+    "CORRUPT_CHECKPOINT": (
+        Placement.CONSUMER_GROUP_BLOB,
+        [
+            {"op": "open", **_TP},
+            {"op": "ingest", "n": 1, **_TP},
+            {"op": "sync", **_TP},
+            {"op": "tamper", **_TP},
+            {"op": "open", **_TP},
+        ],
+    ),
+    "DICT_UNAVAILABLE": (
+        Placement.COLOCATED,
+        [
+            {"op": "produce", "recs": [["c", "SOP", VERSION]], **_TP},
+            {"op": "open", **_TP},
+            {"op": "ingest", "n": 9, **_TP},
+            {"op": "config", "dict_server": "down"},
+            {"op": "get_svs", "topic": "s_v1"},
+        ],
+    ),
+    "INVALID_BLOB": (Placement.CONSUMER_GROUP_BLOB, [{"op": "set", "blob": None, **_TP}]),
+    "INVALID_TOPIC": (
+        Placement.COLOCATED,
+        [{"op": "register", "topic": "s_rt", "partitions": 2}],
+    ),
+    "NOT_OPEN": (Placement.COLOCATED, [{"op": "sync", **_TP}]),
+    "NOT_READY": (Placement.COLOCATED, [{"op": "version_swap", "store": "s", "to": 1}]),
     "UNKNOWN_PARTITION": (Placement.COLOCATED, [{"op": "get", "tp": "s_v1/2"}]),
+    "UNKNOWN_TOPIC": (
+        Placement.COLOCATED,
+        [{"op": "drop_version", "topic": "s_v1"}, {"op": "open", **_TP}],
+    ),
     "VERSION_IN_USE": (
         Placement.COLOCATED,
         [
@@ -221,13 +253,22 @@ RARE: dict[str, tuple[Placement, list[Step]]] = {
             {"op": "drop_version", "topic": "s_v1"},
         ],
     ),
+    "WRITE_FAILED": (
+        Placement.COLOCATED,
+        [
+            {"op": "open", **_TP},
+            {"op": "fail_next_write", **_TP},
+            {"op": "ingest", "n": 1, **_TP},
+            {"op": "sync", **_TP},
+        ],
+    ),
 }
 
 
-@pytest.mark.parametrize("refusal", RARE)
-def test_model_and_files_refuse_the_rare_alike(refusal: str, tmp_path: Path) -> None:
-    """What random plans meet seldom is refused by model and files in the same way."""
-    placement, steps = RARE[refusal]
+@pytest.mark.parametrize("refusal", REFUSED)
+def test_model_and_files_refuse_alike(refusal: str, tmp_path: Path) -> None:
+    """What random plans may not meet is refused by model and files in the same way."""
+    placement, steps = REFUSED[refusal]
     real = StoreVersions(StoreClient(placement, real_medium(placement, tmp_path)))
     try:
         scripts = [Watch(versions).script for versions in (make_store(placement), real)]

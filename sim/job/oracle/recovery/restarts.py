@@ -67,7 +67,11 @@ class RestartOracle(RestartObserver):
         self._lost = manager
 
     def halted(self) -> None:
-        """Check that no loss of the attempt that is over is left to fail the next one.
+        """Check that nothing of the attempt that is over is left to fail the next one."""
+        self._check_loss()
+
+    def _check_loss(self) -> None:
+        """Check that the job was told of the loss that is known.
 
         Source: Apache Flink 1.20.3, Execution.cancel: an execution on a task manager that is not
         known to be lost is over only when its loss is known, which fails it.
@@ -82,7 +86,7 @@ class RestartOracle(RestartObserver):
 
     def deploying(self) -> None:
         """Check that an attempt may begin."""
-        self.halted()
+        self._check_loss()
         if self._is_given_up:
             self._violate(_NAME, "tasks are deployed of a job that has failed for good")
         elif self._env.now < self._from_ns:

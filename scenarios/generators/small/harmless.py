@@ -1,4 +1,4 @@
-"""Words that come to a small job besides, and that a right one is none the worse for."""
+"""Faults that no right job is the worse for: messages twice, late or astray, and users who ask."""
 
 from __future__ import annotations
 
@@ -18,11 +18,8 @@ _HARMLESS = (
 )
 
 
-def with_more_words(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
-    """Return the document of a job, to which once in four something is told again or asked for.
-
-    Drawn behind all else, so that the same choices continue giving the same jobs but for this.
-    """
+def with_harmless_faults(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
+    """Return the document of a job; one in four has one or two of these faults besides."""
     job = text["job"]
     checkpointing = job.get("checkpointing", {})
     coordinated = checkpointing.get("protocol", "coordinated") == "coordinated"
