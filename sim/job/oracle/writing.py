@@ -97,6 +97,8 @@ class WritingOracle(TaskObserver):
             if since_ns is None:
                 if self._has_all(checkpoint):
                     self._writing[checkpoint] = self.now_ns
+            elif any(one.is_over for one in self.peers.values()):
+                self._writing[checkpoint] = None  # one whose part it may have waited for has failed
             elif longest_ns is not None and self.now_ns > since_ns + longest_ns:
                 del self._writing[checkpoint]
                 says = f"{self.name} writes its part of {checkpoint} since {since_ns} ns"

@@ -62,8 +62,8 @@ def follows_source(graph: Graph, vertex: str) -> bool:
 def unit_of(graph: Graph, vertex: str, record: Record) -> tuple[int, ...] | None:
     """Return what a record must keep its order in at a vertex, None where it need not.
 
-    It is its split, and behind a keyed edge its key group, too: unless other edges in front of it
-    have spread the records of a key group over several subtasks.
+    It is its split, and behind a keyed edge its key group, too: unless shares, or other edges in
+    front of it, have spread the records of a key group over several subtasks.
     """
     split = record // SOURCE_SPAN
     if follows_source(graph, vertex):
@@ -77,9 +77,9 @@ def unit_of(graph: Graph, vertex: str, record: Record) -> tuple[int, ...] | None
 
 
 def _in_order_by_key(graph: Graph, vertex: str) -> bool:
-    """Tell whether no edges but forwarded and keyed ones lead from a source to a vertex."""
+    """Tell whether forwarded edges, and those by key group, lead from a source to a vertex."""
     keyed = keyed_above(graph, vertex)
-    if keyed is None:
+    if keyed is None or keyed.shares:  # which go by records, so that a key group is nobody's
         return False
     return follows_source(graph, keyed.upstream) or _in_order_by_key(graph, keyed.upstream)
 

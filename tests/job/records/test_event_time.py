@@ -114,3 +114,22 @@ def test_order_ends_where_other_edges_spread_a_key_group() -> None:
         graph = Graph(rescaled(3, into=partitioner).model)
         assert (unit_of(graph, "map", 0) is not None) == ordered
         assert (unit_of(graph, "sink", 0) is not None) == ordered
+
+
+@pytest.mark.parametrize(("shares", "ordered"), [([], True), ([1.0, 1.0, 1.0], False)])
+def test_order_ends_where_shares_spread_a_key_group(shares: list[float], *, ordered: bool) -> None:
+    """Shares deal out single records: those of a key group go to several subtasks, in any order."""
+    reads = [{"upstream": "source", "partitioner": "hash", "shares": shares}]
+    vertices: list[dict[str, Any]] = [
+        {"name": "source", "kind": "source", "records": 40, "rate_per_s": 2_000.0},
+        {"name": "map", "kind": "operator", "parallelism": 3, "inputs": reads},
+        {"name": "sink", "kind": "sink", "inputs": [{"upstream": "map"}], "service_ns": 5 * MS},
+    ]
+    channels = {"sender_records": 1, "latency_ns": 0}
+    made = small(
+        {"vertices": vertices, "channels": channels, "channel_state": {"order_required": True}}
+    )
+    graph = Graph(made.model)
+    assert (unit_of(graph, "map", 0) is not None) == ordered
+    assert (unit_of(graph, "sink", 0) is not None) == ordered
+    assert outcome(made)[0] == set()

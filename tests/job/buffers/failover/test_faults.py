@@ -14,9 +14,11 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
+from ckptsim.sim.world import run_world
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import document, scenario_of
 from tests.job.records.plans import Seeded
+from tests.job.records.small import small
 
 SOURCE = {"vertex": "source", "subtask": 0}
 OPERATOR = {"vertex": "operator", "subtask": 1}
@@ -151,3 +153,39 @@ def test_only_sources_refuse_triggers() -> None:
     ]
     with pytest.raises(ScenarioError, match=r"faults\[0\].vertex.*the name of a source"):
         scenario_of(text)
+
+
+def test_a_part_waits_for_one_that_has_failed_in_the_same_file() -> None:
+    """Of a shared file the part of a failed task never comes, which convicts none of the others."""
+    job = {
+        "plane": "buffers",
+        "placement": "local",
+        "vertices": [
+            {
+                "name": "source0",
+                "kind": "source",
+                "service_ns": 0,
+                "rate_per_s": 75.0,
+                "records": 9,
+            },
+            {
+                "name": "operator0",
+                "kind": "operator",
+                "parallelism": 2,
+                "service_ns": 6 * MS,
+                "selectivity": 0.0,
+                "inputs": [{"upstream": "source0"}],
+            },
+        ],
+        "network": {"buffer_timeout_ns": 1},
+        "checkpointing": {
+            "mode": "aligned_timeout",
+            "interval_ns": 45 * MS,
+            "first_trigger_ns": 5 * MS,
+        },
+        "recovery": {"timed": True},
+    }
+    fails = {"kind": "crash_task", "vertex": "operator0", "at_ns": 104 * MS}
+    found = run_world(small(job, fails, link="final_checkpoint"), seed=337_719)
+    assert found.goals["restarted"] == 1
+    assert found.violations == []
