@@ -64,6 +64,8 @@ def checkpoint_store(choices: Choices) -> Scenario:
         faults = (*faults, _opens_while_stopping(choices, stopped))
     if stopped is not None and model.input.versions > 1 and choices.flag():
         model = _begins_while_stopping(choices, model, stopped)
+    if _is_remote(model) and choices.integer(0, 3) == 3:
+        faults = (*faults, _refused_at_the_end(choices, model))
     resets = (Rebootstrap, Tamper)
     if any(isinstance(one, CrashInReset) for one in faults) and not any(
         isinstance(one, resets) for one in faults
@@ -120,6 +122,7 @@ def _input(choices: Choices) -> StoreInput:
 
 
 def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
+    mirror = choices.flag() and placement is not StorePlacement.COLOCATED
     return StoreSync(
         sync_bytes=choices.of((3000, 500, 0)),
         sync_interval_ns=choices.of((0, 20 * _MS)),
@@ -127,7 +130,8 @@ def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
         deferred_write=choices.flag(),
         identity=choices.flag(),
         built_in=choices.flag(),
-        mirror=choices.flag() and placement is not StorePlacement.COLOCATED,
+        mirror=mirror,
+        hooked=not (mirror and choices.flag()),  # what no sync flushes is put back from the mirror
         offset_expiry_ns=choices.of((_WEEK_NS, _WEEK_NS, 1_200 * _MS)),
     )
 
@@ -158,6 +162,17 @@ def _begins_while_stopping(
     """Return the store with a second version that begins while a stop waits for the last syncs."""
     gap_ns = stopped.at_ns + choices.integer(1, 20) * _MS
     return replace(model, input=replace(model.input, version_gap_ns=gap_ns))
+
+
+def _is_remote(model: StoreModel) -> bool:
+    return model.placement is not StorePlacement.COLOCATED
+
+
+def _refused_at_the_end(choices: Choices, model: StoreModel) -> CommitOutage:
+    """Return that commits are refused while the last records are applied: one of them is synced."""
+    read_ns = round(1e9 * model.input.stream_records / model.input.rate_per_s)
+    at_ns = max(0, read_ns + choices.integer(-40, 20) * _MS)
+    return CommitOutage(at_ns=at_ns, duration_ns=choices.of((60, 200, 20)) * _MS)
 
 
 def _at(choices: Choices) -> int:

@@ -230,6 +230,7 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
     pause_ns = choices.of((None, None, interval_ns // 2, interval_ns, 2 * interval_ns))
     if pause_ns is not None:
         checkpointing["min_pause_ns"] = pause_ns
+        checkpointing["skip_missed_ticks"] = choices.of((False, True))
     tolerable = choices.of((None, None, None, 0, 1, 2))
     if tolerable is not None:
         # Restarts have a bound, as whatever makes a checkpoint fail may do so in each attempt.

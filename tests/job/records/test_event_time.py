@@ -13,6 +13,7 @@ from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.search.trial import Subject, trial
+from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS
 from tests.job.records.rescaled_jobs import random_job
 from tests.job.records.rescaling.test_sources import scenario as rescaled
@@ -133,3 +134,33 @@ def test_order_ends_where_shares_spread_a_key_group(shares: list[float], *, orde
     assert (unit_of(graph, "map", 0) is not None) == ordered
     assert (unit_of(graph, "sink", 0) is not None) == ordered
     assert outcome(made)[0] == set()
+
+
+def test_a_final_watermark_in_flight_outlives_a_stop_without_drain() -> None:
+    """Event time ends by what the checkpoint holds, though its source has nothing left to cut."""
+    vertices: list[dict[str, Any]] = [
+        {
+            "name": "source0",
+            "kind": "source",
+            "parallelism": 2,
+            "service_ns": MS // 2,
+            "rate_per_s": 3_000.0,
+            "records": 80,
+        },
+        {
+            "name": "operator0",
+            "kind": "operator",
+            "service_ns": 5 * MS,
+            "inputs": [{"upstream": "source0"}],
+        },
+    ]
+    job = {
+        "vertices": vertices,
+        "channels": {"sender_records": 20, "receiver_records": 20, "latency_ns": 0},
+        "checkpointing": {"mode": "unaligned"},
+        "ending": {"stop_at_ns": 100 * MS, "stop_kind": "no_drain"},
+    }
+    rescale = {"kind": "rescale", "vertex": "source0", "parallelism": 1, "at_ns": 48 * MS}
+    found = run_world(small(job, rescale), seed=0)
+    assert found.goals["restored_rescaled"] == 1
+    assert found.violations == []

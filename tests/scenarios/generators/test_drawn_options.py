@@ -37,7 +37,6 @@ _UNDRAWN: dict[str, dict[str, str]] = {
     "checkpoint_store": {
         "Rebootstrap.wipe": _WRONG,
         "StoreInput.synthesise": _WRONG,
-        "StoreSync.hooked": _WRONG,
         "StoreSync.order=checkpoint_first": _WRONG,
         "StoreSync.reset=latest": _WRONG,
         "StoreSync.upsert=first_wins": _WRONG,
