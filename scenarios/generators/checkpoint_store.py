@@ -44,6 +44,9 @@ def checkpoint_store(choices: Choices) -> Scenario:
     """Return a random store with a fault plan."""
     placement = choices.of(tuple(StorePlacement))
     model = StoreModel(placement=placement, input=_input(choices), sync=_sync(choices, placement))
+    if model.sync.mirror and not model.input.deletes_every and choices.flag():
+        # What no sync flushes is put back from the mirror, but for deletes.
+        model = replace(model, sync=replace(model.sync, hooked=False))
     present = choices.features(tuple(STORE_FAULT_DRAWS))
     if model.input.deletes_every and "compact" in present:
         present.remove("compact")  # a delete that is gone from the log is not repeated
@@ -122,7 +125,6 @@ def _input(choices: Choices) -> StoreInput:
 
 
 def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
-    mirror = choices.flag() and placement is not StorePlacement.COLOCATED
     return StoreSync(
         sync_bytes=choices.of((3000, 500, 0)),
         sync_interval_ns=choices.of((0, 20 * _MS)),
@@ -130,8 +132,7 @@ def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
         deferred_write=choices.flag(),
         identity=choices.flag(),
         built_in=choices.flag(),
-        mirror=mirror,
-        hooked=not (mirror and choices.flag()),  # what no sync flushes is put back from the mirror
+        mirror=choices.flag() and placement is not StorePlacement.COLOCATED,
         offset_expiry_ns=choices.of((_WEEK_NS, _WEEK_NS, 1_200 * _MS)),
     )
 
