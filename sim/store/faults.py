@@ -221,7 +221,7 @@ class FaultPlan:
         position = (-1 if state is None else state.position) + fault.ahead
         self._excuse(key)
         commit_by_another_party(self._world.client, key, position)
-        self._world.properties.resync_checkpoint(key)
+        self._world.properties.on_foreign_commit(key)
         self._record("foreign_commit", key, position)
 
     def _excuse(self, key: TopicPartition) -> None:

@@ -41,6 +41,7 @@ class StoreProperties:
         self._seen: dict[str, None] = {}
         self._reports: dict[tuple[TopicPartition, int], int] = {}
         self._positions_at_freeze: dict[TopicPartition, dict[TopicPartition, int]] = {}
+        self._foreign: dict[TopicPartition, bool] = {}  # its checkpoint is another party's
         self.syncs = SyncOracle(world, self.violate)
         self.content = ContentOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
@@ -89,8 +90,8 @@ class StoreProperties:
         state = self._read_back(key, wanted)
         before, truth.checkpoint = truth.checkpoint, None if state is None else state.position
         position = NOTHING if truth.checkpoint is None else truth.checkpoint
-        # What another party has put there was promised by nobody.
-        if before is not None and position < min(before, truth.promised):
+        is_foreign = self._foreign.pop(key, False)
+        if before is not None and position < before and not is_foreign:
             self.violate("checkpoint_never_goes_back", f"{key}: from {before} to {position}", key)
         durable = truth.durable_prefix()
         if self._world.client.mirrored:
@@ -285,6 +286,11 @@ class StoreProperties:
         """Note that partitions disagree about their version."""
         self._asked_ns.pop(topic, None)
         self.violate("version_state_agrees", f"{topic}: {error}")
+
+    def on_foreign_commit(self, key: TopicPartition) -> None:
+        """Take over a checkpoint that another party has put there."""
+        self.resync_checkpoint(key)
+        self._foreign[key] = True
 
     def resync_checkpoint(self, key: TopicPartition) -> None:
         """Take over the checkpoint after somebody else has changed it."""

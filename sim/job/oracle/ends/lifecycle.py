@@ -46,7 +46,6 @@ class LifecycleOracle(LifecycleObserver):
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
     other subtasks.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
-    final_inputs: whose final watermark the checkpoint held, and behind which no record came.
     """
 
     def __init__(self, job: Job, task: TaskOracle) -> None:
@@ -55,10 +54,9 @@ class LifecycleOracle(LifecycleObserver):
         self._final = job.checkpointing.coordinated and job.checkpointing.after_finish
         self._is_flink = job.ending.protocol is Protocol.FLINK
         self._wants_acknowledgements = job.ending.acknowledgements
-        self.reported = self.cut_off = self.cut_short = False
+        self.reported = self.cut_off = self.cut_short = self.ended_before = False
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
-        self.ended_before = False
         self.was_rescaled = self.was_rescaled_before = self.misled = False
         self.rescaled: Mapping[str, None] = {}
         self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
@@ -70,7 +68,7 @@ class LifecycleOracle(LifecycleObserver):
         self._input_marks: InputMarks | None = None
         self._split_marks: SplitMarks | None = None
         self._marks: list[str] = []
-        self.final_inputs: dict[int, None] = {}
+        self._final_inputs: dict[int, None] = {}
         self._calls: list[tuple[str, int]] = []
         self._performed: list[int] = []  # since the end of its data
         self._savepoint: int | None = None
@@ -125,7 +123,7 @@ class LifecycleOracle(LifecycleObserver):
         """
         end = self._task.inputs[channel]
         if end.taken_amount <= end.restored_amount:
-            self.final_inputs[channel] = None
+            self._final_inputs[channel] = None
 
     def record_taken(self, channel: int, /) -> None:
         """Check that no record follows the final watermark that the checkpoint had of its channel.
@@ -135,9 +133,9 @@ class LifecycleOracle(LifecycleObserver):
         sender may have another share: a hazard with its own name, if each of them had sent one.
         Source: Apache Flink 1.20.3, `RescalingStreamTaskNetworkInput.finishRecovery`.
         """
-        if channel not in self.final_inputs:
+        if channel not in self._final_inputs:
             return
-        del self.final_inputs[channel]
+        del self._final_inputs[channel]
         task, end = self._task, self._task.inputs[channel]
         is_of_all = end.final_watermarks >= end.old_channels
         is_own = end.taken_amount > end.restored_amount
@@ -226,15 +224,19 @@ class LifecycleOracle(LifecycleObserver):
         if what == "finish" and ("advance", operator) not in calls and not self._naive:
             self._violate(_MARKS, f"{name} finishes before its event time has come to its end")
         calls.append((what, operator))
-        # A final watermark that was in flight is true though its sender, with none left, was cut.
-        was_told = what == "advance" and self._any(lambda end: bool(end.final_inputs))
-        if what in ("finish", "advance") and self._is_cut() and not was_told:
+        if self.is_cut() and (what == "finish" or (what == "advance" and not self.is_told())):
             says = f"{name}: {what} is called, but its input was cut by a stop without drain"
             self._violate("no_drain_ends_nothing", says)
 
-    def _is_cut(self) -> bool:
+    def is_cut(self) -> bool:
         """Say whether some of the input was cut; endInput may be true of the other gates."""
         return self._any(lambda end: end.cut_short)
+
+    def is_told(self) -> bool:
+        """Say whether each input that was cut had ended event time in flight at the checkpoint."""
+        ends = [(i, end.sender.lifecycle) for i, end in enumerate(self._task.inputs)]
+        known = self._final_inputs
+        return bool(ends) and all(i in known or not o.is_cut() or o.is_told() for i, o in ends)
 
     def _any(self, holds: Callable[[LifecycleOracle], bool]) -> bool:
         """Say whether something holds of the task, or of one that it has data of."""
