@@ -208,7 +208,7 @@ def _losses(model: StoreModel) -> tuple[Lost, ...]:
 
 def _may_switch(model: StoreModel) -> bool:
     """Return whether a release may name another store, which has no checkpoint for the rows."""
-    return not model.sync.mirror and model.placement is not StorePlacement.COLOCATED
+    return not model.sync.mirror and _is_remote(model)
 
 
 STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {

@@ -230,7 +230,6 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
     pause_ns = choices.of((None, None, interval_ns // 2, interval_ns, 2 * interval_ns))
     if pause_ns is not None:
         checkpointing["min_pause_ns"] = pause_ns
-        checkpointing["skip_missed_ticks"] = choices.of((False, True))
     tolerable = choices.of((None, None, None, 0, 1, 2))
     if tolerable is not None:
         # Restarts have a bound, as whatever makes a checkpoint fail may do so in each attempt.
@@ -241,7 +240,8 @@ def _options(choices: Choices, job: dict[str, Any], *, on_records: bool) -> None
     again_ns = choices.of((None, 0, 0, _MS, 10 * _MS))
     if again_ns is not None and "restart" not in job:
         job["restart"] = {"kind": "fixed_delay", "delay_ns": again_ns}
-    if on_records:
+    if on_records:  # those on buffers have it drawn
+        checkpointing["skip_missed_ticks"] = choices.of((False, False, True))
         completion_ns = choices.of((None, None, 15 * _MS, interval_ns))
         if completion_ns is not None:
             costs["completion_ns"] = completion_ns

@@ -72,28 +72,6 @@ def document(choose: Choices) -> dict[str, Any]:
     }
 
 
-def kept_in_a_log(choose: Choices) -> dict[str, Any]:
-    """Return such a job that keeps what is in flight in a log service, and fails behind savepoints.
-
-    The log is cut for the newest checkpoint, and restarts begin from it: a savepoint is none.
-    """
-    text = document(choose)
-    job = text["job"]
-    job["channel_state"] = {"persistence": "log_service"}
-    checkpointing = job["checkpointing"]
-    checkpointing["retained"] = 1
-    interval_ns = checkpointing["interval_ns"]
-    vertices = tuple(job["vertices"])
-    faults: list[dict[str, Any]] = []
-    at_ns = choose.integer(1, 2) * interval_ns
-    for _ in range(choose.integer(1, 2)):
-        at_ns += choose.integer(1, 4) * _MS
-        faults.append({"kind": "request_savepoint", "at_ns": at_ns})
-        faults.append(_crash_meanwhile(choose, list(vertices), at_ns))
-        at_ns = faults[-1]["at_ns"] + choose.integer(1, 2) * interval_ns
-    return text | {"faults": faults}
-
-
 def on_buffers(choose: Choices) -> dict[str, Any]:
     """Return such a job on buffers, of which few are lent and records fill several or share one."""
     text = document(choose)
