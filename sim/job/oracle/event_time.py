@@ -87,3 +87,10 @@ class SplitMarks:
 
     def _is_idle(self, since_ns: int, now_ns: int) -> bool:
         return self._idle_timeout_ns is not None and now_ns - since_ns >= self._idle_timeout_ns
+
+
+def what_is_told(told: tuple[int, bool]) -> str:
+    """Return a watermark, in ns, and whether its sender is idle, in words."""
+    watermark, idle = told
+    says = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
+    return f"{says}, {'idle' if idle else 'active'}"

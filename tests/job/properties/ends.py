@@ -114,6 +114,14 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             ),
             world=worlds.closes_at_once,
         ),
+        by_cores(
+            small(
+                chain(10, checkpointing={"interval_ns": 10 * MS}),
+                at("sink", "lose_notification", checkpoint=1),
+                at("sink", "fail_snapshot", checkpoint=2),
+            ),
+            world=worlds.gives_up_behind_closing,
+        ),
     ),
     "old_notifications_change_nothing": (by_mutant("ignores_restored_id", "stray_notification"),),
     "end_of_partition_leaves_at_once": (

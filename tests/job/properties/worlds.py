@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from ckptsim.models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
+from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.effects import Effect
 from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
@@ -323,3 +324,19 @@ def counts_in_flight_twice(patch: pytest.MonkeyPatch) -> None:
         return [2 * size for size in right(self, channel, checkpoint, buffers)]
 
     patch.setattr(Snapshots, "keep_input", keep)
+
+
+def gives_up_behind_closing(patch: pytest.MonkeyPatch) -> None:
+    """Carry out all that the word of a checkpoint's end leads to before it is given up."""
+
+    def abort(
+        self: LifecycleHost,
+        checkpoint: int,
+        latest_completed: int | None,
+        give_up: Callable[[int], None],
+    ) -> None:
+        self._observer.lifecycle.giving_up(checkpoint)
+        self.step(lifecycle_events.CheckpointAborted(checkpoint, latest_completed))
+        give_up(checkpoint)
+
+    patch.setattr(LifecycleHost, "abort", abort)

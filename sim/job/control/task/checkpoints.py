@@ -106,6 +106,7 @@ class CheckpointsHost:
 
     def abort(self, checkpoint: int) -> None:
         """Give a checkpoint up, because the coordinator says so."""
+        self._observer.lifecycle.giving_up(None)
         self.step(subtask_events.AbortNotified(checkpoint))
 
     def measured(self, checkpoint: int, duration_ns: int, size: int) -> None:

@@ -105,6 +105,7 @@ class LifecycleHost:
         self._observer.lifecycle.completion_heard(latest_completed, by_abort=True)
         if self.is_over:
             return
+        self._observer.lifecycle.giving_up(checkpoint)
         effects = self._decide(lifecycle_events.CheckpointAborted(checkpoint, latest_completed))
         closing = next((at for at, effect in enumerate(effects) if _closes(effect)), len(effects))
         self._carry_out(effects[:closing])

@@ -18,7 +18,7 @@ from ckptsim.models.lifecycle import NO_WATERMARK, TaskState
 from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.oracle.channels import AT_ONCE
 from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
-from ckptsim.sim.job.oracle.event_time import InputMarks, SplitMarks
+from ckptsim.sim.job.oracle.event_time import InputMarks, SplitMarks, what_is_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,6 +76,7 @@ class LifecycleOracle(LifecycleObserver):
         self._ended: Instant | None = None
         self._complete: Instant | None = None  # when it heard of its final checkpoint
         self._settled: Instant = (0, 0)
+        self._to_give_up: int | None = None  # a checkpoint, before it closes
         (vertex,) = (one for one in job.vertices if one.name == task.task.place[0])
         self._ends_ns = vertex.ends_at_ns  # of a source
         self._is_endless = vertex.is_source and vertex.records is None and self._ends_ns is None
@@ -177,7 +178,7 @@ class LifecycleOracle(LifecycleObserver):
         """
         if told == due:
             return
-        says = f"{self._task.name} tells {_event_time(told)}, but its {of} {_event_time(due)}"
+        says = f"{self._task.name} tells {what_is_told(told)}, but its {of} {what_is_told(due)}"
         self._violate("event_time_follows_inputs", says)
         self._input_marks = self._split_marks = None
 
@@ -292,6 +293,10 @@ class LifecycleOracle(LifecycleObserver):
         if latest_completed is not None:
             self._task.notifications.repeats(self._task, checkpoint, latest_completed)
 
+    def giving_up(self, checkpoint: int | None, /) -> None:
+        """Note which checkpoint the task has to give up before it closes; None: it has."""
+        self._to_give_up = checkpoint
+
     def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
         """Check that what was before the restore changes nothing."""
         self._task.notifications.taken(self._task, checkpoint, completed=True)
@@ -339,14 +344,15 @@ class LifecycleOracle(LifecycleObserver):
         if self._final and not self._naive:
             unpolled = [out.receiver.name for out in task.outputs if out.drained is None]
             missing += [f"{name} to take its EndOfData" for name in unpolled]
-        open_inputs = [channel.sender.name for channel in task.inputs if channel.over is None]
-        missing += [f"EndOfPartition of {name}" for name in open_inputs]
+        missing += [f"EndOfPartition of {one.sender.name}" for one in task.inputs if not one.over]
         if self._ended is None:
             missing.append("the end of its data")
         if task.is_writing or task.task.ending.has_writes:
             missing.append("its snapshots and commits")
         if task.entering is not None:
             missing.append(f"barrier {task.entering}, which it is about to send on")
+        if self._to_give_up is not None:
+            missing.append(f"giving up checkpoint {self._to_give_up}, as it was told to")
         if missing:
             says = f"{task.name} closes and does not wait for {', '.join(missing)}"
             self._violate("closes_when_all_is_over", says)
@@ -363,8 +369,8 @@ class LifecycleOracle(LifecycleObserver):
                 self._violate("sources_read_to_their_end", says)
         late_ns = 0 if self.closed_ns is not None else self._late_ns()
         if late_ns and not self._task.task.ending.has_writes:
-            says = f"{self._task.name} has not closed {late_ns} ns after all that it waits for "
-            self._violate(AT_ONCE, f"{says}was over")
+            says = f"{self._task.name} has not closed {late_ns} ns after all it waits for was over"
+            self._violate(AT_ONCE, says)
 
     def _late_ns(self) -> int:
         """Return how long ago the last wait was over, 0 while one is not or where there are none.
@@ -379,17 +385,10 @@ class LifecycleOracle(LifecycleObserver):
         over = [wait for wait in waits if wait is not None]
         if len(over) < len(waits):
             return 0
-        last = max(self._ended, self._complete, self._settled, *over)
-        return max(0, self._task.late_ns(last))
+        return max(0, self._task.late_ns(max(self._ended, self._complete, self._settled, *over)))
 
     def _violate(self, name: str, says: str) -> None:
         self._task.violate(name, says)
-
-
-def _event_time(told: tuple[int, bool]) -> str:
-    watermark, idle = told
-    says = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
-    return f"{says}, {'idle' if idle else 'active'}"
 
 
 def with_upstream(task: TaskOracle) -> list[TaskOracle]:

@@ -73,5 +73,8 @@ class LifecycleObserver:
     def abort_taken(self, checkpoint: int, latest_completed: int | None, /) -> None:
         """Note that the task's thread takes the word of an end, and what is complete by it."""
 
+    def giving_up(self, checkpoint: int | None, /) -> None:
+        """Note which checkpoint the task has to give up, as it was told to; None: it has."""
+
     def completion_taken(self, checkpoint: int, /, *, acted: bool) -> None:
         """Note whether the task has made something of it."""
