@@ -52,7 +52,8 @@ def barrier_protocol(choices: Choices) -> Scenario:
     each = (_on_records, uncoordinated.document, *small)
     on_either = (failing_over.lost, closing.partly_finished, failing_over.resubmitted)
     on_records = (partial(draw, on_buffers=False) for draw in on_either)
-    return _drawn(choices, (*each * 2, in_flight.document, *on_records))
+    rare = (situations.document,) * 2
+    return _drawn(choices, (*each * 2, in_flight.document, *rare, *on_records))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:

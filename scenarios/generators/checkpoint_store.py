@@ -37,6 +37,7 @@ from ckptsim.scenarios.store import (
 
 _MS = 1_000_000
 _FAULTS_MAX = 5
+_ENDS = CrashAt | StopAt | Deploy  # of the process, which begins again
 _WEEK_NS = 7 * 24 * 3600 * 1_000_000_000
 
 
@@ -69,6 +70,8 @@ def checkpoint_store(choices: Choices) -> Scenario:
         model = _begins_while_stopping(choices, model, stopped)
     if _is_remote(model) and choices.integer(0, 3) == 3:
         faults = (*faults, _refused_at_the_end(choices, model))
+    if model.input.compressed and choices.flag():
+        faults = (*faults, _out_at_a_beginning(choices, model, faults))
     resets = (Rebootstrap, Tamper)
     if any(isinstance(one, CrashInReset) for one in faults) and not any(
         isinstance(one, resets) for one in faults
@@ -174,6 +177,17 @@ def _refused_at_the_end(choices: Choices, model: StoreModel) -> CommitOutage:
     read_ns = round(1e9 * model.input.stream_records / model.input.rate_per_s)
     at_ns = max(0, read_ns + choices.integer(-40, 20) * _MS)
     return CommitOutage(at_ns=at_ns, duration_ns=choices.of((60, 200, 20)) * _MS)
+
+
+def _out_at_a_beginning(
+    choices: Choices, model: StoreModel, faults: Iterable[StoreFault]
+) -> DictionaryOutage:
+    """Return that no dictionary can be had when a version, or the process, begins."""
+    given = model.input
+    begins = [0] if given.versions == 1 else [0, given.version_gap_ns]
+    begins += [one.at_ns + one.down_ns for one in faults if isinstance(one, _ENDS)]
+    at_ns = max(0, choices.of(begins) - choices.integer(0, 5) * _MS)
+    return DictionaryOutage(at_ns=at_ns, duration_ns=choices.integer(10, 300) * _MS)
 
 
 def _at(choices: Choices) -> int:

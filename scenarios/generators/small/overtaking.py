@@ -109,10 +109,19 @@ def given_up(choose: Choices) -> dict[str, Any]:
     for number in range(1, 4):
         vertex = choose.of((source, *readers))
         at = {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
-        fault = {"kind": choose.of(("stray_decline", "fail_snapshot")), **at, "checkpoint": number}
+        kinds = ("stray_decline", "fail_channel_state", "fail_snapshot")
+        fault = {"kind": choose.of(kinds), **at, "checkpoint": number}
         if fault["kind"] == "stray_decline":
             fault["delay_ns"] = choose.integer(0, 20) * _MS
         faults.append(fault)
+    if choose.integer(0, 2):  # a task fails while it writes, and others go on for a while
+        job["recovery"] = {"timed": True}
+        job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 5)) * _MS}
+        vertex = choose.of((source, *readers))
+        crash = {"kind": "crash_task", "vertex": vertex["name"]}
+        crash["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+        at_ns = 10 * _MS + choose.integer(0, 2) * table["interval_ns"] + choose.integer(2, 30) * _MS
+        faults.append(crash | {"at_ns": at_ns})
     return _document(job, faults)
 
 

@@ -92,9 +92,7 @@ def _newest_is_saved(
         if one["kind"] == "source":
             one["records"] = choose.integer(40, 60) * one["parallelism"]
     asked_ns = choose.integer(1, 2) * interval_ns + choose.integer(1, 5) * _MS
-    vertex: dict[str, Any] = choose.of(job["vertices"])
-    crash = {"kind": "crash_task", "vertex": vertex["name"]}
-    crash["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+    crash = {"kind": "crash_task"} | _any_subtask(choose, job)
     saved = [
         {"kind": "request_savepoint", "at_ns": asked_ns},
         crash | {"at_ns": asked_ns + choose.of((25, 15, 40)) * _MS},
@@ -136,6 +134,75 @@ def _given_out_anew(
     return [crash | {"at_ns": at_ns}, crash | {"at_ns": again_ns, "subtask": count - 1}]
 
 
+def _given_up_while_stored(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have a task fail while a checkpoint that all have acknowledged is being stored.
+
+    It may be the first one; and a task fails again, or not, before another one is complete.
+    """
+    interval_ns = job["checkpointing"]["interval_ns"] = choose.of((20, 10)) * _MS
+    job["costs"]["completion_ns"] = choose.of((15, 30)) * _MS
+    job["channels"] |= {"sender_records": 2, "receiver_records": 2}
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 1, 5)) * _MS}
+    for one in job["vertices"]:
+        if one["kind"] == "source":
+            one["records"] = choose.integer(40, 70) * one["parallelism"]
+    at_ns = choose.integer(1, 3) * interval_ns + choose.integer(4, 14) * _MS
+    crash = {"kind": "crash_task"} | _any_subtask(choose, job)
+    found = [crash | {"at_ns": at_ns}]
+    if choose.flag():
+        again_ns = at_ns + choose.integer(10, 40) * _MS
+        found.append(crash | {"at_ns": again_ns})
+    return found + [one for one in faults if one["kind"] == "request_savepoint"]
+
+
+def _triggers_side_by_side(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have several checkpoints under way whose triggers take times of their own to each task."""
+    job["costs"]["rpc_jitter_ns"] = choose.of((15, 5)) * _MS
+    job["checkpointing"] |= {"mode": "aligned", "max_concurrent": choose.of((3, 2))}
+    job["checkpointing"]["interval_ns"] = choose.of((4, 8)) * _MS
+    kind = ("request_savepoint", "request_checkpoint")
+    asked = [
+        {"kind": choose.of(kind), "at_ns": choose.integer(4, 24) * _MS}
+        for _ in range(choose.integer(1, 3))
+    ]
+    # What overtakes does so one at a time, so nobody submits the job again in such a mode.
+    kept = [one | {"mode": "as_before"} if "mode" in one else one for one in faults]
+    return kept + asked
+
+
+def _dealt_out_anew(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rescale a vertex each of whose subtasks reads some of its senders, and none other with it."""
+    name = _with_several_subtasks(choose, job)["name"]
+    readers = [one for one in job["vertices"] if "inputs" in one]
+    vertex = choose.of([one for one in readers if name in _upstream(one)])
+    vertex["parallelism"] = max(vertex["parallelism"], choose.of((2, 3)))
+    for reader in readers:
+        for one in reader["inputs"]:
+            if vertex["name"] in (reader["name"], one["upstream"]):
+                one["partitioner"] = "rescale"
+        reader["service_ns"] = choose.of((4, 2)) * _MS
+    job["checkpointing"]["mode"] = "unaligned"
+    job["channel_state"].pop("rescaling", None)  # none is refused
+    other = choose.of([count for count in range(1, 5) if count != vertex["parallelism"]])
+    return _rescaled_first(faults, vertex, other)
+
+
+def _upstream(vertex: dict[str, Any]) -> list[str]:
+    return [one["upstream"] for one in vertex["inputs"]]
+
+
+def _any_subtask(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:
+    """Return the place of a subtask, as faults name it."""
+    vertex: dict[str, Any] = choose.of(job["vertices"])
+    return {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
+
+
 def _with_several_subtasks(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:
     """Return a source of the job, which has several subtasks now."""
     source: dict[str, Any] = choose.of([one for one in job["vertices"] if one["kind"] == "source"])
@@ -169,4 +236,7 @@ _SITUATIONS = (
     _read_ahead,
     _newest_is_saved,
     _given_out_anew,
+    _given_up_while_stored,
+    _triggers_side_by_side,
+    _dealt_out_anew,
 )

@@ -64,6 +64,7 @@ class CheckpointOracle:
         self._newest_completed = -1
         self._completed_ns: int | None = None  # when one was completed last since the start
         self._kept: list[int] = []  # what a restart could begin from, oldest first
+        self._held_on: list[int] = []  # and the one in front that goes next
         self._newest_acknowledged: dict[int, int] = {}  # by task
         self._reported: dict[tuple[int, int], tuple[int, bool]] = {}  # by task and checkpoint
         self._finished = FinishedFlags(violate)
@@ -188,7 +189,8 @@ class CheckpointOracle:
         held = self._end(one, "completes")
         self._completed_ns = self._env.now
         if not one.request.savepoint:
-            self._kept = [*self._kept, number][-self._table.retained :]
+            self._held_on = [*self._kept, number]
+            self._kept = self._held_on[-self._table.retained :]
             if number <= self._newest_completed:
                 says = f"checkpoint {number} completes after {self._newest_completed}"
                 self._violate("completed_ids_increase", says, number)
@@ -288,7 +290,7 @@ class CheckpointOracle:
     def kept(self, numbers: tuple[int, ...], held: Mapping[int, JobCheckpoint]) -> None:
         """Check what the coordinator says that it keeps; its host may hold one more by then."""
         plain = [number for number, one in held.items() if not one.savepoint]
-        if list(numbers) != self._kept or len(plain) > len(numbers) + 1:
+        if list(numbers) != self._kept or not set(plain) <= set(self._held_on):
             says = f"the coordinator says that it keeps {list(numbers)}, it keeps {self._kept}"
             self._violate("cores_agree_with_their_world", f"{says} and holds {plain}")
 

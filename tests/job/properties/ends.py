@@ -19,6 +19,7 @@ _LOSES = {"notification_loss_ratio": 0.5}
 _SILENT = at("source", "crash_task_manager", at_ns=15 * MS, symptom="silent")
 _HEARTBEATS = {"heartbeat_interval_ns": 5 * MS, "heartbeat_timeout_ns": 30 * MS}
 _DELAYED = {"kind": "fixed_delay", "delay_ns": 10 * MS}
+_STORES_SLOWLY = chain(costs={"completion_ns": 15 * MS}, checkpointing={"interval_ns": 20 * MS})
 _LATE_CRASH = at("sink", "crash_task", at_ns=45 * MS)
 
 _ONE_SIDE: dict[str, Any] = {
@@ -338,6 +339,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     ),
     "cores_agree_with_their_world": (
         by_cores(small(chain()), coordinator=cores.SaysNothingIsKept),
+        by_cores(small(_STORES_SLOWLY, _CRASH), world=restarts.keeps_what_was_given_up),
     ),
     "failed_tasks_do_nothing": (
         by_cores(small(chain(), _CRASH), world=restarts.reports_for_the_failed),

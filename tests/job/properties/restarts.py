@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.coordinator import CheckpointCoordinator
+from ckptsim.models.coordinator.plan import Rejected
 from ckptsim.models.recovery.detection import DetectionEffect
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
@@ -23,6 +25,21 @@ def goes_back_too_far(patch: pytest.MonkeyPatch) -> None:
         return next(iter(self.coordinator.completed.values()), None)
 
     patch.setattr(JobWorld, "newest", oldest)
+
+
+def keeps_what_was_given_up(patch: pytest.MonkeyPatch) -> None:
+    """Keep a checkpoint that was given up while it was being stored."""
+    right = CoordinatorHost.store
+
+    def store(self: CoordinatorHost, checkpoint: int, core: CheckpointCoordinator) -> None:
+        record = self.records[checkpoint]
+        if record.status != "pending":
+            vertices = self.planning.finalize(record)
+            assert not isinstance(vertices, Rejected)
+            self.completed[checkpoint] = self._job.checkpoint_of(record, vertices)
+        right(self, checkpoint, core)
+
+    patch.setattr(CoordinatorHost, "store", store)
 
 
 def goes_back_to_savepoints(patch: pytest.MonkeyPatch) -> None:
