@@ -52,7 +52,7 @@ def barrier_protocol(choices: Choices) -> Scenario:
     each = (_on_records, uncoordinated.document, *small)
     on_either = (failing_over.lost, closing.partly_finished, failing_over.resubmitted)
     on_records = (partial(draw, on_buffers=False) for draw in on_either)
-    rare = (situations.document,) * 2
+    rare = (situations.document,) * 4
     return _drawn(choices, (*each * 2, in_flight.document, *rare, *on_records))
 
 

@@ -13,7 +13,13 @@ from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators import buffer_jobs
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.job_environment import add_environment, give_broadcast_state
-from ckptsim.scenarios.generators.small import closing, harmless, in_flight, tight_buffers
+from ckptsim.scenarios.generators.small import (
+    closing,
+    harmless,
+    in_flight,
+    situations,
+    tight_buffers,
+)
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario
@@ -44,7 +50,7 @@ HAZARDS = (
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job with a fault plan; `violates` has the hazards that it may run into."""
     # Jobs on records are the cheaper ones, and have more happen to them.
-    kind = choices.integer(0, 9)
+    kind = choices.integer(0, 11)
     if kind < 4:
         text = add_environment(choices, document(choices))
     elif kind == 4:
@@ -54,6 +60,8 @@ def final_checkpoint(choices: Choices) -> Scenario:
         text = _on_buffers(in_flight.on_buffers(choices))
     elif kind < 8:
         text = _on_buffers(tight_buffers.document(choices))
+    elif kind < 10:
+        text = situations.committing(choices) | {"link": _LINK}
     else:
         text = closing.document(choices)
         text = _on_buffers(text) if text["link"] == "barriers" else text | {"link": _LINK}

@@ -89,6 +89,8 @@ def ordering(choices: Choices) -> Scenario:
     elif present:
         drawn = choices.alike(present)
         faults = choices.several(lambda: SYNC_FAULT_DRAWS[next(drawn)](choices), most=FAULTS_MAX)
+        if len(faults) < FAULTS_MAX and choices.integer(0, 7) == 7:
+            faults = (*faults, _crash_behind_the_end(choices, model))
     if any(isinstance(fault, RepeatIndex) for fault in faults):
         # Of two states with one index the first counts; on several sockets that may be the wrong
         # one, which no core can tell.
@@ -143,6 +145,13 @@ def _crash(choices: Choices) -> SyncFault:
     return CrashPoint(
         side=side, point=choices.of(tuple(Point)), occurrence=choices.of((1, 2, 3, 5))
     )
+
+
+def _crash_behind_the_end(choices: Choices, model: SyncModel) -> CrashPoint:
+    """Return that the source crashes when it has said COMPLETE, perhaps before its last states."""
+    last = len(model.streams) if model.state_kind is StateKind.STREAM else 1
+    occurrence = choices.of((last, last, choices.integer(1, last)))
+    return CrashPoint(side=Side.SOURCE, point=Point.AFTER_COMPLETE, occurrence=occurrence)
 
 
 def hazards_of(model: SyncModel, faults: Iterable[object]) -> tuple[str, ...]:

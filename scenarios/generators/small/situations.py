@@ -5,18 +5,29 @@ Each takes several choices that seldom come together where all are drawn by them
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.small import in_flight
 
 _MS = 1_000_000
+_Arrange = Callable[[Choices, dict[str, Any], list[dict[str, Any]]], list[dict[str, Any]]]
 
 
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
+    return _arranged(choose, _SITUATIONS)
+
+
+def committing(choose: Choices) -> dict[str, Any]:
+    """Return such a job, in one of those situations that matter to transactions."""
+    return _arranged(choose, _OF_TRANSACTIONS)
+
+
+def _arranged(choose: Choices, situations: tuple[_Arrange, ...]) -> dict[str, Any]:
     text = in_flight.document(choose)
-    arrange = choose.of(_SITUATIONS)
+    arrange = choose.of(situations)
     faults = arrange(choose, text["job"], text["faults"])
     return text | {"says": "a small random job in a rare situation", "faults": faults}
 
@@ -177,8 +188,9 @@ def _triggers_side_by_side(
 def _dealt_out_anew(
     choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Rescale a vertex each of whose subtasks reads some of its senders, and none other with it."""
-    name = _with_several_subtasks(choose, job)["name"]
+    """Rescale one side of an edge each of whose receivers reads some of its senders alone."""
+    source = _with_several_subtasks(choose, job)
+    name = source["name"]
     readers = [one for one in job["vertices"] if "inputs" in one]
     vertex = choose.of([one for one in readers if name in _upstream(one)])
     vertex["parallelism"] = max(vertex["parallelism"], choose.of((2, 3)))
@@ -189,12 +201,67 @@ def _dealt_out_anew(
         reader["service_ns"] = choose.of((4, 2)) * _MS
     job["checkpointing"]["mode"] = "unaligned"
     job["channel_state"].pop("rescaling", None)  # none is refused
+    if choose.integer(0, 2) == 2:
+        return _rescaled_first(faults, source, choose.integer(1, source["parallelism"] - 1))
     other = choose.of([count for count in range(1, 5) if count != vertex["parallelism"]])
     return _rescaled_first(faults, vertex, other)
 
 
+def _fewer_sinks(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rescale a sink to fewer subtasks, which take over what the others have pre-committed."""
+    sink = job["vertices"][-1]
+    before = sink["parallelism"]
+    sink |= {"kind": "sink", "parallelism": max(before, choose.of((3, 2)))}
+    for one in sink["inputs"]:
+        one["partitioner"] = choose.of(("hash", "rebalance"))
+    return _rescaled_first(faults, sink, choose.integer(1, sink["parallelism"] - 1))
+
+
+def _half_told(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have checkpoints given up of which a task, or two, never hear, and the others do."""
+    for one in job["vertices"]:
+        if one["kind"] == "source":
+            one["records"] = choose.integer(40, 70) * one["parallelism"]
+    job["checkpointing"]["tolerable_failures"] = 1_000
+    found = [one for one in faults if one["kind"] != "fail_channel_state"]
+    for number in range(1, choose.integer(2, 4)):
+        at = {"checkpoint": number}
+        kind = choose.of(("fail_snapshot", "stray_decline"))
+        fault = {"kind": kind} | at | _any_subtask(choose, job)
+        found.append(fault | ({"delay_ns": 0} if kind == "stray_decline" else {}))
+        found += [
+            {"kind": "lose_notification"} | at | _any_subtask(choose, job)
+            for _ in range(choose.integer(1, 2))
+        ]
+    return found
+
+
+def _marks_of_several(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Rescale a reader for whose channels watermarks of several old ones are in flight."""
+    source = _with_several_subtasks(choose, job)
+    reader = choose.of([one for one in job["vertices"] if source["name"] in _upstream(one)])
+    reader["parallelism"] = max(reader["parallelism"], choose.of((3, 2)))
+    for vertex in job["vertices"]:
+        for one in vertex.get("inputs", ()):
+            if vertex is reader:
+                one["partitioner"] = choose.of(("hash", "rebalance"))
+            elif one["upstream"] == reader["name"]:
+                one["partitioner"] = "rebalance"
+    reader["service_ns"] = choose.of((4, 2)) * _MS
+    job["event_time"] = {"watermark_interval_ns": _MS}
+    job["checkpointing"]["mode"] = "unaligned"
+    job["channel_state"].pop("rescaling", None)  # none is refused
+    return _rescaled_first(faults, reader, choose.integer(1, reader["parallelism"] - 1))
+
+
 def _upstream(vertex: dict[str, Any]) -> list[str]:
-    return [one["upstream"] for one in vertex["inputs"]]
+    return [one["upstream"] for one in vertex.get("inputs", ())]
 
 
 def _any_subtask(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:
@@ -230,7 +297,7 @@ def _rescaled_first(
     return [rescale | {"at_ns": first["at_ns"]} if one is first else one for one in faults]
 
 
-_SITUATIONS = (
+_SITUATIONS: tuple[_Arrange, ...] = (
     _reads_several_splits,
     _copies_in_flight,
     _read_ahead,
@@ -239,4 +306,8 @@ _SITUATIONS = (
     _given_up_while_stored,
     _triggers_side_by_side,
     _dealt_out_anew,
+    _fewer_sinks,
+    _half_told,
+    _marks_of_several,
 )
+_OF_TRANSACTIONS = (_fewer_sinks, _given_up_while_stored, _half_told, _newest_is_saved)

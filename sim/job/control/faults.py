@@ -134,14 +134,8 @@ class FaultPlan:
                 if job.running:
                     job.coordinator.request(savepoint=isinstance(fault, RequestSavepoint))
                 return
-            case Cancel():
-                job.operations.cancel()
-                return
-            case Rescale():
-                job.operations.rescale(fault.vertex, fault.parallelism)
-                return
-            case Resubmit():
-                job.operations.resubmit(fault)
+            case Cancel() | Rescale() | Resubmit():
+                job.operations.carry_out(fault)
                 return
         number = job.number_of(fault.vertex, fault.subtask)
         if number is None:
@@ -175,16 +169,8 @@ class Requestable(Protocol):
 class Operable(Protocol):
     """A job that its user changes."""
 
-    def rescale(self, vertex: str, parallelism: int) -> None:
-        """Change the parallelism of a vertex."""
-        ...
-
-    def resubmit(self, asked: Resubmit) -> None:
-        """Cancel the job, and submit it again."""
-        ...
-
-    def cancel(self) -> None:
-        """Cancel the job for good."""
+    def carry_out(self, asked: Cancel | Rescale | Resubmit) -> None:
+        """Change it, submit it again, or cancel it."""
         ...
 
 

@@ -11,12 +11,12 @@ Source: Apache Flink 1.20.3, AdaptiveScheduler (rescale), CheckpointCoordinator.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
+from ckptsim.scenarios.job.faults import Cancel, Rescale, Resubmit
 from ckptsim.sim.job.settings import in_mode
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.job.faults import Resubmit
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.planning import TaskPlans
     from ckptsim.sim.job.world import JobWorld
@@ -29,13 +29,28 @@ class Operations:
         self._job = job
         self._plans = plans
 
-    def rescale(self, vertex: str, parallelism: int) -> None:
+    def carry_out(self, asked: Cancel | Rescale | Resubmit) -> None:
+        """Do what the user asks for, if the job is still there."""
+        restarts = self._job.coordinator.observer.restarts
+        restarts.asked(asked, is_over=self._is_over)
+        match asked:
+            case Cancel():
+                self._cancel()
+            case Rescale(vertex=vertex, parallelism=parallelism):
+                self._rescale(vertex, parallelism)
+            case Resubmit():
+                self._resubmit(asked)
+            case _ as never:
+                assert_never(never)
+        restarts.carried_out()
+
+    def _rescale(self, vertex: str, parallelism: int) -> None:
         """Restart with another parallelism of a vertex; a restart under way takes it along."""
         job = self._job
         if not self._is_over and self._plans.rescale(vertex, parallelism, job.newest()):
             self._restart(f"{vertex} is rescaled to {parallelism}")
 
-    def resubmit(self, asked: Resubmit) -> None:
+    def _resubmit(self, asked: Resubmit) -> None:
         """Cancel the job, and submit it again with what the user changes."""
         job = self._job
         if self._is_over:
@@ -52,7 +67,7 @@ class Operations:
         job.submitted(newest, settings)
         job.coordinator.observer.submitted()
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """End the job, also while it restarts; sinks leave what they had pre-committed."""
         job = self._job
         if self._is_over:

@@ -57,7 +57,7 @@ class JobOracle(JobObserver):
         self._plane = plane
         self._violate = violate
         self._losses = LossOracle(env, job.recovery.heartbeat, violate)
-        self.restarts: RestartOracle = RestartOracle(env, violate)
+        self.restarts: RestartOracle = RestartOracle(job, env, violate)
         self._files: list[FileOracle] = []
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
@@ -97,10 +97,9 @@ class JobOracle(JobObserver):
         self.tasks.clear()
         self._files.clear()
         self._order.clear()
-        self.checkpoints.attempt_ends()
-        self.notifications.attempt_ends()
-        self._acknowledgements.attempt_ends()
-        self._triggers.attempt_ends()
+        parts = self.checkpoints, self.notifications, self._acknowledgements, self._triggers
+        for one in parts:
+            one.attempt_ends()
 
     def task(self, task: ObservedTask) -> TaskOracle:
         """Return the oracle of a task; it is new at the first call of an attempt."""
@@ -146,6 +145,7 @@ class JobOracle(JobObserver):
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Check that the attempt begins from a cut."""
         self._halted = False
+        self.restarts.begun(self._job)
         if self._job.checkpointing.coordinated:
             self._origins.begun(restored)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,9 @@ from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import ALL_PROPERTIES, PROPERTIES
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.slots import OURS
@@ -137,3 +140,25 @@ def test_a_closed_task_whose_acknowledgement_was_lost_is_waited_for() -> None:
     result = run_world(small(job, late, at("source", "lose_acknowledgement", checkpoint=4)), seed=1)
     assert [row.checkpoint_id for row in result.checkpoints if row.status != "completed"] == [4]
     assert result.violations == []
+
+
+@pytest.mark.parametrize("asked", [{"kind": "rescale", "parallelism": 2}, {"kind": "resubmit"}])
+def test_what_a_user_asks_for_is_done(
+    asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change that nobody restarts for is a violation of its own."""
+    monkeypatch.setattr(Operations, "_restart", lambda *_: None)
+    fault = {"vertex": "sink", "at_ns": 20 * MS, "parallelism": 2} | asked
+    result = run_world(small(chain(60), fault), seed=0)
+    assert "restarts_have_a_cause" in {row.property for row in result.violations}
+
+
+@pytest.mark.parametrize("plane", Plane)
+def test_a_rescaled_job_begins_with_what_was_asked_for(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restart that leaves the parallelism as it was is a violation."""
+    monkeypatch.setattr(Changes, "rescale", lambda *_: None)
+    fault = {"kind": "rescale", "vertex": "sink", "at_ns": 20 * MS, "parallelism": 2}
+    result = run_world(placed(small(chain(60), fault), plane), seed=0)
+    assert {row.property for row in result.violations} == {"restarts_have_a_cause"}

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.job import Rescaling
+from ckptsim.scenarios.job.faults import Cancel, Rescale, Resubmit
+
 if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.oracle.view import Violate
     from ckptsim.sim.kernel import Environment
 
@@ -17,6 +21,12 @@ _NAME = "restarts_have_a_cause"
 
 class RestartObserver:
     """Is told of who lets a job restart."""
+
+    def asked(self, asked: Cancel | Rescale | Resubmit, /, *, is_over: bool) -> None:
+        """Note what the user asks for; is_over: of a job that nothing changes any more."""
+
+    def carried_out(self) -> None:
+        """Note that this was dealt with."""
 
     def wanted(self) -> None:
         """Note that the user wants a restart from here on, until `answered` is called."""
@@ -37,16 +47,38 @@ class RestartObserver:
 class RestartOracle(RestartObserver):
     """What the user and the restart strategy have said of one job."""
 
-    def __init__(self, env: Environment, violate: Violate) -> None:
+    def __init__(self, job: Job, env: Environment, violate: Violate) -> None:
+        self._may_refuse = job.channel_state.rescaling is not Rescaling.ALLOWED
         self._env = env
         self._violate = violate
         self._is_wanted = self._is_given_up = False
         self._from_ns = 0  # no restart before it
         self._lost: int | None = None  # a task manager whose loss is known, and the job not told
+        self._asked: Rescale | Resubmit | None = None  # what is not restarted for so far
+        self._changes: Rescale | Resubmit | None = None  # from the next attempt on
+
+    def asked(self, asked: Cancel | Rescale | Resubmit, /, *, is_over: bool) -> None:
+        """Expect a restart for a change."""
+        self._asked = None if is_over or isinstance(asked, Cancel) else asked
+
+    def carried_out(self) -> None:
+        """Check that there was one, unless what is in flight may forbid the change."""
+        asked, self._asked = self._asked, None
+        if asked is not None and not (self._may_refuse and asked.vertex):
+            self._violate(_NAME, f"the user asks in vain to {_called(asked)}")
+
+    def begun(self, job: Job) -> None:
+        """Check that an attempt begins with what the user has changed last."""
+        asked, self._changes = self._changes, None
+        now = {one.name: one.parallelism for one in job.vertices}
+        if asked is not None and asked.vertex and now[asked.vertex] != asked.parallelism:
+            says = f"{asked.vertex} has {now[asked.vertex]} subtasks, though the user wants to "
+            self._violate(_NAME, f"{says}{_called(asked)}")
 
     def wanted(self) -> None:
         """Expect that nobody is asked of the restart that follows, and that it waits for none."""
         self._is_wanted, self._from_ns = True, 0
+        self._asked, self._changes = None, self._asked or self._changes
 
     def answered(self) -> None:
         """Expect failures again."""
@@ -92,3 +124,8 @@ class RestartOracle(RestartObserver):
         elif self._env.now < self._from_ns:
             says = f"tasks are deployed, which the restart strategy lets happen at {self._from_ns}"
             self._violate(_NAME, f"{says} ns")
+
+
+def _called(asked: Rescale | Resubmit) -> str:
+    rescaled = f"rescale {asked.vertex} to {asked.parallelism}" if asked.vertex else ""
+    return rescaled or "submit the job again"
