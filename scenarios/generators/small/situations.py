@@ -225,7 +225,7 @@ def _half_told(
     """Have checkpoints given up of which a task, or two, never hear, and the others do."""
     for one in job["vertices"]:
         if one["kind"] == "source":
-            one["records"] = choose.integer(40, 70) * one["parallelism"]
+            one["records"] = choose.integer(25, 40) * one["parallelism"]
     job["checkpointing"]["tolerable_failures"] = 1_000
     found = [one for one in faults if one["kind"] != "fail_channel_state"]
     for number in range(1, choose.integer(2, 4)):

@@ -262,7 +262,8 @@ OURS: dict[str, str] = {
         "A failure goes back to the newest checkpoint, a user also to a savepoint of the attempt."
     ),
     "restarts_have_a_cause": (
-        "A strategy is asked of failures alone, deploys nothing early; a loss fails its attempt."
+        "A strategy is asked of failures alone, deploys nothing early; a loss fails its attempt; "
+        "what a user asks for is done."
     ),
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }
