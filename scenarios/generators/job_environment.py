@@ -7,6 +7,7 @@ checkpoint is triggered, and most faults strike the same few checkpoints.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
@@ -45,14 +46,17 @@ _SILENT = ("unreachable", "silent")
 KINDS = (*_OF_USERS, *_LATE, *_AT_CHECKPOINT, "stall_task", *_CRASHES)
 # Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets that are
 # told at the snapshot are none: a task that closes can wait for one for ever.
-CHANNEL_STATES: tuple[dict[str, Any], ...] = (
-    {"handled_by": "downstream"},
-    {"handled_by": "downstream", "recovered": "atomic"},
-    {"spilling": "continuous", "replay_from": "file_index"},
-    {"ordered_edges": "reassigned"},
-    {"rescaling": "keyed"},
-    {"rescaling": "refused"},
-    {"persistence": "log_service"},
+CHANNEL_STATES = tuple(
+    MappingProxyType(table)  # all runs of a process share them, and some change their own
+    for table in (
+        {"handled_by": "downstream"},
+        {"handled_by": "downstream", "recovered": "atomic"},
+        {"spilling": "continuous", "replay_from": "file_index"},
+        {"ordered_edges": "reassigned"},
+        {"rescaling": "keyed"},
+        {"rescaling": "refused"},
+        {"persistence": "log_service"},
+    )
 )
 # A heartbeat that is missed later than this is for longer runs than random ones.
 _TIMEOUT_NS_MAX = 1_000 * _MS

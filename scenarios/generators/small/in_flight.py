@@ -6,6 +6,7 @@ another checkpoint that comes while what was restored is still being read.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
@@ -18,12 +19,15 @@ _FAILURES = (
     *("crash_task_manager", "crash_job_manager"),
 )
 # How what is in flight is kept: more often the ways in which records of ordered edges are, too.
-_KEPT: tuple[dict[str, Any], ...] = (
-    {},
-    {"ordered_edges": "reassigned"},
-    {"spilling": "continuous", "replay_from": "file_index"},
-    {"ordered_edges": "reassigned"},
-    {"handled_by": "downstream"},
+_KEPT = tuple(
+    MappingProxyType(table)
+    for table in (
+        {},
+        {"ordered_edges": "reassigned"},
+        {"spilling": "continuous", "replay_from": "file_index"},
+        {"ordered_edges": "reassigned"},
+        {"handled_by": "downstream"},
+    )
 )
 
 
@@ -50,7 +54,7 @@ def document(choose: Choices) -> dict[str, Any]:
             "timeout_ns": 600_000 * _MS,
             "min_pause_ns": 0,
         },
-        "channel_state": choose.of((*_KEPT, choose.of(CHANNEL_STATES))),
+        "channel_state": dict(choose.of((*_KEPT, choose.of(CHANNEL_STATES)))),
         "costs": {
             "rpc_ns": choose.of((0, _MS // 2)),
             "read_record_ns": choose.of((_MS // 4, 0, _MS)),

@@ -54,7 +54,7 @@ def random_job(seed: int) -> Scenario:
 
 def _channel_state(random: Random) -> dict[str, Any]:
     """Return how in-flight data is kept: in half of the jobs as Apache Flink does."""
-    return random.choice(CHANNEL_STATES) if random.random() < 0.5 else {}
+    return dict(random.choice(CHANNEL_STATES)) if random.random() < 0.5 else {}
 
 
 def _event_time(random: Random) -> dict[str, Any]:
