@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.small.parts import subtask_of
 
 _MS = 1_000_000
 _US = 1_000
@@ -117,9 +118,7 @@ def given_up(choose: Choices) -> dict[str, Any]:
     if choose.integer(0, 2):  # a task fails while it writes, and others go on for a while
         job["recovery"] = {"timed": True}
         job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 5)) * _MS}
-        vertex = choose.of((source, *readers))
-        crash = {"kind": "crash_task", "vertex": vertex["name"]}
-        crash["subtask"] = choose.integer(0, vertex["parallelism"] - 1)
+        crash = {"kind": "crash_task"} | subtask_of(choose, choose.of((source, *readers)))
         at_ns = 10 * _MS + choose.integer(0, 2) * table["interval_ns"] + choose.integer(2, 30) * _MS
         faults.append(crash | {"at_ns": at_ns})
     return _document(job, faults)

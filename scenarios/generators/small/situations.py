@@ -10,6 +10,7 @@ from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.small import in_flight
+from ckptsim.scenarios.generators.small.parts import subtask_of
 
 _MS = 1_000_000
 _Arrange = Callable[[Choices, dict[str, Any], list[dict[str, Any]]], list[dict[str, Any]]]
@@ -103,7 +104,7 @@ def _newest_is_saved(
         if one["kind"] == "source":
             one["records"] = choose.integer(40, 60) * one["parallelism"]
     asked_ns = choose.integer(1, 2) * interval_ns + choose.integer(1, 5) * _MS
-    crash = {"kind": "crash_task"} | _any_subtask(choose, job)
+    crash = {"kind": "crash_task"} | subtask_of(choose, choose.of(job["vertices"]))
     saved = [
         {"kind": "request_savepoint", "at_ns": asked_ns},
         crash | {"at_ns": asked_ns + choose.of((25, 15, 40)) * _MS},
@@ -160,7 +161,7 @@ def _given_up_while_stored(
         if one["kind"] == "source":
             one["records"] = choose.integer(40, 70) * one["parallelism"]
     at_ns = choose.integer(1, 3) * interval_ns + choose.integer(4, 14) * _MS
-    crash = {"kind": "crash_task"} | _any_subtask(choose, job)
+    crash = {"kind": "crash_task"} | subtask_of(choose, choose.of(job["vertices"]))
     found = [crash | {"at_ns": at_ns}]
     if choose.flag():
         again_ns = at_ns + choose.integer(10, 40) * _MS
@@ -175,9 +176,9 @@ def _triggers_side_by_side(
     job["costs"]["rpc_jitter_ns"] = choose.of((15, 5)) * _MS
     job["checkpointing"] |= {"mode": "aligned", "max_concurrent": choose.of((3, 2))}
     job["checkpointing"]["interval_ns"] = choose.of((4, 8)) * _MS
-    kind = ("request_savepoint", "request_checkpoint")
+    kinds = ("request_savepoint", "request_checkpoint")
     asked = [
-        {"kind": choose.of(kind), "at_ns": choose.integer(4, 24) * _MS}
+        {"kind": choose.of(kinds), "at_ns": choose.integer(4, 24) * _MS}
         for _ in range(choose.integer(1, 3))
     ]
     # What overtakes does so one at a time, so nobody submits the job again in such a mode.
@@ -227,14 +228,15 @@ def _half_told(
         if one["kind"] == "source":
             one["records"] = choose.integer(25, 40) * one["parallelism"]
     job["checkpointing"]["tolerable_failures"] = 1_000
+    # A file that fails would give them up at all who share it, each of which knows by itself.
     found = [one for one in faults if one["kind"] != "fail_channel_state"]
     for number in range(1, choose.integer(2, 4)):
         at = {"checkpoint": number}
         kind = choose.of(("fail_snapshot", "stray_decline"))
-        fault = {"kind": kind} | at | _any_subtask(choose, job)
+        fault = {"kind": kind} | at | subtask_of(choose, choose.of(job["vertices"]))
         found.append(fault | ({"delay_ns": 0} if kind == "stray_decline" else {}))
         found += [
-            {"kind": "lose_notification"} | at | _any_subtask(choose, job)
+            {"kind": "lose_notification"} | at | subtask_of(choose, choose.of(job["vertices"]))
             for _ in range(choose.integer(1, 2))
         ]
     return found
@@ -262,12 +264,6 @@ def _marks_of_several(
 
 def _upstream(vertex: dict[str, Any]) -> list[str]:
     return [one["upstream"] for one in vertex.get("inputs", ())]
-
-
-def _any_subtask(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:
-    """Return the place of a subtask, as faults name it."""
-    vertex: dict[str, Any] = choose.of(job["vertices"])
-    return {"vertex": vertex["name"], "subtask": choose.integer(0, vertex["parallelism"] - 1)}
 
 
 def _with_several_subtasks(choose: Choices, job: dict[str, Any]) -> dict[str, Any]:

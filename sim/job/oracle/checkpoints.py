@@ -291,8 +291,8 @@ class CheckpointOracle:
         """Check what the coordinator says that it keeps; its host may hold one more by then."""
         plain = [number for number, one in held.items() if not one.savepoint]
         if list(numbers) != self._kept or not set(plain) <= set(self._held_on):
-            says = f"the coordinator says that it keeps {list(numbers)}, it keeps {self._kept}"
-            self._violate("cores_agree_with_their_world", f"{says} and holds {plain}")
+            says = f"the coordinator says that it keeps {list(numbers)}, and its host holds {plain}"
+            self._violate("cores_agree_with_their_world", f"{says}, where {self._kept} are kept")
 
     def _check_expired(self, one: CheckpointRecord) -> None:
         """Check that nobody whom an expired checkpoint waits for had closed long before.

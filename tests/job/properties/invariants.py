@@ -263,7 +263,7 @@ OURS: dict[str, str] = {
     ),
     "restarts_have_a_cause": (
         "A strategy is asked of failures alone, deploys nothing early; a loss fails its attempt; "
-        "what a user asks for is done."
+        "a change that a user asks for is made."
     ),
     "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }

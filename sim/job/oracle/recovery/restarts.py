@@ -22,7 +22,7 @@ _NAME = "restarts_have_a_cause"
 class RestartObserver:
     """Is told of who lets a job restart."""
 
-    def asked(self, asked: Cancel | Rescale | Resubmit, /, *, is_over: bool) -> None:
+    def asked(self, change: Cancel | Rescale | Resubmit, /, *, is_over: bool) -> None:
         """Note what the user asks for; is_over: of a job that nothing changes any more."""
 
     def carried_out(self) -> None:
@@ -57,9 +57,9 @@ class RestartOracle(RestartObserver):
         self._asked: Rescale | Resubmit | None = None  # what is not restarted for so far
         self._changes: Rescale | Resubmit | None = None  # from the next attempt on
 
-    def asked(self, asked: Cancel | Rescale | Resubmit, /, *, is_over: bool) -> None:
+    def asked(self, change: Cancel | Rescale | Resubmit, /, *, is_over: bool) -> None:
         """Expect a restart for a change."""
-        self._asked = None if is_over or isinstance(asked, Cancel) else asked
+        self._asked = None if is_over or isinstance(change, Cancel) else change
 
     def carried_out(self) -> None:
         """Check that there was one, unless what is in flight may forbid the change."""
@@ -127,5 +127,6 @@ class RestartOracle(RestartObserver):
 
 
 def _called(asked: Rescale | Resubmit) -> str:
-    rescaled = f"rescale {asked.vertex} to {asked.parallelism}" if asked.vertex else ""
-    return rescaled or "submit the job again"
+    if not asked.vertex:
+        return "submit the job again"
+    return f"rescale {asked.vertex} to {asked.parallelism}"
