@@ -7,9 +7,17 @@ WatermarkOutputMultiplexer, whose least is that of all splits, also of one that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+
+RESTORED = "restored_watermarks_stay_true"
 
 
 class InputMarks:
@@ -89,8 +97,118 @@ class SplitMarks:
         return self._idle_timeout_ns is not None and now_ns - since_ns >= self._idle_timeout_ns
 
 
-def what_is_told(told: tuple[int, bool]) -> str:
-    """Return a watermark, in ns, and whether its sender is idle, in words."""
+class EventTimeObserver:
+    """Is told what a task hears, makes and tells of event time; this one takes note of nothing."""
+
+    def event_time_reached(self, timestamp: int, /) -> None:
+        """Note the watermark of the task, in ns."""
+
+    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
+        """Note that a record of a split is processed next, and its event time in ns."""
+
+    def mark_recovered(self, channel: int, watermark: int, /) -> None:
+        """Note a watermark that was in flight, of one of the channels that an input stands for."""
+
+    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
+        """Note what the sender of an input tells of event time; None: nothing new."""
+
+    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
+        """Note what the task has told of event time, once it has dealt with what it took."""
+
+    def splits_opened(self, moved: Sequence[int], /) -> None:
+        """Note that a source begins to read; moved: splits that other subtasks may have had."""
+
+    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
+        """Note what a source has told of event time by now; unread: splits with records left."""
+
+
+class EventTimeOracle(EventTimeObserver):
+    """What one task of one attempt has heard, made and told of event time.
+
+    rescaled: vertices with inputs that were rescaled, in any attempt so far.  idle_splits: of all
+    tasks, that were idle at any time.  moved_splits: that can have moved to other subtasks.
+    """
+
+    def __init__(self, job: Job, task: TaskOracle) -> None:
+        self._task = task
+        self.rescaled: Mapping[str, None] = {}
+        self.idle_splits: dict[int, None] = {}
+        self.moved_splits: dict[int, None] = {}
+        self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
+        self._reached: int | None = None
+        self._idle_timeout_ns = job.event_time.idle_timeout_ns
+        self._input_marks: InputMarks | None = None
+        self._split_marks: SplitMarks | None = None
+
+    def event_time_reached(self, timestamp: int, /) -> None:
+        """Note that no record up to an instant is to come of a split that was never idle."""
+        self._reached = timestamp
+
+    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
+        """Note what an input tells, in the world's own account of event time."""
+        if self._input_marks is None:
+            self._input_marks = InputMarks(len(self._task.inputs))
+        self._input_marks.take(channel, watermark, idle=idle)
+
+    def mark_recovered(self, channel: int, watermark: int, /) -> None:
+        """Note what an input told before the restart, by which its sender may not hold any more."""
+        if self._task.inputs[channel].sender.task.place[0] in self.rescaled:
+            self._in_flight = max(self._in_flight, watermark)
+
+    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
+        """Check that the task has told what follows from its inputs.
+
+        Of gates that take in-flight data over, each channel stands for several, in a core's hands.
+        """
+        marks = self._input_marks
+        if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
+            return
+        self._check_told("inputs", (watermark, idle), (marks.event_time, marks.idle))
+
+    def _check_told(self, of: str, told: tuple[int, bool], due: tuple[int, bool]) -> None:
+        """Compare watermark and status that the task has told with those of its inputs or splits.
+
+        What follows from a wrong one is told once.
+        """
+        if told == due:
+            return
+        says = f"{self._task.name} tells {_told(told)}, but its {of} {_told(due)}"
+        self._task.violate("event_time_follows_inputs", says)
+        self._input_marks = self._split_marks = None
+
+    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
+        """Check that a record is not behind the watermark, unless that went on without its split.
+
+        Splits have their records in order of time.  A split that was idle may stay behind others.
+        Watermarks that were in flight when a source was rescaled speak for the splits that it had;
+        those that a source tells in an attempt, for the splits that it has.  Those in flight behind
+        a vertex that was rescaled speak for what its old subtasks had in front of them.
+        """
+        if self._split_marks is not None:
+            self._split_marks.read(split, timestamp, self._task.now_ns)
+        late = self._reached is not None and timestamp <= self._reached
+        if late and split not in self.idle_splits:
+            moved = split in self.moved_splits or timestamp <= self._in_flight
+            misled = self._task.inputs and moved
+            name = RESTORED if misled else "no_record_is_late"
+            says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
+            self._task.violate(name, f"{says} its watermark {self._reached} ns")
+
+    def splits_opened(self, moved: Sequence[int], /) -> None:
+        """Note for which splits watermarks in flight need not speak."""
+        self.moved_splits.update(dict.fromkeys(moved))
+        self._split_marks = SplitMarks(self._idle_timeout_ns, self._task.now_ns)
+
+    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
+        """Check that a source has told what follows from its splits; note those that are idle."""
+        marks = self._split_marks
+        if marks is None:
+            return
+        self.idle_splits.update(dict.fromkeys(marks.tell(unread, self._task.now_ns)))
+        self._check_told("splits", (watermark, idle), (marks.event_time, marks.idle))
+
+
+def _told(told: tuple[int, bool]) -> str:
     watermark, idle = told
     says = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
     return f"{says}, {'idle' if idle else 'active'}"

@@ -110,8 +110,8 @@ class JobOracle(JobObserver):
             )
             found.notifications = self.notifications
             found.lifecycle.completed = self._completed
-            found.lifecycle.idle_splits = self.idle_splits
-            found.lifecycle.moved_splits = self._moved_splits
+            found.event_time.idle_splits = self.idle_splits
+            found.event_time.moved_splits = self._moved_splits
             found.order = self._order
             found.peers = self.tasks
         return found
@@ -173,7 +173,7 @@ class JobOracle(JobObserver):
             task.lifecycle.ended_before = restored is not None and _had_ended(restored, task)
             task.lifecycle.was_rescaled = self._was_rescaled
             task.lifecycle.was_rescaled_before = was_rescaled_before
-            task.lifecycle.rescaled = self._rescaled
+            task.event_time.rescaled = self._rescaled
             written = self._plane.written(task.task)
             for out, amount in zip(task.outputs, written, strict=True):
                 out.restored_amount = amount

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
+from ckptsim.sim.job.oracle.event_time import EventTimeObserver
 from ckptsim.sim.job.oracle.recovery.restarts import RestartObserver
 
 if TYPE_CHECKING:
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
 
 
 class TaskObserver:
-    """Is told what a task does about checkpoints; `lifecycle` is told of its end."""
+    """Is told what a task does about checkpoints; others are told of its end and of event time."""
 
     lifecycle = LifecycleObserver()
+    event_time = EventTimeObserver()
 
     def seen(self, barrier: Barrier, /) -> None:
         """Note that the task hears of a checkpoint by an announcement or a remote call."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.channels.persister import PersisterStatus
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
+from ckptsim.sim.job.oracle.event_time import EventTimeOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
 from ckptsim.sim.job.oracle.writing import WritingOracle
@@ -37,7 +38,6 @@ class TaskOracle(WritingOracle):
     attempt is over.  order: of the records of its vertex, shared by all its tasks.
     """
 
-    lifecycle: LifecycleOracle
     notifications: NotificationOracle
 
     def __init__(self, job: Job, plane: PlaneView, task: ObservedTask, violate: Violate) -> None:
@@ -51,6 +51,7 @@ class TaskOracle(WritingOracle):
         self.is_over = False
         self.order = OrderedRecords(violate)
         self.lifecycle = LifecycleOracle(job, self)
+        self.event_time = EventTimeOracle(job, self)
         self._timed = job.checkpointing.mode is Mode.ALIGNED_TIMEOUT
         # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
         # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").

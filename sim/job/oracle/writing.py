@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
+    from ckptsim.sim.job.oracle.event_time import EventTimeOracle
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.job.port import ObservedTask
 
@@ -34,6 +35,7 @@ class WritingOracle(TaskObserver):
     plane: PlaneView
     violate: Violate
     lifecycle: LifecycleOracle
+    event_time: EventTimeOracle
     inputs: list[ChannelOracle]
     outputs: list[ChannelOracle]
     is_over: bool

@@ -14,20 +14,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.lifecycle import NO_WATERMARK, TaskState
+from ckptsim.models.lifecycle import TaskState
 from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.oracle.channels import AT_ONCE
 from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
-from ckptsim.sim.job.oracle.event_time import InputMarks, SplitMarks, what_is_told
+from ckptsim.sim.job.oracle.event_time import RESTORED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
 
 _ORDER = ("watermark", "end of data", "end of partition")
 _MARKS = "end_marks_in_order"
-_RESTORED = "restored_watermarks_stay_true"
 # For how long a source may read on behind the instant that ends it; an assumption: far more than
 # any record, or restore, of a job takes that is that small.
 _OVERTIME_NS = 1_000_000_000
@@ -40,11 +39,8 @@ class LifecycleOracle(LifecycleObserver):
     cut_off: a source that was stopped before it had ended; cut_short: without drain.
     restored_id, completed: the checkpoint that the attempt began from and those of the job that are
     complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far;
-    was_rescaled_before: in one before this.  rescaled: vertices with inputs that were, in any
-    attempt so far.  ended_before: subtasks of its vertex had finished, or ended their data, in the
-    checkpoint that the attempt began from.
-    idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
-    other subtasks.
+    was_rescaled_before: in one before this.  ended_before: subtasks of its vertex had finished, or
+    ended their data, in the checkpoint that the attempt began from.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
     """
 
@@ -58,15 +54,7 @@ class LifecycleOracle(LifecycleObserver):
         self.closed_ns: int | None = None
         self.restored_id: int | None = None
         self.was_rescaled = self.was_rescaled_before = self.misled = False
-        self.rescaled: Mapping[str, None] = {}
-        self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
         self.completed: dict[int, None] = {}
-        self.idle_splits: dict[int, None] = {}
-        self.moved_splits: dict[int, None] = {}
-        self._event_time: int | None = None
-        self._idle_timeout_ns = job.event_time.idle_timeout_ns
-        self._input_marks: InputMarks | None = None
-        self._split_marks: SplitMarks | None = None
         self._marks: list[str] = []
         self._final_inputs: dict[int, None] = {}
         self._calls: list[tuple[str, int]] = []
@@ -143,75 +131,8 @@ class LifecycleOracle(LifecycleObserver):
         # Of an attempt that was rescaled the checkpoint has the sender's own records behind it.
         self.misled = is_of_all and (self.was_rescaled_before or (self.was_rescaled and is_own))
         says = f"{task.name} processes a record of {end.sender.name} behind the final watermark "
-        name = _RESTORED if self.misled else _MARKS
+        name = RESTORED if self.misled else _MARKS
         self._violate(name, f"{says}that the checkpoint had of their channel")
-
-    def event_time_reached(self, timestamp: int, /) -> None:
-        """Note that no record up to an instant is to come of a split that was never idle."""
-        self._event_time = timestamp
-
-    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
-        """Note what an input tells, in the world's own account of event time."""
-        if self._input_marks is None:
-            self._input_marks = InputMarks(len(self._task.inputs))
-        self._input_marks.take(channel, watermark, idle=idle)
-
-    def mark_recovered(self, channel: int, watermark: int, /) -> None:
-        """Note what an input told before the restart, by which its sender may not hold any more."""
-        if self._task.inputs[channel].sender.task.place[0] in self.rescaled:
-            self._in_flight = max(self._in_flight, watermark)
-
-    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
-        """Check that the task has told what follows from its inputs.
-
-        Of gates that take in-flight data over, each channel stands for several, in a core's hands.
-        """
-        marks = self._input_marks
-        if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
-            return
-        self._check_told("inputs", (watermark, idle), (marks.event_time, marks.idle))
-
-    def _check_told(self, of: str, told: tuple[int, bool], due: tuple[int, bool]) -> None:
-        """Compare watermark and status that the task has told with those of its inputs or splits.
-
-        What follows from a wrong one is told once.
-        """
-        if told == due:
-            return
-        says = f"{self._task.name} tells {what_is_told(told)}, but its {of} {what_is_told(due)}"
-        self._violate("event_time_follows_inputs", says)
-        self._input_marks = self._split_marks = None
-
-    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
-        """Check that a record is not behind the watermark, unless that went on without its split.
-
-        Splits have their records in order of time.  A split that was idle may stay behind others.
-        Watermarks that were in flight when a source was rescaled speak for the splits that it had;
-        those that a source tells in an attempt, for the splits that it has.  Those in flight behind
-        a vertex that was rescaled speak for what its old subtasks had in front of them.
-        """
-        if self._split_marks is not None:
-            self._split_marks.read(split, timestamp, self._task.now_ns)
-        late = self._event_time is not None and timestamp <= self._event_time
-        if late and split not in self.idle_splits:
-            moved = split in self.moved_splits or timestamp <= self._in_flight
-            misled = self._task.inputs and moved
-            name = _RESTORED if misled else "no_record_is_late"
-            says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
-            self._violate(name, f"{says} its watermark {self._event_time} ns")
-
-    def splits_opened(self, moved: Sequence[int], /) -> None:
-        """Note for which splits watermarks in flight need not speak."""
-        self.moved_splits.update(dict.fromkeys(moved))
-        self._split_marks = SplitMarks(self._idle_timeout_ns, self._task.now_ns)
-
-    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
-        """Check that a source has told what follows from its splits; note those that are idle."""
-        marks = self._split_marks
-        if marks is None:
-            return
-        self.idle_splits.update(dict.fromkeys(marks.tell(unread, self._task.now_ns)))
-        self._check_told("splits", (watermark, idle), (marks.event_time, marks.idle))
 
     def called(self, what: str, operator: int, /) -> None:
         """Check that an operator is called at most once for each thing, and not after the wrong."""
@@ -344,7 +265,8 @@ class LifecycleOracle(LifecycleObserver):
         if self._final and not self._naive:
             unpolled = [out.receiver.name for out in task.outputs if out.drained is None]
             missing += [f"{name} to take its EndOfData" for name in unpolled]
-        missing += [f"EndOfPartition of {one.sender.name}" for one in task.inputs if not one.over]
+        open_inputs = [channel.sender.name for channel in task.inputs if channel.over is None]
+        missing += [f"EndOfPartition of {name}" for name in open_inputs]
         if self._ended is None:
             missing.append("the end of its data")
         if task.is_writing or task.task.ending.has_writes:
@@ -369,8 +291,8 @@ class LifecycleOracle(LifecycleObserver):
                 self._violate("sources_read_to_their_end", says)
         late_ns = 0 if self.closed_ns is not None else self._late_ns()
         if late_ns and not self._task.task.ending.has_writes:
-            says = f"{self._task.name} has not closed {late_ns} ns after all it waits for was over"
-            self._violate(AT_ONCE, says)
+            says = f"{self._task.name} has not closed {late_ns} ns after all that it waits for "
+            self._violate(AT_ONCE, f"{says}was over")
 
     def _late_ns(self) -> int:
         """Return how long ago the last wait was over, 0 while one is not or where there are none.
@@ -385,7 +307,8 @@ class LifecycleOracle(LifecycleObserver):
         over = [wait for wait in waits if wait is not None]
         if len(over) < len(waits):
             return 0
-        return max(0, self._task.late_ns(max(self._ended, self._complete, self._settled, *over)))
+        last = max(self._ended, self._complete, self._settled, *over)
+        return max(0, self._task.late_ns(last))
 
     def _violate(self, name: str, says: str) -> None:
         self._task.violate(name, says)

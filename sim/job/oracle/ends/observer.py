@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ckptsim.models.lifecycle import TaskState
 
 
@@ -27,27 +25,6 @@ class LifecycleObserver:
 
     def record_taken(self, channel: int, /) -> None:
         """Note that a whole record of an input is processed next."""
-
-    def event_time_reached(self, timestamp: int, /) -> None:
-        """Note the watermark of the task, in ns."""
-
-    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
-        """Note that a record of a split is processed next, and its event time in ns."""
-
-    def mark_recovered(self, channel: int, watermark: int, /) -> None:
-        """Note a watermark that was in flight, of one of the channels that an input stands for."""
-
-    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
-        """Note what the sender of an input tells of event time; None: nothing new."""
-
-    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
-        """Note what the task has told of event time, once it has dealt with what it took."""
-
-    def splits_opened(self, moved: Sequence[int], /) -> None:
-        """Note that a source begins to read; moved: splits that other subtasks may have had."""
-
-    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
-        """Note what a source has told of event time by now; unread: splits with records left."""
 
     def state_changed(self, state: TaskState, /) -> None:
         """Note the state that the task takes on."""

@@ -91,7 +91,7 @@ class RecoveredGate:
             return None
         if isinstance(item, Mark):
             if item.watermark is not None:
-                observer = self._task.observer.lifecycle
+                observer = self._task.observer.event_time
                 observer.mark_recovered(channel.spec.input, item.watermark)
             item.tell(self, place)
             self._task.event_time.pass_on()

@@ -53,14 +53,14 @@ class EventTime:
 
     def take(self, channel: int, mark: Mark) -> None:
         """Take what a sender tells, and pass on what changes by it."""
-        self._task.observer.lifecycle.mark_taken(channel, mark.watermark, idle=mark.idle)
+        self._task.observer.event_time.mark_taken(channel, mark.watermark, idle=mark.idle)
         mark.tell(self, channel)
         self.pass_on()
         self._settled()
 
     def end(self, channel: int) -> None:
         """Take the final watermark of a channel, by which an idle one is active again."""
-        observer = self._task.observer.lifecycle
+        observer = self._task.observer.event_time
         observer.mark_taken(channel, FINAL_WATERMARK, idle=False)
         self.take_status(channel, idle=False)
         self.take_watermark(channel, FINAL_WATERMARK)
@@ -69,7 +69,7 @@ class EventTime:
     def _settled(self) -> None:
         if self._is_on:
             told = self._told
-            self._task.observer.lifecycle.mark_passed_on(told.watermark, idle=told.idle)
+            self._task.observer.event_time.mark_passed_on(told.watermark, idle=told.idle)
 
     def take_watermark(self, channel: int, timestamp: int) -> None:
         """Take a watermark; the final one moves event time before it counts for the task's end."""
@@ -91,14 +91,14 @@ class EventTime:
             return
         if self._valve.has_passed_idle:
             self._task.attempt.goal("watermark_passed_an_idle_input")
-        self._task.observer.lifecycle.event_time_reached(self._told.watermark)
+        self._task.observer.event_time.event_time_reached(self._told.watermark)
         self._task.emit(mark)
 
     def record_taken(self, record: Record) -> None:
         """Tell the observer the event time of a record that is processed next."""
         if self._is_on:
             timestamp = timestamp_of(self._task.attempt.graph, record)
-            self._task.observer.lifecycle.timed_record_taken(record // SOURCE_SPAN, timestamp)
+            self._task.observer.event_time.timed_record_taken(record // SOURCE_SPAN, timestamp)
 
 
 class SourceMarks:
@@ -124,7 +124,7 @@ class SourceMarks:
         source = self._source
         self._began_ns = source.env.now
         was_rescaled = len(set(source.attempt.world.parallelisms[source.spec.vertex.name])) > 1
-        source.observer.lifecycle.splits_opened(list(source.splits) if was_rescaled else [])
+        source.observer.event_time.splits_opened(list(source.splits) if was_rescaled else [])
         self._tick()
 
     def read(self, split: Split, record: Record) -> None:
@@ -132,7 +132,7 @@ class SourceMarks:
         if self._table.watermark_interval_ns is not None:
             timestamp = timestamp_of(self._source.attempt.graph, record)
             self._latest[split.number] = timestamp
-            self._source.observer.lifecycle.timed_record_taken(split.number, timestamp)
+            self._source.observer.event_time.timed_record_taken(split.number, timestamp)
             self._read_ns[split.number] = self._source.env.now
 
     def _tick(self) -> None:
@@ -154,9 +154,9 @@ class SourceMarks:
         known = [self._latest[split] for split in active if split in self._latest]
         watermark = min(known) - 1 if known and len(known) == len(active) else NO_WATERMARK
         mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
-        source.observer.lifecycle.splits_told(unread, self._told.watermark, idle=self._told.idle)
+        source.observer.event_time.splits_told(unread, self._told.watermark, idle=self._told.idle)
         if mark is not None:
-            source.observer.lifecycle.event_time_reached(self._told.watermark)
+            source.observer.event_time.event_time_reached(self._told.watermark)
             source.emit(mark)
 
     def _is_idle(self, split: int | None) -> bool:
