@@ -159,6 +159,7 @@ _PROPERTIES = (
     "triggers_arrive",
     "restarts_begin_from_the_newest",
     "restarts_have_a_cause",
+    "records_take_their_channels",
 )
 
 _RECORDS_PROPERTIES = (

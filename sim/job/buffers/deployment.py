@@ -133,7 +133,7 @@ class Deployment:
             **self._pool_settings(channels, broadcast=broadcast),
         )
         route = self._route(output, up)
-        world.observer.route(up, route, channels=1 if broadcast else channels)
+        world.observer.route(up, output, route)
         if world.identities is not None:
             world.identities.route(up, route, broadcast=broadcast)
         return RecordWriter(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
 from ckptsim.sim.job.oracle.event_time import EventTimeObserver
 from ckptsim.sim.job.oracle.recovery.restarts import RestartObserver
+from ckptsim.sim.job.oracle.routing import RoutingObserver
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
 
 class TaskObserver:
-    """Is told what a task does about checkpoints; others are told of its end and of event time."""
+    """Is told what a task does about checkpoints; others are told of its end and of the rest."""
 
     lifecycle = LifecycleObserver()
     event_time = EventTimeObserver()
+    routing = RoutingObserver()
 
     def seen(self, barrier: Barrier, /) -> None:
         """Note that the task hears of a checkpoint by an announcement or a remote call."""
@@ -50,9 +52,6 @@ class TaskObserver:
 
     def record_begun(self) -> None:
         """Note that a source makes a record."""
-
-    def keyed_record_taken(self, record: int, owner: int, /) -> None:
-        """Note that the task processes a record of a keyed edge; owner: of its key, a subtask."""
 
     def ordered_record(
         self, unit: tuple[int, ...], record: int, /, *, restored: bool = False

@@ -17,6 +17,7 @@ from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
+from ckptsim.sim.job.oracle.routing import RoutingOracle
 from ckptsim.sim.job.oracle.writing import WritingOracle
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class TaskOracle(WritingOracle):
         self.order = OrderedRecords(violate)
         self.lifecycle = LifecycleOracle(job, self)
         self.event_time = EventTimeOracle(job, self)
+        self.routing = RoutingOracle(self)
         self._timed = job.checkpointing.mode is Mode.ALIGNED_TIMEOUT
         # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
         # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").
@@ -172,12 +174,6 @@ class TaskOracle(WritingOracle):
         """Return for how long the thread could have acted since an instant."""
         began_ns, busy_ns = since
         return self.now_ns - began_ns - (self.plane.busy_ns(self.task) - busy_ns)
-
-    def keyed_record_taken(self, record: int, owner: int, /) -> None:
-        """Check that the task owns the key of a record."""
-        if owner != self.task.place[1]:
-            says = f"processes record {record}, which is for subtask {owner}"
-            self._violate("keyed_records_reach_their_subtask", says)
 
     def ordered_record(
         self, unit: tuple[int, ...], record: int, /, *, restored: bool = False

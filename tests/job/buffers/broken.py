@@ -19,6 +19,7 @@ from tests.job.buffers.broken_parts import (
     Swapping,
     counts_headers_twice,
     credits_twice,
+    deals_out,
     forgets_a_buffer,
     forgets_a_record,
     forgets_half_of_what_was_processed,
@@ -274,6 +275,11 @@ BROKEN: dict[str, Broken] = {
         model=job(_UNALIGNED),
         faults=(job_faults.DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=40 * MS),),
         protocol=replace(OURS, input_channel=PersistsBehindTheBarrier),
+    ),
+    "deals_out": Broken(
+        breaks="records_take_their_channels",
+        model=job(partitioner=jobs.Partitioner.GLOBAL),
+        patch=deals_out,
     ),
     "counts_headers_twice": Broken(
         breaks="reported_bytes_are_true", model=job(_UNALIGNED), patch=counts_headers_twice

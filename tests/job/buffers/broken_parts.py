@@ -9,8 +9,10 @@ import pytest
 from ckptsim.models.barriers import RemoteInputChannel, SubtaskCheckpoints
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.sim.job.buffers import world
+from ckptsim.sim.job.buffers.deployment import Deployment
 from ckptsim.sim.job.buffers.input import remote_channel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
+from ckptsim.sim.job.buffers.output.routing import RoundRobinRoute
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
 from ckptsim.sim.job.buffers.tasks import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -154,3 +156,8 @@ def frees_in_silence(patch: Patch) -> None:
 def overhears_priority(patch: Patch) -> None:
     """Come to what overtakes data with the next buffer only."""
     patch.setattr(Task, "priority_arrived", lambda *_: None)
+
+
+def deals_out(patch: Patch) -> None:
+    """Send records to all receivers in turn, whatever the partitioner says."""
+    patch.setattr(Deployment, "_route", lambda *_: RoundRobinRoute(2, 0))

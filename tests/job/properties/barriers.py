@@ -19,6 +19,15 @@ def _slow_right(**tables: Any) -> dict[str, Any]:
     return job
 
 
+def _two_outputs() -> dict[str, Any]:
+    """Return a source whose records two sinks of two subtasks have in turn."""
+    job = chain()
+    job["vertices"][1]["parallelism"] = 2
+    job["vertices"][1]["inputs"] = [{"upstream": "source", "partitioner": "rebalance"}]
+    job["vertices"].append(job["vertices"][1] | {"name": "other"})
+    return job
+
+
 BARRIERS: dict[str, tuple[Breaker, ...]] = {
     "no_channel_stays_blocked": (
         by_cores(
@@ -38,6 +47,9 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
         by_cores(
             small(chain(channels={"latency_ns": 3 * MS})), output_subpartition=cores.KeepsSending
         ),
+    ),
+    "records_take_their_channels": (
+        by_cores(small(_two_outputs()), world=worlds.takes_turns_for_all_outputs),
     ),
     "order_is_kept": (
         by_cores(

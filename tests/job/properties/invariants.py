@@ -97,6 +97,7 @@ BARRIERS: dict[str, Invariant] = {
         "in_flight_data_is_assigned",
         "records_come_out_whole",
         "keyed_records_reach_their_subtask",
+        "records_take_their_channels",
         "restored_checkpoint_is_a_cut",
     ),
     "S21": _row(

@@ -34,7 +34,7 @@ from ckptsim.sim.job.records.state.logs import OutputLogs
 from ckptsim.sim.job.records.state.snapshot import MarkReceiver
 from ckptsim.sim.job.records.tasks import Operator, Source
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
-from ckptsim.sim.job.records.tasks.outputs import InputGate
+from ckptsim.sim.job.records.tasks.outputs import InputGate, Outputs
 from ckptsim.sim.job.splits import Split
 
 _PLANNING = "ckptsim.sim.job.control.planning"
@@ -340,3 +340,14 @@ def gives_up_behind_closing(patch: pytest.MonkeyPatch) -> None:
         give_up(checkpoint)
 
     patch.setattr(LifecycleHost, "abort", abort)
+
+
+def takes_turns_for_all_outputs(patch: pytest.MonkeyPatch) -> None:
+    """Have the outputs of a task count the turns of their channels together."""
+    right = Outputs._chosen
+
+    def chosen(self: Outputs, number: int, *others: Any) -> list[Channel]:
+        self._turns = [sum(self._turns)] * len(self._turns)
+        return right(self, number, *others)
+
+    patch.setattr(Outputs, "_chosen", chosen)

@@ -123,7 +123,7 @@ class CompiledDeployment(Deployment):
             least_segment_bytes=self._least_segment_bytes,
             **writer.settings,
         )
-        observer.route(up, route, channels=1 if broadcast else channels)
+        observer.route(up, output, route)
         if self._world.identities is not None:
             self._world.identities.route(up, route, broadcast=broadcast)
         for place, index in enumerate(output.channels):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.output import Route, Subpartition
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.graph import OutputSpec
     from ckptsim.sim.kernel import Entity, Environment
 
 
@@ -52,7 +53,7 @@ class BufferObserver(JobObserver):
         del task, name, record_bytes, least_segment_bytes
         return LocalBufferPool(**settings)
 
-    def route(self, task: Task, route: Route, *, channels: int) -> None:
+    def route(self, task: Task, output: OutputSpec, route: Route) -> None:
         """Note how the records of a task's next output are distributed."""
 
     def remote(

@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.recovery.failover import Phase
+from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
 from ckptsim.sim.job.oracle.buffers.logged import LogFollower, LoggedChannel
@@ -17,6 +18,7 @@ from ckptsim.sim.job.oracle.buffers.observed import (
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
+from ckptsim.sim.job.oracle.routing import check_route
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+    from ckptsim.sim.job.graph import OutputSpec
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -111,9 +114,11 @@ class BufferOracle(JobOracle, BufferObserver):
         self._pools.setdefault(task.number, []).append(count)
         return count
 
-    def route(self, task: Task, route: Route, *, channels: int) -> None:
-        """Follow a copy of a route."""
-        self._view.route(task, route, channels)
+    def route(self, task: Task, output: OutputSpec, route: Route) -> None:
+        """Check where a route leads, and follow a copy of it."""
+        check_route(task.entity.name, output, route, self._violate)
+        is_broadcast = output.partitioner is Partitioner.BROADCAST
+        self._view.route(task, route, 1 if is_broadcast else len(output.channels))
 
     def remote(
         self, subpartition: Subpartition, gate: InputGate, wire: Wire, *, exclusive: int

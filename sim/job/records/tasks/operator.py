@@ -73,7 +73,7 @@ class Operator(Task):
                     self.event_time.record_taken(record)
                     if channel.keyed_edge is not None:
                         owner = self.attempt.receiver_of(channel.keyed_edge, record)
-                        self.observer.keyed_record_taken(record, owner)
+                        self.observer.routing.keyed_record_taken(record, owner)
                     if self._is_ordered:
                         self._note_order(record)
                     yield from self.spend(self._service_ns, Kind.SERVICE)

@@ -57,32 +57,36 @@ class Outputs:
         self.edges = edges
         self.channels = [channel for _, channels in edges for channel in channels]
         self._task = task
-        self._round_robin = 0
+        self._turns = [0] * len(edges)
 
     def channels_of(self, record: Record | Mark) -> Iterator[Channel]:
         """Yield the channels that a record takes; watermarks take all of them."""
-        for spec, channels in self.edges:
-            yield from self._chosen(spec, channels, record)
+        if not is_record(record):
+            yield from self.channels
+            return
+        observer = self._task.observer.routing
+        for number, (spec, channels) in enumerate(self.edges):
+            chosen = self._chosen(number, spec, channels, record)
+            observer.record_routed(spec, [channel.spec.index for channel in chosen])
+            yield from chosen
 
     def _chosen(
-        self, spec: OutputSpec, channels: list[Channel], record: Record | Mark
+        self, number: int, spec: OutputSpec, channels: list[Channel], record: Record
     ) -> list[Channel]:
-        if not is_record(record) or spec.partitioner is Partitioner.BROADCAST:
-            return channels
         match spec.partitioner:
+            case Partitioner.BROADCAST | Partitioner.FORWARD:
+                return channels
             case Partitioner.GLOBAL:
                 return channels[:1]
             case Partitioner.HASH | Partitioner.CUSTOM:
                 return [channels[self._task.attempt.receiver_of(spec.edge, record)]]
-            case Partitioner.FORWARD:
-                return channels
             case Partitioner.SHUFFLE:
                 task = self._task
                 stream = task.env.stream(f"shuffle {task.spec.vertex.name}", task.subtask)
                 return [channels[stream.integer(0, len(channels) - 1)]]
             case _:
-                self._round_robin += 1
-                return [channels[self._round_robin % len(channels)]]
+                self._turns[number] += 1
+                return [channels[self._turns[number] % len(channels)]]
 
     def broadcast_barrier(self, barrier: Barrier) -> int:
         """Put a barrier into every queue; it overtakes where its kind and the edge allow it."""

@@ -1,0 +1,90 @@
+"""Which channels of an output a record takes, and that it comes to the subtask that owns its key.
+
+Source: Apache Flink 1.20.3, RebalancePartitioner and RescalePartitioner (one channel after the
+other, beginning anywhere; each output has a partitioner of its own), GlobalPartitioner,
+BroadcastPartitioner.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ckptsim.scenarios.job import Partitioner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ckptsim.sim.job.buffers.output.routing import Route
+    from ckptsim.sim.job.graph import OutputSpec
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.view import Violate
+
+TAKE_CHANNELS = "records_take_their_channels"
+_IN_TURN = (Partitioner.REBALANCE, Partitioner.RESCALE)
+# How often a route is asked for each channel; an assumption: twice shows that turns come round.
+_ROUNDS = 2
+
+
+class RoutingObserver:
+    """Is told where the records of a task on records go, and whose those are that it takes."""
+
+    def record_routed(self, output: OutputSpec, taken: Sequence[int], /) -> None:
+        """Note which channels of an output, by their index in the job, a record takes."""
+
+    def keyed_record_taken(self, record: int, owner: int, /) -> None:
+        """Note a record behind a keyed edge; owner: the subtask that has its key group."""
+
+
+class RoutingOracle(RoutingObserver):
+    """Where the records of one task of one attempt have gone."""
+
+    def __init__(self, task: TaskOracle) -> None:
+        self._task = task
+        self._latest: dict[int, int] = {}  # by the first channel of an output: its place
+
+    def record_routed(self, output: OutputSpec, taken: Sequence[int], /) -> None:
+        """Check that a record takes one channel, in its turn, or all of them."""
+        every = output.channels
+        if output.partitioner is Partitioner.BROADCAST:
+            right = tuple(taken) == every
+        elif len(taken) != 1 or taken[0] not in every:
+            right = False
+        elif output.partitioner is Partitioner.GLOBAL:
+            right = taken[0] == every[0]
+        elif output.partitioner in _IN_TURN:
+            place = every.index(taken[0])
+            latest = self._latest.get(every[0])
+            right = latest is None or place == (latest + 1) % len(every)
+            self._latest[every[0]] = place
+        else:
+            right = True
+        if not right:
+            places = [every.index(each) if each in every else None for each in taken]
+            says = _says(self._task.name, output, f"takes {places}")
+            self._task.violate(TAKE_CHANNELS, says, None)
+
+    def keyed_record_taken(self, record: int, owner: int, /) -> None:
+        """Check that the task owns the key of a record."""
+        if owner != self._task.task.place[1]:
+            says = f"{self._task.name} processes record {record}, which is for subtask {owner}"
+            self._task.violate("keyed_records_reach_their_subtask", says, None)
+
+
+def check_route(name: str, output: OutputSpec, route: Route, violate: Violate) -> None:
+    """Check where the next records of an output go, of which a copy of its route tells."""
+    width = 1 if output.partitioner is Partitioner.BROADCAST else len(output.channels)
+    picks = route.again().block(_ROUNDS * width)
+    right = bool(np.all((picks >= 0) & (picks < width)))
+    if output.partitioner is Partitioner.GLOBAL:
+        right = not picks.any()
+    elif output.partitioner in _IN_TURN:
+        right = right and bool(np.all(np.diff(picks) % width == 1 % width))
+    if not right:
+        violate(TAKE_CHANNELS, _says(name, output, f"takes {picks.tolist()} one by one"), None)
+
+
+def _says(name: str, output: OutputSpec, takes: str) -> str:
+    kind, count = output.partitioner.value, len(output.channels)
+    return f"a record of {name} for {output.edge.downstream} ({kind}, {count} channels) {takes}"
