@@ -13,6 +13,7 @@ PROPERTIES: dict[str, str] = {
     "released_states_are_unchanged": "payload, id and count are sent as they were received",
     "one_kind_per_attempt": "an attempt sends stream states or global states, never both",
     "counts_are_true": "destination counts and running totals are those of the durable records",
+    "readers_have_their_own": "each reader has a connection and, on sockets, a socket to itself",
     "records_have_one_owner": "each record counts for exactly one id of its own stream",
     "durable_never_exceeds_read": "no id has more durable records than were read for it",
     "closing_is_orderly": "streams end after their last record, success needs all of them",

@@ -13,6 +13,8 @@ from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.attempt import Attempt
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.platform import Platform
+from ckptsim.sim.sync.socket import Socket
+from ckptsim.sim.sync.source.resources import Resources
 from ckptsim.sim.world import run_world
 from tests.sync.support import changed, library
 
@@ -122,6 +124,29 @@ def report_twice(monkeypatch: pytest.MonkeyPatch) -> RunResult:
 
     monkeypatch.setattr(RecordChecks, "on_report", twice)
     return run_world(library("quickstart"), seed=0)
+
+
+def share_sockets(monkeypatch: pytest.MonkeyPatch) -> RunResult:
+    """Run with a source whose readers get a socket that the one before has not given back."""
+
+    def take(self: Resources) -> Socket:
+        return self._free[0]
+
+    monkeypatch.setattr(Resources, "_take", take)
+    return run_world(library("reference"), seed=0)
+
+
+def open_connections(monkeypatch: pytest.MonkeyPatch) -> RunResult:
+    """Run with a source that does not count its connections."""
+    scenario = changed(library("quickstart"), "source.connections", 1)
+    right = Resources._take
+
+    def take(self: Resources) -> Socket | None:
+        self._connections += 1
+        return right(self)
+
+    monkeypatch.setattr(Resources, "_take", take)
+    return run_world(scenario, seed=0)
 
 
 def forgetful_platform(monkeypatch: pytest.MonkeyPatch) -> RunResult:

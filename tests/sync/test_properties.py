@@ -59,6 +59,7 @@ BREAKERS: dict[str, Breaker] = {
     "one_kind_per_attempt": _mutant("kinds_mixed", "kinds_mixed"),
     "counts_are_true": _mutant("b01_send_fails", "totals_before_send"),
     "records_have_one_owner": _mutant("t08_interleaved_stdio", "one_counter"),
+    "readers_have_their_own": breakers.share_sockets,
     "durable_never_exceeds_read": breakers.report_twice,
     "closing_is_orderly": _core("quickstart", breakers.EndsEarly),
     "no_record_lost": _host("t11_missing_state_finished"),
@@ -248,3 +249,10 @@ def test_a_source_on_stdio_awaits_its_last_checkpoints() -> None:
     result = run_world(with_parameters(library("quickstart"), changes), seed=0)
     assert result.run.outcome == "completed"
     assert "every_state_is_released" not in {row.property for row in result.violations}
+
+
+def test_readers_share_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more readers are at work than the source has connections, whatever its sockets."""
+    (row,) = breakers.open_connections(monkeypatch).violations
+    assert row.property == "readers_have_their_own"
+    assert "2 read at once, with 1 connections" in row.says

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
 from ckptsim.scenarios.sync import PROPERTIES
 from ckptsim.sim.sync.oracle.ends import EndChecks
+from ckptsim.sim.sync.oracle.readers import ReaderChecks
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
 from ckptsim.sim.sync.oracle.replay import ReplayChecks
@@ -34,6 +35,7 @@ class OrderingProperties:
         self._truth = world.truth
         self._releases = ReleaseChecks(world, self.violate)
         self._ends = EndChecks(world, self.violate)
+        self.readers = ReaderChecks(world, self.violate)
         self.records = RecordChecks(world, self.violate)
         self.replays = ReplayChecks(world, self.violate)
         self._requested_step = 0
@@ -70,6 +72,7 @@ class OrderingProperties:
         self._requested_during_send = False
         self._failed_sends = 0
         self._releases.begin()
+        self.readers.begin()
         self.records.begin()
         self.replays.begin()
         self._ends.on_attempt_started(attempt)

@@ -158,6 +158,7 @@ class Source:
         self._attempt.truth.partitions.append(partition)
         fields = (feed.name, partition.low, partition.high, partition.wire_id, socket.index)
         env.trace.record("reader", env.active_entity, *fields)
+        self._attempt.world.properties.readers.on_taken(self._attempt, socket)
         yield from self._drain(socket)
         yield env.timeout(
             self._attempt.world.draws.lognormal_ns(
@@ -189,7 +190,7 @@ class Source:
             if accepted is not None:
                 yield accepted
         env.trace.record("reader_ended", env.active_entity, partition.wire_id)
-        self.resources.release(socket)
+        self._release(socket)
 
     def _put_packet(
         self, socket: Socket, partition: Partition, low: int, high: int
@@ -356,7 +357,12 @@ class Source:
             return
         if socket is None:
             socket = yield self.resources.wait()
+        self._attempt.world.properties.readers.on_taken(self._attempt, socket)
         yield from self._drain(socket)
+        self._release(socket)
+
+    def _release(self, socket: Socket) -> None:
+        self._attempt.world.properties.readers.on_released(socket)
         self.resources.release(socket)
 
     def _close(self) -> Generator[Any, Any, None]:
