@@ -43,17 +43,16 @@ def barriers(choices: Choices) -> Scenario:
     )
     overtaken = (overtaking.uneven, overtaking.rescaled, overtaking.given_up) * 2
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
-    return _drawn(choices, (*draws, *more, *overtaken))
+    rare = (situations.document,) * 4
+    return _drawn(choices, (*draws, *more, *overtaken, *rare))
 
 
 def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, some of whose tasks take checkpoints by themselves."""
-    small = (in_flight.document, situations.document)
-    each = (_on_records, uncoordinated.document, *small)
+    drawn = (_on_records, *(in_flight.document,) * 2, uncoordinated.document)
     on_either = (failing_over.lost, closing.partly_finished, failing_over.resubmitted)
-    on_records = (partial(draw, on_buffers=False) for draw in on_either)
-    rare = (situations.document,) * 4
-    return _drawn(choices, (*each * 2, in_flight.document, *rare, *on_records))
+    on_records = tuple(partial(draw, on_buffers=False) for draw in on_either)
+    return _drawn(choices, (*drawn * 3, *on_records * 2, *situations.each()))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:

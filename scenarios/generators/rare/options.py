@@ -73,7 +73,7 @@ _PIPELINE: tuple[Change, ...] = (
     together("pipeline.source", {"open_spread": 2.0}, {"record_ns": _MS // 10}),
     # Ids of fewer characters collide by chance; those of syncs may, which then name the hazard.
     one_of("pipeline.source.partition_id_characters", 8, 4),
-    one_of("pipeline.source.state_bytes", 100_000),
+    one_of("pipeline.source.state_bytes", 20_000),
     together("pipeline.storage", {"create_latency_ns": 2 * _MS}, {"failure_ratio": 0.1}),
     together("pipeline.storage", {"tail_ratio": 0.2, "tail_latency_ns": 20 * _MS}),
     together("pipeline.storage", {"write_bytes_per_s": 5_000_000, "shared_limit": True}),

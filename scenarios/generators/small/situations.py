@@ -6,6 +6,7 @@ Each takes several choices that seldom come together where all are drawn by them
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
@@ -18,17 +19,21 @@ _Arrange = Callable[[Choices, dict[str, Any], list[dict[str, Any]]], list[dict[s
 
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
-    return _arranged(choose, _SITUATIONS)
+    return _arranged(choose, choose.of(_SITUATIONS))
+
+
+def each() -> tuple[Callable[[Choices], dict[str, Any]], ...]:
+    """Return what draws such jobs, of each situation one: they take turns where kinds do."""
+    return tuple(partial(_arranged, arrange=arrange) for arrange in _SITUATIONS)
 
 
 def committing(choose: Choices) -> dict[str, Any]:
     """Return such a job, in one of those situations that matter to transactions."""
-    return _arranged(choose, _OF_TRANSACTIONS)
+    return _arranged(choose, choose.of(_OF_TRANSACTIONS))
 
 
-def _arranged(choose: Choices, situations: tuple[_Arrange, ...]) -> dict[str, Any]:
+def _arranged(choose: Choices, arrange: _Arrange) -> dict[str, Any]:
     text = in_flight.document(choose)
-    arrange = choose.of(situations)
     faults = arrange(choose, text["job"], text["faults"])
     return text | {"says": "a small random job in a rare situation", "faults": faults}
 
@@ -79,7 +84,7 @@ def _read_ahead(
     table |= {"mode": "unaligned", "interval_ns": choose.of((20, 10)) * _MS}
     # Replayed from where the sizes of buffers say, what is right hangs on options drawn elsewhere.
     job["channel_state"] = {"spilling": "continuous", "replay_from": "file_index"}
-    job["channels"] |= {"receiver_records": choose.of((2, 1)), "record_buffers": 1}
+    job["channels"] |= {"receiver_records": choose.of((2, 1)), "record_buffers": choose.of((1, 3))}
     for vertex in job["vertices"]:
         if "inputs" in vertex:
             vertex["service_ns"] = choose.of((_MS, _MS // 2))
@@ -89,6 +94,20 @@ def _read_ahead(
         late | {"checkpoint": number, "delay_ns": choose.integer(4, 15) * _MS}
         for number in range(1, 4)
     ]
+
+
+def _offsets_are_told(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have receivers tell how far they have read of logs whose records take several buffers.
+
+    The word that a checkpoint is complete may come when the next one is under way.
+    """
+    job["checkpointing"] |= {"mode": "unaligned", "interval_ns": choose.of((10, 6)) * _MS}
+    job["channel_state"] = {"spilling": "continuous", "replay_from": "told_at_snapshot"}
+    job["channels"]["record_buffers"] = choose.of((3, 2))
+    job["costs"]["notification_jitter_ns"] = choose.of((20, 0, 40)) * _MS
+    return faults
 
 
 def _newest_is_saved(
@@ -202,6 +221,8 @@ def _dealt_out_anew(
         reader["service_ns"] = choose.of((4, 2)) * _MS
     job["checkpointing"]["mode"] = "unaligned"
     job["channel_state"].pop("rescaling", None)  # none is refused
+    if choose.integer(0, 2):  # else barriers overtake nothing on such an edge
+        job["channel_state"]["ordered_edges"] = "reassigned"
     if choose.integer(0, 2) == 2:
         return _rescaled_first(faults, source, choose.integer(1, source["parallelism"] - 1))
     other = choose.of([count for count in range(1, 5) if count != vertex["parallelism"]])
@@ -262,6 +283,33 @@ def _marks_of_several(
     return _rescaled_first(faults, reader, choose.integer(1, reader["parallelism"] - 1))
 
 
+def _messages_outlive_attempts(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have messages take longer than a restart, so that those of an attempt come in the next one.
+
+    Among them are those of subtasks that have finished, or have no place in the next one.
+    """
+    del faults
+    source = _with_several_subtasks(choose, job)
+    source |= {"records": choose.integer(2, 8) * source["parallelism"], "records_step": 20}
+    job["costs"]["rpc_ns"] = choose.of((8, 15, 4)) * _MS
+    job["restart"] = {"kind": "fixed_delay", "delay_ns": 0}
+    found: list[dict[str, Any]] = []
+    at_ns = 0
+    for _ in range(choose.integer(2, 4)):
+        at_ns += choose.integer(10, 60) * _MS
+        vertex: dict[str, Any] = choose.of(job["vertices"])
+        kind = choose.of(("resubmit", "rescale", "crash_task"))
+        if kind == "crash_task":
+            found.append({"kind": kind, "at_ns": at_ns} | subtask_of(choose, vertex))
+            continue
+        count = vertex["parallelism"] if choose.flag() else choose.integer(1, 3)
+        fault = {"kind": kind, "vertex": vertex["name"], "parallelism": count, "at_ns": at_ns}
+        found.append(fault | ({"mode": "as_before"} if kind == "resubmit" else {}))
+    return found
+
+
 def _upstream(vertex: dict[str, Any]) -> list[str]:
     return [one["upstream"] for one in vertex.get("inputs", ())]
 
@@ -297,6 +345,7 @@ _SITUATIONS: tuple[_Arrange, ...] = (
     _reads_several_splits,
     _copies_in_flight,
     _read_ahead,
+    _offsets_are_told,
     _newest_is_saved,
     _given_out_anew,
     _given_up_while_stored,
@@ -305,5 +354,6 @@ _SITUATIONS: tuple[_Arrange, ...] = (
     _fewer_sinks,
     _half_told,
     _marks_of_several,
+    _messages_outlive_attempts,
 )
 _OF_TRANSACTIONS = (_fewer_sinks, _given_up_while_stored, _half_told, _newest_is_saved)

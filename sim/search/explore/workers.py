@@ -13,7 +13,7 @@ from multiprocessing import get_context
 
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore.branches import Branches
-from ckptsim.sim.search.explore.evenly import evenly
+from ckptsim.sim.search.explore.distilled import drawn
 from ckptsim.sim.search.explore.run import Explored, Explorer
 
 Plan = Sequence[tuple[int, tuple[int, ...]]]
@@ -30,7 +30,8 @@ def carried_out(
     streams = Streams(seed)
     for number, given in plan:
         # What a changed list lacks, it lacks at any place: its kind is there already.
-        more = streams.stream("choices", number).integer if given else evenly(seed, number)
+        own = streams.stream("choices", number).integer
+        more = own if given else drawn(explorer, seed, number)
         yield explorer.run(number, given, more, branches=branches)
 
 

@@ -1,0 +1,1 @@
+"""How exploring draws, and the runs with which it begins."""
