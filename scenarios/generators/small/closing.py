@@ -88,18 +88,25 @@ def aligning(choose: Choices) -> dict[str, Any]:
     return document_of(job, faults, on_buffers=True, says=_SAYS)
 
 
-def stopped(choose: Choices) -> dict[str, Any]:
-    """Return a job on buffers that a stop with savepoint ends in the midst of its data."""
+def stopped(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
+    """Return a job that a stop with savepoint ends in the midst of its data.
+
+    The stop may fail, or a task when the savepoint is complete, and the job goes on.
+    """
     vertices = few_and_many(choose)
-    job = job_of(choose, vertices, on_buffers=True, mode=choose.of(MODES))
-    ending = job["ending"] = {"stop_at_ns": choose.integer(20, 90) * _MS}
-    ending["stop_kind"] = choose.of(("drain", "no_drain"))
+    job = job_of(choose, vertices, on_buffers=on_buffers, mode=choose.of(MODES))
+    stop_ns = choose.integer(20, 90) * _MS
+    job["ending"] = {"stop_at_ns": stop_ns, "stop_kind": choose.of(("drain", "no_drain"))}
     faults: list[dict[str, Any]] = []
     job["restart"] = {"kind": "fixed_delay", "delay_ns": 0, "attempts": 5}
-    if choose.integer(0, 2) == 2:  # the stop fails, and the job goes on
-        at = subtask_of(choose, choose.of(tuple(vertices)))
+    at = subtask_of(choose, choose.of(tuple(vertices)))
+    went_wrong = choose.integer(0, 3)
+    if went_wrong == 2:
         faults.append({"kind": "fail_snapshot", **at, "checkpoint": choose.integer(1, 4)})
-    return document_of(job, faults, on_buffers=True, says=_SAYS)
+    elif went_wrong == 3:
+        fails_ns = stop_ns + choose.integer(1, 20) * _MS
+        faults.append({"kind": "crash_task", **at, "at_ns": fails_ns})
+    return document_of(job, faults, on_buffers=on_buffers, says=_SAYS)
 
 
 def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
