@@ -88,13 +88,13 @@ def aligning(choose: Choices) -> dict[str, Any]:
     return document_of(job, faults, on_buffers=True, says=_SAYS)
 
 
-def stopped(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
-    """Return a job that a stop with savepoint ends in the midst of its data.
+def stopped(choose: Choices) -> dict[str, Any]:
+    """Return a job on buffers that a stop with savepoint ends in the midst of its data.
 
-    The stop may fail, or a task when the savepoint is complete, and the job goes on.
+    The stop may fail, and the job goes on, or a task fails soon after it was asked for.
     """
     vertices = few_and_many(choose)
-    job = job_of(choose, vertices, on_buffers=on_buffers, mode=choose.of(MODES))
+    job = job_of(choose, vertices, on_buffers=True, mode=choose.of(MODES))
     stop_ns = choose.integer(20, 90) * _MS
     job["ending"] = {"stop_at_ns": stop_ns, "stop_kind": choose.of(("drain", "no_drain"))}
     faults: list[dict[str, Any]] = []
@@ -106,7 +106,7 @@ def stopped(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
     elif went_wrong == 3:
         fails_ns = stop_ns + choose.integer(1, 20) * _MS
         faults.append({"kind": "crash_task", **at, "at_ns": fails_ns})
-    return document_of(job, faults, on_buffers=on_buffers, says=_SAYS)
+    return document_of(job, faults, on_buffers=True, says=_SAYS)
 
 
 def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.graph import OutputSpec
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import Violate
+    from ckptsim.sim.job.records.channel import Channel
 
 TAKE_CHANNELS = "records_take_their_channels"
 _IN_TURN = (Partitioner.REBALANCE, Partitioner.RESCALE)
@@ -30,8 +31,8 @@ _ROUNDS = 2
 class RoutingObserver:
     """Is told where the records of a task on records go, and whose those are that it takes."""
 
-    def record_routed(self, output: OutputSpec, taken: Sequence[int], /) -> None:
-        """Note which channels of an output, by their index in the job, a record takes."""
+    def record_routed(self, output: OutputSpec, taken: Sequence[Channel], /) -> None:
+        """Note which channels of an output a record takes."""
 
     def keyed_record_taken(self, record: int, owner: int, /) -> None:
         """Note a record behind a keyed edge; owner: the subtask that has its key group."""
@@ -44,26 +45,31 @@ class RoutingOracle(RoutingObserver):
         self._task = task
         self._latest: dict[int, int] = {}  # by the first channel of an output: its place
 
-    def record_routed(self, output: OutputSpec, taken: Sequence[int], /) -> None:
+    def record_routed(self, output: OutputSpec, taken: Sequence[Channel], /) -> None:
         """Check that a record takes one channel, in its turn, or all of them."""
         every = output.channels
         if output.partitioner is Partitioner.BROADCAST:
-            right = tuple(taken) == every
-        elif len(taken) != 1 or taken[0] not in every:
-            right = False
-        elif output.partitioner is Partitioner.GLOBAL:
-            right = taken[0] == every[0]
-        elif output.partitioner in _IN_TURN:
-            place = every.index(taken[0])
-            latest = self._latest.get(every[0])
-            right = latest is None or place == (latest + 1) % len(every)
-            self._latest[every[0]] = place
+            right = tuple(channel.spec.index for channel in taken) == every
         else:
-            right = True
+            right = len(taken) == 1 and self._is_one_of(output, taken[0].spec.index)
         if not right:
-            places = [every.index(each) if each in every else None for each in taken]
+            places = [channel.spec.index - every[0] for channel in taken]
             says = _says(self._task.name, output, f"takes {places}")
             self._task.violate(TAKE_CHANNELS, says, None)
+
+    def _is_one_of(self, output: OutputSpec, index: int) -> bool:
+        """Say whether a record may take a channel, by its index in the job, as its only one."""
+        every = output.channels
+        place = index - every[0]  # those of an output are numbered one after the other
+        if not 0 <= place < len(every):
+            return False
+        if output.partitioner is Partitioner.GLOBAL:
+            return place == 0
+        if output.partitioner not in _IN_TURN:
+            return True
+        latest = self._latest.get(every[0], place - 1)
+        self._latest[every[0]] = place
+        return place == (latest + 1) % len(every)
 
     def keyed_record_taken(self, record: int, owner: int, /) -> None:
         """Check that the task owns the key of a record."""

@@ -94,7 +94,8 @@ class Explorer:
     ) -> tuple[Subject, int, str, tuple[int, ...]]:
         """Return what a list of choices means: a subject, a seed, a tie policy, the whole list."""
         choices = Choices(given, more)
-        # The order of the first choices is known to `evenly`, which gives their values turns.
+        # The order of the first choices is known to `evenly`, which gives their values turns, and
+        # to `distilled`, which draws the seed anew.
         ties = choices.of(TIES)
         seed = choices.integer(0, 999_999)
         if self.scenario is not None:

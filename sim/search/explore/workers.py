@@ -30,8 +30,7 @@ def carried_out(
     streams = Streams(seed)
     for number, given in plan:
         # What a changed list lacks, it lacks at any place: its kind is there already.
-        own = streams.stream("choices", number).integer
-        more = own if given else drawn(explorer, seed, number)
+        more = streams.stream("choices", number).integer if given else drawn(explorer, seed, number)
         yield explorer.run(number, given, more, branches=branches)
 
 

@@ -67,7 +67,7 @@ class Outputs:
         observer = self._task.observer.routing
         for number, (spec, channels) in enumerate(self.edges):
             chosen = self._chosen(number, spec, channels, record)
-            observer.record_routed(spec, [channel.spec.index for channel in chosen])
+            observer.record_routed(spec, chosen)
             yield from chosen
 
     def _chosen(
