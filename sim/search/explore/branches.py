@@ -23,6 +23,11 @@ from ckptsim import models
 
 _ROOT = Path(models.__file__).parent.resolve()
 _NOTES = "__reached__"
+Codes = dict[tuple[str, int], CodeType]
+"""Functions by qualified name and first line."""
+
+Compiled = tuple[Codes, Codes, list[str]]
+"""Functions without and with notes, and what the notes are of, by number."""
 
 
 class Branches:
@@ -55,7 +60,7 @@ class Branches:
         return fresh
 
 
-class _Notes:
+class Notes:
     """The branches of one module, and which of them have run."""
 
     def __init__(self, names: list[str]) -> None:
@@ -75,17 +80,17 @@ class _Notes:
 
 
 @cache
-def _noted() -> dict[str, _Notes]:
+def _noted() -> dict[str, Notes]:
     """Give all functions of cores their notes; return the notes by path.
 
     All modules, whether a run has imported them or not: what a run reaches must not depend on what
     its process has done before.
     """
-    found: dict[str, _Notes] = {}
+    found: dict[str, Notes] = {}
     for each in walk_packages(models.__path__, f"{models.__name__}."):
         module = import_module(each.name)
         path = str(Path(module.__file__ or "").resolve().relative_to(_ROOT))
-        found[path] = _note(module, path)
+        found[path] = give_notes(module, _compiled(path))
     return found
 
 
@@ -101,10 +106,10 @@ def _dotted(path: str) -> str:
     return path.removesuffix("__init__.py").removesuffix(".py").replace("/", ".").rstrip(".")
 
 
-def _note(module: ModuleType, path: str) -> _Notes:
-    """Give the functions of a module their notes."""
-    plain, noted, names = _compiled(path)
-    notes = _Notes(names)
+def give_notes(module: ModuleType, functions: Compiled) -> Notes:
+    """Give the functions of any module notes, but those that are not what its source says."""
+    plain, noted, names = functions
+    notes = Notes(names)
     vars(module)[_NOTES] = notes.reached
     for function in dict.fromkeys(_functions(module)):
         code = function.__code__
@@ -115,20 +120,26 @@ def _note(module: ModuleType, path: str) -> _Notes:
 
 
 @cache
-def _compiled(
-    path: str,
-) -> tuple[dict[tuple[str, int], CodeType], dict[tuple[str, int], CodeType], list[str]]:
-    """Return the functions of a source without and with notes, and what the notes are of."""
-    plain = dict(_codes(compile(source_of(path), path, "exec", dont_inherit=True)))
-    tree, names = _inserted(path)
-    noted = dict(_codes(compile(tree, str(_ROOT / path), "exec", dont_inherit=True)))
+def _compiled(path: str) -> Compiled:
+    """Return the functions of a source of cores without and with notes, and what these are of."""
+    return compiled(source_of(path), path, str(_ROOT / path))
+
+
+def compiled(source: bytes, path: str, file: str) -> Compiled:
+    """Return the functions of a source without and with notes, and what the notes are of.
+
+    path: by which notes name the source; file: what tracebacks say.
+    """
+    plain = dict(_codes(compile(source, path, "exec", dont_inherit=True)))
+    tree, names = _inserted(source, path)
+    noted = dict(_codes(compile(tree, file, "exec", dont_inherit=True)))
     return plain, noted, names
 
 
-def _inserted(path: str) -> tuple[ast.Module, list[str]]:
+def _inserted(source: bytes, path: str) -> tuple[ast.Module, list[str]]:
     """Return the syntax tree of a file with a note in each branch, and what each is of."""
     inserting = _Inserting(path)
-    tree: ast.Module = inserting.visit(ast.parse(source_of(path)))
+    tree: ast.Module = inserting.visit(ast.parse(source))
     return tree, inserting.names
 
 
@@ -295,7 +306,9 @@ def _imported(path: str) -> frozenset[str]:
     """Return the branches that run when a file is imported."""
     module = f"{models.__name__}.{_dotted(path)}"
     names, reached = _compiled(path)[2], bytearray(len(_compiled(path)[2]))
-    code = compile(_inserted(path)[0], str(_ROOT / path), "exec", dont_inherit=True)
+    code = compile(
+        _inserted(source_of(path), path)[0], str(_ROOT / path), "exec", dont_inherit=True
+    )
     # What this makes is forgotten at once, and the import of a core has no other effect.
     exec(code, {"__name__": module, _NOTES: reached})  # noqa: S102 - a source of ours
     return frozenset(name for name, ran in zip(names, reached, strict=True) if ran)

@@ -8,7 +8,6 @@ comes before a dear one that shows the same.
 from __future__ import annotations
 
 import argparse
-import ast
 import heapq
 import json
 import sys
@@ -20,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ckptsim.scenarios.generators import GENERATORS
-from ckptsim.sim.search.explore import branches
+from ckptsim.sim.search.explore.branches import Notes, compiled, give_notes
 from ckptsim.sim.search.explore.distilled import FILE, SEED, distilled
 from ckptsim.sim.search.explore.evenly import evenly
 from ckptsim.sim.search.explore.run import Explorer
@@ -103,20 +102,10 @@ def _is_watched(name: str) -> bool:
     return name.startswith(_WATCHED) and not any(part in f"{name}." for part in _UNWATCHED)
 
 
-def _noted(module: ModuleType) -> branches._Notes:
-    """Give the functions of any module notes, as `Branches` does to those of cores."""
-    source, path = Path(module.__file__ or "").read_bytes(), module.__name__
-    inserting = branches._Inserting(path)
-    tree = inserting.visit(ast.parse(source))
-    plain = dict(branches._codes(compile(source, path, "exec", dont_inherit=True)))
-    noted = dict(branches._codes(compile(tree, path, "exec", dont_inherit=True)))
-    notes = branches._Notes(inserting.names)
-    vars(module)[branches._NOTES] = notes.reached
-    for function in dict.fromkeys(branches._functions(module)):
-        place = function.__code__.co_qualname, function.__code__.co_firstlineno
-        if plain.get(place) == function.__code__:
-            function.__code__ = noted[place]
-    return notes
+def _noted(module: ModuleType) -> Notes:
+    """Give the functions of a module notes, as those of cores have where branches are watched."""
+    file = module.__file__ or ""
+    return give_notes(module, compiled(Path(file).read_bytes(), module.__name__, file))
 
 
 def text_of(numbers: dict[str, tuple[int, ...]]) -> str:
