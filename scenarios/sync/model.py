@@ -126,6 +126,13 @@ class StreamTable:
     reject_every: int = count(
         0, maximum=10_000_000, says="every n-th record is rejected, 0 for none", source=_SIZE
     )
+    state_bytes: int | None = size_bytes(
+        None,
+        optional=True,
+        maximum="64 MiB",
+        says="size of a state of its own; absent: that of any state",
+        source=_SIZE,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ _SYNC: tuple[Change, ...] = (
         "sync.platform", {"empty_attempts": 6}, {"empty_in_a_row": 6}, {"partial_attempts": 6}
     ),
     one_of("sync.streams.*.namespace", "public"),
+    together("sync.streams.*", {"state_bytes": 3_000}, {"state_bytes": 64}),
 )
 _STORE: tuple[Change, ...] = (
     one_of("store.input.partitions", 1, 3),
@@ -89,7 +90,7 @@ _PIPELINE: tuple[Change, ...] = (
     one_of("pipeline.store.spread", 0.5),
     one_of("pipeline.stages.*.partitioner", "custom", "shuffle"),
     one_of("pipeline.sink.partitioner", "custom", "shuffle"),
-    one_of("pipeline.streams.*.namespace", "public"),
+    together("pipeline.streams.*", {"namespace": "public"}, {"state_bytes": 20_000}),
 )
 OPTIONS: Mapping[str, tuple[Change, ...]] = {
     "job": JOB_OPTIONS,

@@ -105,12 +105,17 @@ class StateMaker:
         state.wire_id = effect.partition_id
         state.inner = tuple((stream, own_id) for stream, _, own_id in effect.inner)
         state.source_count = effect.count
-        state.size_bytes = self._table.state_bytes
+        state.size_bytes = self._size_bytes(state.stream)
         state.claims = tuple(own or () for own in claims)
         state.partitions = view.partitions
         states.append(state)
         self._attempt.world.platform.note(state, claims)
         return state
+
+    def _size_bytes(self, stream: int | None) -> int:
+        """Return the size of a state of a stream, or of one that several feeds share."""
+        own = None if stream is None else self._attempt.model.streams[stream].state_bytes
+        return self._table.state_bytes if own is None else own
 
     def _tokens(self, effect: EmitState) -> tuple[int | None, ...]:
         """Return per feed the token that a message carries, None where it carries none."""
