@@ -290,9 +290,11 @@ def _store_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
 
 def composed(choices: Choices) -> Scenario:
     """Return a random pipeline on either plane with a fault plan."""
-    plane = choices.of(("records", "records", "buffers"))
+    plane = choices.of(("records", "buffers"))
     found = document(choices, plane)
-    match choices.integer(0, 5):
+    match choices.integer(0, 6):
+        case 6:
+            fail_with_data_in_flight(choices, found)
         case 5:
             _append_again(choices, found)
         case 4:
@@ -310,6 +312,19 @@ def _commit_late(choose: Choices, found: dict[str, Any]) -> None:
     pipeline["store"]["costs"] |= {"transaction_ns": slow_ns, "flush_ns": slow_ns}
     crash: dict[str, Any] = {"kind": "crash_at", "side": "destination"}
     crash["at_ns"] = choose.integer(200, 700) * MS * times // 10
+    found["faults"] = [*found["faults"][: FAULTS_MAX - 1], crash]
+
+
+def fail_with_data_in_flight(choose: Choices, found: dict[str, Any]) -> None:
+    """Let barriers overtake what waits for a slow sink, and the job crash behind a checkpoint."""
+    pipeline, times = found["pipeline"], SLOWER if found["pipeline"].get("plane") else 1
+    interval_ns = choose.of((10, 5)) * MS * times
+    pipeline["checkpointing"] |= {"mode": "unaligned", "max_concurrent": 1, "min_pause_ns": 0}
+    pipeline["checkpointing"] |= {"interval_ns": interval_ns, "timeout_ns": 600_000 * MS}
+    pipeline["readers"]["rate_per_s"] = "none"
+    pipeline["sink"] |= {"service_ns": choose.of((1, 2)) * MS * times, "partitioner": "hash"}
+    crash: dict[str, Any] = {"kind": "crash_at", "side": "destination"}
+    crash["at_ns"] = choose.integer(1, 4) * interval_ns + choose.integer(2, 9) * MS * times
     found["faults"] = [*found["faults"][: FAULTS_MAX - 1], crash]
 
 

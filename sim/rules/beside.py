@@ -60,6 +60,8 @@ class Walk:
 
     make: of a core that has no slot; the others are made as the run makes its own.  adapt: what
     makes a core that is stepped by events of one that is called in another way.  events: of a walk.
+    times: how many times as many walks it takes as others: where much depends on what came before,
+    more of them meet what is rare.
     """
 
     draw: Callable[[Pick], Arguments]
@@ -67,6 +69,7 @@ class Walk:
     make: Factory | None = None
     adapt: Callable[[Factory], Factory] | None = None
     events: int = WALK_EVENTS
+    times: int = 1
 
     def walked(self, make: Factory, pick: Pick) -> tuple[str, list[str]] | None:
         """Let a new core walk; return its first difference from the rules, if any."""
@@ -93,7 +96,8 @@ class Differential:
     """The rules that run beside the cores of one run.
 
     rules: slot -> makes the rules of a core from the arguments with which the core is made.
-    walks: slot, or name of a core without one -> how it walks at the beginning, `each` times.
+    walks: slot, or name of a core without one -> how it walks at the beginning, `each` times or a
+    multiple of it.
     walk_every: of how many events of a core one is followed by a walk of a copy.
     """
 
@@ -135,7 +139,7 @@ class Differential:
         """Take the environment of the run, for the times of violations, and let cores walk."""
         self.follow(env)
         for name, walk, make in self._walking:
-            for number in range(self._each):
+            for number in range(self._each * walk.times):
                 pick = Pick(self._streams.stream(f"walk {name}", number))
                 found = walk.walked(make, pick)
                 if found is not None:

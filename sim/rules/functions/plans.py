@@ -127,11 +127,13 @@ def _as_one(states: Sequence[plan.FinishedState]) -> plan.FinishedState | None:
 
 def _draw_vertices(pick: Pick) -> list[plan.Vertex]:
     found = []
-    for name in "abc"[: pick.integer(1, 3)]:
-        size = pick.integer(1, 3)
+    sizes = [pick.integer(1, 4) for _ in range(pick.integer(1, 3))]
+    if pick.one_in(2):  # a reader of some senders alone has several of them then
+        sizes.sort(reverse=True)
+    for name, size in zip("abc", sizes, strict=False):
         every = frozenset(range(size))
         some = frozenset(at for at in range(size) if pick.one_in(2))
-        finished = pick.of((frozenset(), frozenset(), some, every))
+        finished = pick.of((frozenset(), some, some, every))
         left = sorted(every - finished)
         odd = {pick.of(left): pick.of((None, "FAILED", "CANCELED", "DEPLOYING"))} if left else {}
         told = frozenset(at for at in range(size) if pick.one_in(2))
@@ -140,8 +142,8 @@ def _draw_vertices(pick: Pick) -> list[plan.Vertex]:
                 name=name,
                 parallelism=size,
                 finished=finished,
-                states=odd if pick.one_in(5) else {},
-                union_state=pick.one_in(2),
+                states=odd if pick.one_in(8) else {},
+                union_state=pick.one_in(3),
                 reported_operators_finished=pick.of((frozenset(), told, every)),
                 finished_on_restore=pick.one_in(4),
             )
@@ -157,7 +159,7 @@ def _draw_edges(pick: Pick, sizes: Mapping[str, int]) -> list[plan.Edge]:
     for up, down in pairs:
         pattern = pick.of(tuple(plan.Pattern))
         senders = tuple(tuple(_senders(at, sizes[up], sizes[down])) for at in range(sizes[down]))
-        spread = senders if pattern is plan.Pattern.POINTWISE and pick.one_in(2) else None
+        spread = senders if pattern is plan.Pattern.POINTWISE and not pick.one_in(4) else None
         edges.append(plan.Edge(up, down, pattern, spread))
     return edges
 

@@ -101,6 +101,11 @@ class TaskRecords:
         self._inputs = inputs
         self._outputs = outputs
 
+    @property
+    def sent(self) -> list[Records]:
+        """What went into each subpartition, oldest first: what was restored, then what followed."""
+        return [channel.records for output in self._outputs for channel in output.channels]
+
     def processed(self, channel: int, count: int) -> None:
         """Follow records of an input channel through the task."""
         self.emitted(self._inputs[channel].take(count))
@@ -117,10 +122,9 @@ class TaskRecords:
 
     def cut(self) -> Cut:
         """Return where a snapshot cuts the channels that is taken now."""
-        subpartitions = [channel for output in self._outputs for channel in output.channels]
         return Cut(
             tuple(channel.taken for channel in self._inputs),
-            tuple(len(channel.records) for channel in subpartitions),
+            tuple(len(records) for records in self.sent),
         )
 
     def held_at_inputs(self, cut: Cut, spans: Spans) -> Held:
@@ -133,11 +137,10 @@ class TaskRecords:
 
     def held_at_outputs(self, cut: Cut, spans: Spans) -> Held:
         """Return which records the buffers have that became state at the outputs."""
-        subpartitions = [channel for output in self._outputs for channel in output.channels]
         found: Held = {}
         for place in spans:
             end = cut.emitted[place]
-            found[place] = subpartitions[place].records[max(0, end - _count(spans, place)) : end]
+            found[place] = self.sent[place][max(0, end - _count(spans, place)) : end]
         return found
 
 

@@ -57,6 +57,8 @@ class BufferOracle(JobOracle, BufferObserver):
         self._remote: list[ObservedRemoteChannel] = []
         self._logged: list[LoggedChannel] = []
         self._logged_pools: list[tuple[CompiledWriter, PoolCount]] = []
+        # Of the attempt before, by task and subpartition, where records have identities.
+        self._sent: dict[tuple[int, int], list[int]] = {}
         self._invariants: BufferInvariants
 
     # Parts of an attempt ----------------------------------------------------------------------
@@ -174,6 +176,16 @@ class BufferOracle(JobOracle, BufferObserver):
 
     # The run ----------------------------------------------------------------------------------
 
+    def halted(self) -> None:
+        """Note what the attempt that is over has sent."""
+        super().halted()
+        self._sent = {
+            (task.number, place): list(records)
+            for task in self._world.tasks
+            if task.records is not None
+            for place, records in enumerate(task.records.sent)
+        }
+
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Begin to look at the buffers of an attempt."""
         super().begun(restored)
@@ -188,6 +200,21 @@ class BufferOracle(JobOracle, BufferObserver):
 
         if restored is not None:
             self._expect_restored(restored)
+        for task in self._world.tasks:
+            if task.records is not None:
+                self._check_restored(task.number, task.records.sent)
+
+    def _check_restored(self, number: int, restored: list[list[int]]) -> None:
+        """Check that a task's channels begin with a piece of what it had sent, in that order."""
+        for place, records in enumerate(restored):
+            before = self._sent.get((number, place))
+            if before is None or not records:
+                continue
+            first = before.index(records[0]) if records[0] in before else len(before)
+            if before[first : first + len(records)] != records:
+                name = self.tasks[number].outputs[place].name
+                says = f"{name} begins with records {records}, which were not sent in this order"
+                self._violate("order_is_kept", says)
 
     def _expect_restored(self, restored: JobCheckpoint) -> None:
         """Expect what was in flight first: what had reached the receiver, then the sender's."""
