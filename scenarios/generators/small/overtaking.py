@@ -159,7 +159,7 @@ def _job(choose: Choices, vertices: list[dict[str, Any]]) -> dict[str, Any]:
             "record_bytes": segment_bytes // choose.of((1, 2, 3)),
             "segment_bytes": segment_bytes,
             "exclusive_buffers": choose.of((2, 1, 4)),
-            "floating_buffers": 8,
+            "floating_buffers": choose.of((8, 8, 1)),
             "max_buffers_per_channel": 10,
             "buffer_timeout_ns": choose.of((1, 0)) * _MS,
             "latency_ns": choose.of((100, 500)) * _US,
