@@ -72,6 +72,8 @@ def ordering(choices: Choices) -> Scenario:
         destination=_destination(choices),
         platform=PlatformTable(),
     )
+    if choices.integer(0, 5) == 5:
+        model = _short_of_memory(choices, model)
     present = choices.features(tuple(SYNC_FAULT_DRAWS))
     faults: tuple[SyncFault, ...] = ()
     if choices.integer(0, 9) == 9:
@@ -202,6 +204,26 @@ def _streams(choices: Choices) -> tuple[StreamTable, ...]:
         )
         for name in _NAMES[: choices.integer(1, len(_NAMES))]
     )
+
+
+def _short_of_memory(choices: Choices, model: SyncModel) -> SyncModel:
+    """Have states of several sizes wait for memory, so that one that leaves makes room for some."""
+    streams = tuple(
+        replace(
+            one,
+            state_bytes=choices.of((900, 3_800, 1_500)),
+            partition_records=choices.integer(5, 15),
+        )
+        for one in model.streams
+    )
+    destination = replace(
+        model.destination,
+        state_memory_bytes=4096,
+        memory_policy=MemoryPolicy.BLOCK,
+        send_ns=choices.of((4, 10)) * _MS,
+    )
+    sockets = replace(model.sockets, count=max(model.sockets.count, choices.of((3, 2))))
+    return replace(model, streams=streams, destination=destination, sockets=sockets)
 
 
 def _source(choices: Choices, kind: StateKind) -> SourceTable:

@@ -27,7 +27,7 @@ _SAYS = "a small random job whose tasks close in the midst of what else happens"
 def document(choose: Choices) -> dict[str, Any]:
     """Return one of these jobs as the document of a scenario file, in base units."""
     draw: Callable[[Choices], dict[str, Any]] = choose.of(
-        (failing, aligning, stopped, lost, aligning)
+        (failing, aligning, stopped, lost, aligning, partly_finished)
     )
     return draw(choose)
 
@@ -129,6 +129,9 @@ def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, An
     at_ns = 25 * _MS
     for _ in range(choose.integer(1, 2)):
         at_ns += choose.integer(40, 100) * _MS
-        fault = {"kind": choose.of(("rescale", "rescale", "resubmit")), "vertex": "mapper"}
-        faults.append(fault | {"parallelism": choose.integer(1, 4), "at_ns": at_ns})
+        kind = choose.of(("rescale", "crash_task", "rescale", "resubmit"))
+        fault = {"kind": kind, "vertex": "mapper", "at_ns": at_ns}
+        faults.append(
+            fault | ({"parallelism": choose.integer(1, 4)} if kind != "crash_task" else {})
+        )
     return document_of(job, faults, on_buffers=on_buffers, says=_SAYS)

@@ -29,7 +29,10 @@ def lost(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
     vertices = few_and_many(choose)
     many, reader = vertices[1:]
     machines = many["parallelism"] = reader["parallelism"] = choose.of((3, 2, 3))
-    job = job_of(choose, vertices, on_buffers=on_buffers, mode=choose.of(MODES))
+    job = job_of(choose, vertices, on_buffers=on_buffers, mode=choose.of((*MODES, "unaligned")))
+    if not on_buffers:  # files are being written when the machine goes
+        job["costs"] |= {"snapshot_async_ns": choose.of((10, 0)) * _MS}
+        job["costs"] |= {"snapshot_jitter_ns": choose.of((20, 10)) * _MS}
     timeout_ns = choose.of((160, 240)) * _MS
     job["recovery"] = _SLOW_HEARTBEATS | {"timed": on_buffers, "heartbeat_timeout_ns": timeout_ns}
     job["recovery"]["heartbeat_rpc_failure_threshold"] = choose.of((4, 5))

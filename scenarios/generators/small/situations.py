@@ -50,7 +50,7 @@ def _reads_several_splits(
     shares = choose.of(((1.0, 3.0, 9.0), (9.0, 3.0, 1.0), (3.0, 1.0, 3.0)))
     source["rate_shares"] = list(shares[: source["parallelism"]])
     job["event_time"] = {"watermark_interval_ns": choose.of((1, 2)) * _MS}
-    idle_ns = choose.of((0, 0, 4 * _MS))
+    idle_ns = choose.of((0, 4, 0, 1)) * _MS
     job["event_time"] |= {"idle_timeout_ns": idle_ns} if idle_ns else {}
     fewer = choose.integer(1, source["parallelism"] - 1)
     return _rescaled_first(faults, source, fewer)
@@ -296,6 +296,29 @@ def _messages_outlive_attempts(
     return found
 
 
+def _lost_while_writing(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Have a task manager be lost in silence while its tasks write what they have in flight."""
+    interval_ns = job["checkpointing"]["interval_ns"] = choose.of((20, 30)) * _MS
+    job["checkpointing"]["mode"] = "unaligned"
+    job["costs"]["snapshot_async_ns"] = choose.of((2, 0)) * _MS
+    job["costs"]["snapshot_jitter_ns"] = choose.of((2, 8)) * _MS
+    job["channel_state"]["write_record_ns"] = choose.of((_MS, _MS // 2))
+    job["recovery"] = {"heartbeat_interval_ns": 20 * _MS}
+    job["recovery"]["heartbeat_timeout_ns"] = choose.of((60, 40)) * _MS
+    for vertex in job["vertices"]:
+        if "inputs" in vertex:
+            vertex["service_ns"] = choose.of((4, 2)) * _MS
+        else:
+            vertex["records"] = choose.integer(30, 50) * vertex["parallelism"]
+    gone = {"kind": "crash_task_manager", "symptom": choose.of(("silent", "unreachable"))}
+    gone |= subtask_of(choose, choose.of(job["vertices"]))
+    at_ns = choose.integer(1, 2) * interval_ns + choose.integer(4, 18) * _MS
+    lost = [gone | {"at_ns": at_ns}]
+    return lost + [one for one in faults if one.get("at_ns", 0) > at_ns and choose.flag()]
+
+
 def _upstream(vertex: dict[str, Any]) -> list[str]:
     return [one["upstream"] for one in vertex.get("inputs", ())]
 
@@ -330,7 +353,8 @@ def _rescaled_first(
 _SITUATIONS: tuple[_Arrange, ...] = (
     _reads_several_splits,
     _copies_in_flight,
-    *(_read_ahead,) * 2,
+    _read_ahead,
+    _lost_while_writing,
     _newest_is_saved,
     _given_out_anew,
     _given_up_while_stored,
