@@ -52,7 +52,7 @@ def barrier_protocol(choices: Choices) -> Scenario:
     drawn = (_on_records, *(in_flight.document,) * 2, uncoordinated.document)
     on_either = (failing_over.lost, closing.partly_finished, failing_over.resubmitted)
     on_records = tuple(partial(draw, on_buffers=False) for draw in on_either)
-    return _drawn(choices, (*drawn * 3, *on_records * 2, *situations.each()))
+    return _drawn(choices, (*drawn * 2, *on_records, *situations.each() * 2))
 
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:
