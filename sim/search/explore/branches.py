@@ -61,11 +61,14 @@ class Branches:
 
 
 class Notes:
-    """The branches of one module, and which of them have run."""
+    """The branches of one module, and which of them have run.
 
-    def __init__(self, names: list[str]) -> None:
+    reached: of a module that has notes already, whose functions know no other.
+    """
+
+    def __init__(self, names: list[str], reached: bytearray | None = None) -> None:
         self.names = names
-        self.reached = bytearray(len(names))
+        self.reached = bytearray(len(names)) if reached is None else reached
 
     def numbers(self) -> Iterator[int]:
         """Yield what has run, by number."""
@@ -107,9 +110,12 @@ def _dotted(path: str) -> str:
 
 
 def give_notes(module: ModuleType, functions: Compiled) -> Notes:
-    """Give the functions of any module notes, but those that are not what its source says."""
+    """Give the functions of any module notes, but those that are not what its source says.
+
+    Who asks for those of a module again shares them: whoever clears them clears them for all.
+    """
     plain, noted, names = functions
-    notes = Notes(names)
+    notes = Notes(names, vars(module).get(_NOTES))
     vars(module)[_NOTES] = notes.reached
     for function in dict.fromkeys(_functions(module)):
         code = function.__code__

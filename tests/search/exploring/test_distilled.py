@@ -79,6 +79,17 @@ def test_what_hosts_do_is_observed() -> None:
     assert "a_link = [3, 1]" in text_of({"a_link": (3, 1)})
 
 
+def test_who_observes_takes_no_branches_from_others() -> None:
+    """An exploration of the same process sees the branches of cores that it saw before."""
+    explorer = Explorer(link=_LINK)
+    seen = []
+    for _ in range(2):
+        seen.append(explorer.run(0, (), evenly(0, 0), branches=Branches()).reached)
+        observed(_LINK, 1)
+    assert seen[0] == seen[1]
+    assert any(".py:" in name for name in seen[0])
+
+
 @pytest.mark.parametrize(
     "link",
     [_LINK, *(pytest.param(one, marks=pytest.mark.long) for one in GENERATORS if one != _LINK)],
