@@ -304,9 +304,14 @@ def composed(choices: Choices) -> Scenario:
     return from_json(json.dumps(found))
 
 
+def _times(found: dict[str, Any]) -> int:
+    """Return how much longer everything takes on the plane of a pipeline."""
+    return SLOWER if found["pipeline"].get("plane") else 1
+
+
 def _commit_late(choose: Choices, found: dict[str, Any]) -> None:
     """Let commits take longer than checkpoints, and crash with several transactions pending."""
-    pipeline, times = found["pipeline"], SLOWER if found["pipeline"].get("plane") else 1
+    pipeline, times = found["pipeline"], _times(found)
     pipeline["checkpointing"] |= {"interval_ns": choose.of((3, 5)) * MS * times, "min_pause_ns": 0}
     slow_ns = choose.of((20, 12, 30)) * MS * times
     pipeline["store"]["costs"] |= {"transaction_ns": slow_ns, "flush_ns": slow_ns}
@@ -317,7 +322,7 @@ def _commit_late(choose: Choices, found: dict[str, Any]) -> None:
 
 def fail_with_data_in_flight(choose: Choices, found: dict[str, Any]) -> None:
     """Let barriers overtake what waits for a slow sink, and the job crash behind a checkpoint."""
-    pipeline, times = found["pipeline"], SLOWER if found["pipeline"].get("plane") else 1
+    pipeline, times = found["pipeline"], _times(found)
     interval_ns = choose.of((10, 5)) * MS * times
     pipeline["checkpointing"] |= {"mode": "unaligned", "max_concurrent": 1, "min_pause_ns": 0}
     pipeline["checkpointing"] |= {"interval_ns": interval_ns, "timeout_ns": 600_000 * MS}

@@ -130,7 +130,7 @@ class StreamTable:
         None,
         optional=True,
         maximum="64 MiB",
-        says="size of a state of its own; absent: that of any state",
+        says="size of one of its own states; absent: as set for the source",
         source=_SIZE,
     )
 

@@ -131,7 +131,7 @@ def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, An
         at_ns += choose.integer(40, 100) * _MS
         kind = choose.of(("rescale", "crash_task", "rescale", "resubmit"))
         fault = {"kind": kind, "vertex": "mapper", "at_ns": at_ns}
-        faults.append(
-            fault | ({"parallelism": choose.integer(1, 4)} if kind != "crash_task" else {})
-        )
+        if kind != "crash_task":
+            fault["parallelism"] = choose.integer(1, 4)
+        faults.append(fault)
     return document_of(job, faults, on_buffers=on_buffers, says=_SAYS)

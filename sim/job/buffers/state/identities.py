@@ -138,9 +138,10 @@ class TaskRecords:
     def held_at_outputs(self, cut: Cut, spans: Spans) -> Held:
         """Return which records the buffers have that became state at the outputs."""
         found: Held = {}
+        sent = self.sent
         for place in spans:
             end = cut.emitted[place]
-            found[place] = self.sent[place][max(0, end - _count(spans, place)) : end]
+            found[place] = sent[place][max(0, end - _count(spans, place)) : end]
         return found
 
 
