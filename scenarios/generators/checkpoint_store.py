@@ -68,6 +68,9 @@ def checkpoint_store(choices: Choices) -> Scenario:
         faults = (*faults, _opens_while_stopping(choices, stopped))
     if stopped is not None and model.input.versions > 1 and choices.flag():
         model = _begins_while_stopping(choices, model, stopped)
+    if model.input.versions > 2 and choices.flag():
+        model, held = _overtaken(choices, model)
+        faults = (*faults, held)
     if _is_remote(model) and choices.integer(0, 3) == 3:
         faults = (*faults, _refused_at_the_end(choices, model))
     if model.input.compressed and choices.flag():
@@ -113,7 +116,7 @@ def _input(choices: Choices) -> StoreInput:
         )
     return StoreInput(
         partitions=2,
-        versions=choices.integer(1, 2),
+        versions=choices.integer(1, 3),
         version_gap_ns=_at(choices),
         view=choices.flag(),
         push_records=push_records,
@@ -166,6 +169,14 @@ def _begins_while_stopping(
     """Return the store with a second version that begins while a stop waits for the last syncs."""
     gap_ns = stopped.at_ns + choices.integer(1, 20) * _MS
     return replace(model, input=replace(model.input, version_gap_ns=gap_ns))
+
+
+def _overtaken(choices: Choices, model: StoreModel) -> tuple[StoreModel, FailWrite]:
+    """Return the store with a second version that is held up while the third one is pushed."""
+    gap_ns = choices.of((20, 100, 300)) * _MS
+    record = choices.integer(0, model.input.push_records)
+    held = FailWrite(version=2, partition=_partition(choices), record=record)
+    return replace(model, input=replace(model.input, version_gap_ns=gap_ns)), held
 
 
 def _is_remote(model: StoreModel) -> bool:

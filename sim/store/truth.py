@@ -69,6 +69,11 @@ class PartitionTruth:
     claimed_generation: int = 0
     syncs: list[SyncAccount] = field(default_factory=list)
 
+    def begin_behind(self, position: int) -> None:
+        """Note that a user wants everything up to a position left out."""
+        self.checkpoint = self.flushed_to = self.skipped_to = position
+        self.cover(Area.DATA, 0, position)
+
     def cover(self, area: Area, first: int, last: int) -> None:
         """Note that the effect of these positions is durable."""
         if last >= first:

@@ -242,7 +242,9 @@ class StoreWorld:
                 self.book.feeds[key] = feed
                 self.truths[key] = truth = PartitionTruth(key=key)
                 self.drainers[key] = Drainer(self, key, feed, truth)
-                self._seek(key, feed)
+                if given.seek_position > 0:
+                    truth.begin_behind(given.seek_position - 1)
+                    self._seek(key, feed)
                 if self.process.up and not self.process.stopping:
                     self.process.open(key)
             self.process.fetch_version_state(topic)
@@ -250,16 +252,11 @@ class StoreWorld:
     def _seek(self, key: store.TopicPartition, feed: Feed) -> None:
         """Store the position that the user wants to begin behind, past the start of push."""
         position = self.model.input.seek_position - 1
-        if position < 0:
-            return
         version = copy_of(feed.shape.fields) if self.model.input.synthesise else None
         # No seek goes past the records of a push, so its end is still to come.
         state = store.PartitionState(position=position, end_of_push=False, version=version)
         self.act(key)
         self.client.store.set(key, store.encode_state(state))
-        truth = self.truths[key]
-        truth.checkpoint = truth.flushed_to = truth.skipped_to = position
-        truth.cover(store.Area.DATA, 0, position)
 
     def _try_swap(self, topic: str) -> None:
         version = int(topic.partition("_v")[2].partition("_")[0])
@@ -275,11 +272,14 @@ class StoreWorld:
         self.env.goals.reach("version_swapped")
         self.env.trace.record("swapped", self.process.entity, version)
         self.properties.on_swap(version)
-        if before is not None:
-            self._drop(before)
+        for older in range(1, version):
+            self._drop(older)  # also one that a newer one has overtaken
 
     def _drop(self, version: int) -> None:
-        for topic in self.topics_of(version):
+        topics = self.topics_of(version)
+        if topics[0] in self.dropped:
+            return
+        for topic in topics:
             keys = self.client.topics.of_topic(topic)
             for key in keys:
                 self.drainers[key].die("its version was dropped")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ckptsim.models.store import PartitionState, encode_state
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators import Choices, checkpoint_store
 from ckptsim.scenarios.store import (
@@ -29,6 +30,7 @@ from ckptsim.scenarios.store import (
     TornWrite,
 )
 from ckptsim.sim.kernel import Streams
+from ckptsim.sim.store.world import StoreWorld
 from ckptsim.sim.world import run_world
 
 _TIES = st.sampled_from(["structural", "random", "pct"])
@@ -87,6 +89,36 @@ def test_the_first_record_behind_a_seek_may_fail(record: int) -> None:
     )
     fault = FailWrite(version=1, partition=0, record=record)
     _survives(_planned(model, fault), "structural")
+
+
+def test_a_start_behind_the_wanted_position_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A seek that leaves out the record that the user wants first loses that record."""
+    scenario = _planned(StoreModel(input=StoreInput(push_records=10, keys=1000, seek_position=5)))
+    _survives(scenario, "structural", seed=0)
+
+    def encode(state: PartitionState) -> bytes:
+        return encode_state(replace(state, position=state.position + 1))
+
+    monkeypatch.setattr("ckptsim.sim.store.world.store.encode_state", encode)
+    found = {row.property for row in run_world(scenario, seed=0).violations}
+    assert "no_checkpoint_ahead_of_data" in found
+
+
+def test_a_version_that_a_newer_one_overtakes_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the third version is pushed while the second is held up, neither old one is kept."""
+    given = StoreInput(versions=3, version_gap_ns=20_000_000, push_records=30, stream_records=9)
+    held = FailWrite(version=2, partition=0, record=3)
+    scenario = _planned(StoreModel(input=given), held)
+    _survives(scenario, "structural", seed=0)
+    drop = StoreWorld._drop
+
+    def drop_held(world: StoreWorld, version: int) -> None:
+        if version > 1:
+            drop(world, version)
+
+    monkeypatch.setattr(StoreWorld, "_drop", drop_held)
+    found = {row.property for row in run_world(scenario, seed=0).violations}
+    assert found == {"dropped_versions_leave_nothing"}
 
 
 def test_rows_behind_a_seek_are_no_prefix_once_the_position_is_forgotten() -> None:

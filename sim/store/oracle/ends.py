@@ -23,6 +23,7 @@ def check_end(world: StoreWorld) -> Iterator[Finding]:
     for key in world.partitions():
         if key not in world.process.refused:
             yield from _content(world, key)
+    yield from _older_versions(world)
     yield from _unused_slots(world)
     yield from _rework(world)
 
@@ -42,6 +43,15 @@ def rework_bound(world: StoreWorld) -> int | None:
     if model.rework_records_max is not None:
         bounds.append(model.rework_records_max)
     return min(bounds) * len(world.truths) if bounds else None
+
+
+def _older_versions(world: StoreWorld) -> Iterator[Finding]:
+    """Yield what is kept of versions that are behind the one that was made current last."""
+    for version in range(1, world.properties.swapped_to):
+        for key in world.partitions():
+            if key.topic in world.topics_of(version):
+                says = f"{key} is kept, behind version {world.properties.swapped_to}"
+                yield "dropped_versions_leave_nothing", says, key
 
 
 def _content(world: StoreWorld, key: TopicPartition) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ class StoreProperties:
         self.syncs = SyncOracle(world, self.violate)
         self.content = ContentOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
-        self._swapped_to = 0  # the version that was made the current one last
+        self.swapped_to = 0  # the version that was made the current one last
         self._asked_ns: dict[str, int] = {}  # when a dictionary was last asked for, and was out
 
     def violate(self, name: str, says: str, key: TopicPartition | None = None) -> None:
@@ -234,10 +234,10 @@ class StoreProperties:
     def on_swap(self, version: int) -> None:
         """Check that the push of a version has ended in every partition, and that it is newer."""
         world = self._world
-        if version <= self._swapped_to:
-            says = f"version {version} is current behind version {self._swapped_to}"
+        if version <= self.swapped_to:
+            says = f"version {version} is current behind version {self.swapped_to}"
             self.violate("swap_only_to_complete_versions", says)
-        self._swapped_to = max(self._swapped_to, version)
+        self.swapped_to = max(self.swapped_to, version)
         for key in world.client.topics.of_topic(world.topics_of(version)[0]):
             if world.truths[key].applied_to < world.book[key].end_of_push:
                 self.violate(
