@@ -9,7 +9,18 @@ from ckptsim.models.ordering import RecordsDurable, SendState
 from ckptsim.models.ordering.events import Event
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
-from ckptsim.scenarios.sync import PROPERTIES, CrashPoint, FailUpload, Point, Side
+from ckptsim.scenarios.sync import (
+    PROPERTIES,
+    CrashPoint,
+    DestinationTable,
+    FailUpload,
+    MemoryPolicy,
+    Point,
+    Side,
+    SocketTable,
+    StreamTable,
+    SyncModel,
+)
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.sync.attempt import Attempt, AttemptEnded
 from ckptsim.sim.sync.destination.destination import Destination
@@ -101,6 +112,29 @@ def test_memory_of_states_is_free_at_the_end(monkeypatch: pytest.MonkeyPatch) ->
     (row,) = result.violations
     assert row.property == "closing_is_orderly"
     assert "bytes reserved for states" in row.says
+
+
+def test_nobody_takes_memory_before_those_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small state that gets what a large one waits for may keep that one waiting for ever."""
+    stream = StreamTable(records=200, partition_records=10)
+    sizes = {"large": 3_800, "small": 900, "middle": 1_500}
+    streams = tuple(replace(stream, name=n, state_bytes=size) for n, size in sizes.items())
+    destination = DestinationTable(
+        state_memory_bytes=4096, memory_policy=MemoryPolicy.BLOCK, send_ns=4_000_000
+    )
+    model = SyncModel(streams=streams, destination=destination, sockets=SocketTable(count=3))
+    scenario = replace(by_name("t07_state_flood_blocks"), model=model, faults=())
+    name = "run_ends_with_a_reason"
+    assert name not in {row.property for row in run_world(scenario, seed=0).violations}
+
+    def reserve(memory: StateMemory, size_bytes: int) -> bool:
+        fits = memory._fits(size_bytes)
+        memory.used_bytes += size_bytes if fits else 0
+        return fits
+
+    monkeypatch.setattr(StateMemory, "reserve", reserve)
+    found = {row.property: row.says for row in run_world(scenario, seed=0).violations}
+    assert "takes memory before socket" in found[name]
 
 
 def test_a_failed_send_frees_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,7 @@ class Destination:
                         state.reserved = True
                 else:
                     state.reserved = True
+                    self._properties.on_memory_taken(self._attempt, state)
                 self._on_state(socket, state)
             elif isinstance(message, CompleteMessage):
                 descriptor = self._descriptors[message.stream]

@@ -147,6 +147,12 @@ class EndChecks:
         elif memory.waiting and not memory.used_bytes:
             self._in_vain(attempt, "none is in use")
 
+    def check_turn(self, attempt: Attempt, state: SourceState) -> None:
+        """Check that nobody was waiting when a state got memory without waiting for it."""
+        for who in attempt.destination.memory.waiting[:1]:
+            says = f"{state.scope}/{state.index} takes memory before {who}, which waits for some"
+            self._violate("run_ends_with_a_reason", says, state)
+
     def _in_vain(self, attempt: Attempt, why: str) -> None:
         who = attempt.destination.memory.waiting[0]
         says = f"{who} waits for memory for a state though {why}"

@@ -83,6 +83,10 @@ class OrderingProperties:
         """Enter the arrival of a state at the core."""
         self._releases.on_state_read(attempt, state)
 
+    def on_memory_taken(self, attempt: Attempt, state: SourceState) -> None:
+        """Check that nobody waits for memory of whom it was taken at once."""
+        self._ends.check_turn(attempt, state)
+
     def on_send(self, attempt: Attempt, effect: SendState) -> None:
         """Check a state that the core has released, before it is sent."""
         self._ends.check_memory(attempt)
