@@ -35,6 +35,7 @@ from ckptsim.scenarios.store import (
     TornWrite,
 )
 
+_US = 1_000
 _MS = 1_000_000
 _FAULTS_MAX = 5
 _ENDS = CrashAt | StopAt | Deploy  # of the process, which begins again
@@ -66,11 +67,8 @@ def checkpoint_store(choices: Choices) -> Scenario:
     stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
     if stopped is not None and choices.integer(0, 2) == 2:
         faults = (*faults, _opens_while_stopping(choices, stopped))
-    if stopped is not None and model.input.versions > 1 and choices.flag():
-        model = _begins_while_stopping(choices, model, stopped)
-    if model.input.versions > 2 and choices.flag():
-        model, held = _overtaken(choices, model)
-        faults = (*faults, held)
+    if model.input.versions > 1:
+        model, faults = _versions_meet(choices, model, faults)
     if _is_remote(model) and choices.integer(0, 3) == 3:
         faults = (*faults, _refused_at_the_end(choices, model))
     if model.input.compressed and choices.flag():
@@ -163,12 +161,35 @@ def _opens_while_stopping(choices: Choices, stopped: StopAt | Deploy) -> Reboots
     return Rebootstrap(version=_version(choices), partition=_partition(choices), at_ns=at_ns)
 
 
+def _versions_meet(
+    choices: Choices, model: StoreModel, faults: tuple[StoreFault, ...]
+) -> tuple[StoreModel, tuple[StoreFault, ...]]:
+    """Return the store with versions that begin while the process, or one before, is held up."""
+    stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
+    if stopped is not None and choices.flag():
+        model = _begins_while_stopping(choices, model, stopped)
+    elif model.sync.mirror and choices.flag():
+        model, crashed = _begins_while_recovering(choices, model)
+        faults = (*faults, crashed)
+    elif model.input.versions > 2 and choices.flag():
+        model, held = _overtaken(choices, model)
+        faults = (*faults, held)
+    return model, faults
+
+
 def _begins_while_stopping(
     choices: Choices, model: StoreModel, stopped: StopAt | Deploy
 ) -> StoreModel:
     """Return the store with a second version that begins while a stop waits for the last syncs."""
     gap_ns = stopped.at_ns + choices.integer(1, 20) * _MS
     return replace(model, input=replace(model.input, version_gap_ns=gap_ns))
+
+
+def _begins_while_recovering(choices: Choices, model: StoreModel) -> tuple[StoreModel, CrashAt]:
+    """Return the store with a second version that begins while a start puts its mirrors back."""
+    crashed = CrashAt(at_ns=choices.integer(100, 900) * _MS, down_ns=_while(choices))
+    gap_ns = _again_ns(model, crashed) + choices.of((50, 10, 200)) * _US
+    return replace(model, input=replace(model.input, version_gap_ns=gap_ns)), crashed
 
 
 def _overtaken(choices: Choices, model: StoreModel) -> tuple[StoreModel, FailWrite]:
@@ -196,9 +217,14 @@ def _out_at_a_beginning(
     """Return that no dictionary can be had when a version, or the process, begins."""
     given = model.input
     begins = [0] if given.versions == 1 else [0, given.version_gap_ns]
-    begins += [one.at_ns + one.down_ns for one in faults if isinstance(one, _ENDS)]
+    begins += [_again_ns(model, one) for one in faults if isinstance(one, _ENDS)]
     at_ns = max(0, choices.of(begins) - choices.integer(0, 5) * _MS)
     return DictionaryOutage(at_ns=at_ns, duration_ns=choices.integer(10, 300) * _MS)
+
+
+def _again_ns(model: StoreModel, ended: CrashAt | StopAt | Deploy) -> int:
+    """Return when the process is there again, in ns; a stop may take longer."""
+    return ended.at_ns + ended.down_ns + model.process.restart_ns
 
 
 def _at(choices: Choices) -> int:

@@ -15,6 +15,7 @@ from ckptsim.scenarios.store import PROPERTIES
 from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.store.content.spans import FeedChanges
+from ckptsim.sim.store.process import ProcessHost
 from ckptsim.sim.world import load_world, run_world
 from tests.store.killed import KILLED_BY, SHOWN_BY_VECTORS
 
@@ -102,6 +103,22 @@ def test_rows_that_are_applied_again_stay_durable(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(FeedChanges, "append", append)
     (row,) = run_world(scenario, seed=0).violations
     assert row.property == "durable_rows_are_the_content"
+
+
+def test_each_start_asks_for_the_state_of_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start that leaves the state of a version that it has found to nobody is found."""
+    scenario = by_name("s01_crash_between_data_first")
+    assert run_world(scenario, seed=0).violations == []
+    fetch = ProcessHost.fetch_version_state
+
+    def fetch_once(self: ProcessHost, topic: str) -> None:
+        if self.starts == 1:
+            fetch(self, topic)
+
+    monkeypatch.setattr(ProcessHost, "fetch_version_state", fetch_once)
+    (row,) = run_world(scenario, seed=0).violations
+    assert row.property == "version_state_agrees"
+    assert "start 2 asks for no state" in row.says
 
 
 def test_a_long_flush_is_no_standstill() -> None:

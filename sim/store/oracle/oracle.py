@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
 from ckptsim.models.store.ingestion.events import IngestionState
-from ckptsim.models.store.state import NOTHING, copy_of, disagreement
+from ckptsim.models.store.state import NOTHING
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
 from ckptsim.sim.store.oracle.content import ContentOracle
 from ckptsim.sim.store.oracle.ends import check_end, left_of_version
 from ckptsim.sim.store.oracle.probe import probe
 from ckptsim.sim.store.oracle.syncs import SyncOracle
+from ckptsim.sim.store.oracle.versions import VersionOracle
 from ckptsim.sim.story import milliseconds
 
 if TYPE_CHECKING:
-    from ckptsim.models.store import Step, VersionState
+    from ckptsim.models.store import Step
     from ckptsim.models.store.ingestion.events import MakeDurable
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.store.process import Drainer
@@ -46,7 +47,7 @@ class StoreProperties:
         self.content = ContentOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
         self.swapped_to = 0  # the version that was made the current one last
-        self._asked_ns: dict[str, int] = {}  # when a dictionary was last asked for, and was out
+        self.versions = VersionOracle(world, self.violate)
 
     def violate(self, name: str, says: str, key: TopicPartition | None = None) -> None:
         """Note that a property does not hold, unless it is known not to."""
@@ -183,6 +184,7 @@ class StoreProperties:
             positions.pop(key, None)  # it begins anew, perhaps from before
         self.syncs.opened(key, position)
         self.content.opened(key, position)
+        self.versions.opened(key)
         truth.frozen = False
         if world.client.mirrored:
             for first, last in truth.covered[Area.MIRROR]:
@@ -219,7 +221,7 @@ class StoreProperties:
 
     def on_down(self) -> None:
         """Excuse a restart from its bound when commits failed before it."""
-        self._check_asked()
+        self.versions.over()
         if self.commit_failed:
             self._world.process.recoveries[-1].bounded = False
         self.commit_failed = False
@@ -249,44 +251,6 @@ class StoreProperties:
         for name, says, key in left_of_version(self._world, version):
             self.violate(name, says, key)
 
-    def on_dictionary_missing(self, topic: str) -> None:
-        """Note that the state of a version waits for its dictionary, to be asked for again."""
-        self._asked_ns[topic] = self._world.env.now
-
-    def _check_asked(self) -> None:
-        """Check that no dictionary that was out has been forgotten, as the process goes down."""
-        world = self._world
-        for topic, asked_ns in self._asked_ns.items():
-            silent_ns = world.env.now - asked_ns
-            if topic not in world.dropped and silent_ns > world.model.process.retry_ns:
-                says = f"{topic}: its dictionary was out, and is not asked for again"
-                self.violate("version_state_agrees", f"{says} for {milliseconds(silent_ns)}")
-        self._asked_ns.clear()
-
-    def on_version_state(self, topic: str, state: VersionState | None) -> None:
-        """Check a regenerated version state."""
-        world = self._world
-        self._asked_ns.pop(topic, None)
-        key = world.client.topics.of_topic(topic)[0]
-        if state is None:
-            known = (world.client.known_state(each) for each in world.client.topics.of_topic(topic))
-            if any(each is not None and each.position > NOTHING for each in known):
-                self.violate(
-                    "version_state_agrees", f"{topic}: records are processed, no state is known"
-                )
-            return
-        conflict = disagreement(state.copy, copy_of(world.book[key].shape.fields))
-        wanted = world.dictionaries.dictionaries[topic] if world.model.input.compressed else None
-        if conflict is None and state.compression_dictionary != wanted:
-            conflict = "compression_dictionary"
-        if conflict is not None:
-            self.violate("version_state_agrees", f"{topic}: {conflict}")
-
-    def on_version_error(self, topic: str, error: StoreError) -> None:
-        """Note that partitions disagree about their version."""
-        self._asked_ns.pop(topic, None)
-        self.violate("version_state_agrees", f"{topic}: {error}")
-
     def on_foreign_commit(self, key: TopicPartition) -> None:
         """Take over a checkpoint that another party has put there."""
         self.resync_checkpoint(key)
@@ -310,7 +274,7 @@ class StoreProperties:
 
     def on_end(self) -> None:
         """Check what the run leaves behind."""
-        self._check_asked()
+        self.versions.over()
         for name, says, key in check_end(self._world):
             self.violate(name, says, key)
 

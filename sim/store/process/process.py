@@ -180,15 +180,15 @@ class ProcessHost:
                 state = world.versions.state(topic)
             except StoreError as error:
                 if error.refusal is not Refusal.DICT_UNAVAILABLE:
-                    world.properties.on_version_error(topic, error)
+                    world.properties.versions.failed(topic, error)
                     return
                 self._env.goals.reach("dictionary_unavailable")
-                world.properties.on_dictionary_missing(topic)
+                world.properties.versions.dictionary_missing(topic)
                 yield self._env.timeout(world.model.process.retry_ns, kind=KIND_OUTSIDE)
                 continue
             if world.client.journal.dictionary_fetches > fetched:
                 self._env.goals.reach("dictionary_fetched")
-            world.properties.on_version_state(topic, state)
+            world.properties.versions.regenerated(topic, state)
             return
 
     def open_later(self, drainer: Drainer) -> None:
