@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ckptsim.models.store import Area, Settings, StoreClient
+from ckptsim.models.store.settings import SyncRules
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.files import read
@@ -103,6 +104,20 @@ def test_rows_that_are_applied_again_stay_durable(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(FeedChanges, "append", append)
     (row,) = run_world(scenario, seed=0).violations
     assert row.property == "durable_rows_are_the_content"
+
+
+def test_a_sync_by_bytes_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that begins records after it was due is found, also where no crash repeats them."""
+    scenario = by_name("external_crashes")
+    right = SyncRules.records_until_due
+
+    def a_record_late(self: SyncRules, since_bytes: int, record_bytes: int) -> int | None:
+        records = right(self, since_bytes, record_bytes)
+        return None if records is None else records + 1
+
+    monkeypatch.setattr(SyncRules, "records_until_due", a_record_late)
+    found = {row.property: row.says for row in run_world(scenario, seed=0).violations}
+    assert "are applied before a sync begins" in found["syncs_have_a_cause"]
 
 
 def test_each_start_asks_for_the_state_of_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:

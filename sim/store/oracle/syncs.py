@@ -63,11 +63,21 @@ class SyncOracle:
         if not due[account.cause]:
             says = f"{key}: syncs at {account.position} by {account.cause.name} after {size} bytes"
             self._violate("syncs_have_a_cause", says, key)
+        if self._is_late(drainer, size):
+            says = f"{key}: {size} bytes are applied before a sync begins that {sync.sync_bytes} do"
+            self._violate("syncs_have_a_cause", says, key)
         for position in range(synced + 1, account.position):
             if drainer.feed.control_at(position) is not None and not self._tried(drainer, position):
                 says = f"{key}: no sync behind the control entry at {position}"
                 self._violate("syncs_have_a_cause", says, key)
                 return
+
+    def _is_late(self, drainer: Drainer, size_bytes: int) -> bool:
+        """Say whether a sync by bytes was due before the last record, and none has been tried."""
+        model, syncs = self._world.model, drainer.truth.syncs
+        if not model.sync.sync_bytes or (syncs and syncs[-1].status == "failed"):
+            return False
+        return size_bytes - model.input.record_bytes >= model.sync.sync_bytes
 
     def _tried(self, drainer: Drainer, position: int) -> bool:
         """Say whether a sync of this incarnation, failed since, began at a position."""
