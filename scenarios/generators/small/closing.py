@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.small.failing_over import lost
+from ckptsim.scenarios.generators.small.failing_over import lost, lost_while_restoring
 from ckptsim.scenarios.generators.small.parts import (
     MODES,
     document_of,
@@ -27,7 +27,7 @@ _SAYS = "a small random job whose tasks close in the midst of what else happens"
 def document(choose: Choices) -> dict[str, Any]:
     """Return one of these jobs as the document of a scenario file, in base units."""
     draw: Callable[[Choices], dict[str, Any]] = choose.of(
-        (failing, aligning, stopped, lost, aligning, partly_finished)
+        (failing, aligning, stopped, lost, aligning, partly_finished, lost_while_restoring)
     )
     return draw(choose)
 
