@@ -188,6 +188,7 @@ def _begins_while_stopping(
 def _begins_while_recovering(choices: Choices, model: StoreModel) -> tuple[StoreModel, CrashAt]:
     """Return the store with a second version that begins while a start puts its mirrors back."""
     crashed = CrashAt(at_ns=choices.integer(100, 900) * _MS, down_ns=_while(choices))
+    # To put a row back takes some 10 us, so that those of a push take up to 2 ms.
     gap_ns = _again_ns(model, crashed) + choices.of((50, 10, 200)) * _US
     return replace(model, input=replace(model.input, version_gap_ns=gap_ns)), crashed
 

@@ -243,6 +243,7 @@ class StoreWorld:
                 self.truths[key] = truth = PartitionTruth(key=key)
                 self.drainers[key] = Drainer(self, key, feed, truth)
                 if given.seek_position > 0:
+                    # Said apart from what is stored, so that a seek to a wrong place shows.
                     truth.begin_behind(given.seek_position - 1)
                     self._seek(key, feed)
                 if self.process.up and not self.process.stopping:
@@ -276,6 +277,7 @@ class StoreWorld:
             self._drop(older)  # also one that a newer one has overtaken
 
     def _drop(self, version: int) -> None:
+        """Drop a version and its views, unless that has been done."""
         topics = self.topics_of(version)
         if topics[0] in self.dropped:
             return

@@ -117,7 +117,7 @@ def test_a_sync_by_bytes_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(SyncRules, "records_until_due", a_record_late)
     found = {row.property: row.says for row in run_world(scenario, seed=0).violations}
-    assert "are applied before a sync begins" in found["syncs_have_a_cause"]
+    assert "and is due after" in found["syncs_have_a_cause"]
 
 
 def test_each_start_asks_for_the_state_of_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ class SyncOracle:
             says = f"{key}: syncs at {account.position} by {account.cause.name} after {size} bytes"
             self._violate("syncs_have_a_cause", says, key)
         if self._is_late(drainer, size):
-            says = f"{key}: {size} bytes are applied before a sync begins that {sync.sync_bytes} do"
+            says = f"{key}: a sync begins after {size} bytes, and is due after {sync.sync_bytes}"
             self._violate("syncs_have_a_cause", says, key)
         for position in range(synced + 1, account.position):
             if drainer.feed.control_at(position) is not None and not self._tried(drainer, position):
@@ -73,7 +73,10 @@ class SyncOracle:
                 return
 
     def _is_late(self, drainer: Drainer, size_bytes: int) -> bool:
-        """Say whether a sync by bytes was due before the last record, and none has been tried."""
+        """Say whether a sync by bytes was due before the last record, and none has been tried.
+
+        One that fails leaves the count as it is: what follows it is due at once, and never late.
+        """
         model, syncs = self._world.model, drainer.truth.syncs
         if not model.sync.sync_bytes or (syncs and syncs[-1].status == "failed"):
             return False

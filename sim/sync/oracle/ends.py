@@ -149,8 +149,8 @@ class EndChecks:
 
     def check_turn(self, attempt: Attempt, state: SourceState) -> None:
         """Check that nobody was waiting when a state got memory without waiting for it."""
-        for who in attempt.destination.memory.waiting[:1]:
-            says = f"{state.scope}/{state.index} takes memory before {who}, which waits for some"
+        if waiting := attempt.destination.memory.waiting:
+            says = f"{state.scope}/{state.index} takes memory before {waiting[0]}, which waits"
             self._violate("run_ends_with_a_reason", says, state)
 
     def _in_vain(self, attempt: Attempt, why: str) -> None:

@@ -84,7 +84,7 @@ class OrderingProperties:
         self._releases.on_state_read(attempt, state)
 
     def on_memory_taken(self, attempt: Attempt, state: SourceState) -> None:
-        """Check that nobody waits for memory of whom it was taken at once."""
+        """Check that a state which got memory at once has taken it from nobody who waits."""
         self._ends.check_turn(attempt, state)
 
     def on_send(self, attempt: Attempt, effect: SendState) -> None:
