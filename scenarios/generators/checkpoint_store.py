@@ -66,7 +66,7 @@ def checkpoint_store(choices: Choices) -> Scenario:
         faults = (*faults, _opens_anew(choices, model, failed))
     stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
     if stopped is not None and choices.integer(0, 2) == 2:
-        faults = (*faults, _opens_while_stopping(choices, stopped))
+        faults = (*faults, _opens_while_stopping(choices, model, stopped))
     if model.input.versions > 1:
         model, faults = _versions_meet(choices, model, faults)
     if _is_remote(model) and choices.integer(0, 3) == 3:
@@ -143,7 +143,7 @@ def _sync(choices: Choices, placement: StorePlacement) -> StoreSync:
 
 def _fails_write(choices: Choices, model: StoreModel) -> FailWrite:
     last = model.input.push_records + model.input.stream_records
-    place = {"version": _version(choices), "partition": _partition(choices)}
+    place = {"version": _version(choices, model), "partition": _partition(choices)}
     return FailWrite(**place, record=choices.integer(0, last))
 
 
@@ -155,10 +155,13 @@ def _opens_anew(choices: Choices, model: StoreModel, failed: FailWrite) -> Reope
     return Reopen(version=failed.version, partition=failed.partition, at_ns=at_ns)
 
 
-def _opens_while_stopping(choices: Choices, stopped: StopAt | Deploy) -> Rebootstrap:
+def _opens_while_stopping(
+    choices: Choices, model: StoreModel, stopped: StopAt | Deploy
+) -> Rebootstrap:
     """Return that somebody has a partition begin anew while a stop waits for the last syncs."""
     at_ns = stopped.at_ns + choices.integer(1, 30) * _MS
-    return Rebootstrap(version=_version(choices), partition=_partition(choices), at_ns=at_ns)
+    version, partition = _version(choices, model), _partition(choices)
+    return Rebootstrap(version=version, partition=partition, at_ns=at_ns)
 
 
 def _versions_meet(
@@ -237,8 +240,8 @@ def _while(choices: Choices) -> int:
     return choices.integer(1, 800) * _MS
 
 
-def _version(choices: Choices) -> int:
-    return choices.integer(1, 2)
+def _version(choices: Choices, model: StoreModel) -> int:
+    return choices.integer(1, model.input.versions)
 
 
 def _partition(choices: Choices) -> int:
@@ -275,12 +278,17 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "fail_write": _fails_write,
     "commit_outage": lambda c, _: CommitOutage(at_ns=_at(c), duration_ns=_while(c)),
     "dictionary_outage": lambda c, _: DictionaryOutage(at_ns=_at(c), duration_ns=_while(c)),
-    "reopen": lambda c, _: Reopen(version=_version(c), partition=_partition(c), at_ns=_at(c)),
-    "rebootstrap": lambda c, _: Rebootstrap(
-        version=_version(c), partition=_partition(c), at_ns=_at(c)
+    "reopen": lambda c, model: Reopen(
+        version=_version(c, model), partition=_partition(c), at_ns=_at(c)
     ),
-    "tamper": lambda c, _: Tamper(
-        version=_version(c), partition=_partition(c), at_ns=_at(c), damage=c.of(tuple(Damage))
+    "rebootstrap": lambda c, model: Rebootstrap(
+        version=_version(c, model), partition=_partition(c), at_ns=_at(c)
+    ),
+    "tamper": lambda c, model: Tamper(
+        version=_version(c, model),
+        partition=_partition(c),
+        at_ns=_at(c),
+        damage=c.of(tuple(Damage)),
     ),
     "fail_recovery": lambda c, _: FailRecovery(start=c.integer(1, 3)),
     "crash_in_reset": lambda c, _: CrashInReset(reset=c.integer(1, 2)),

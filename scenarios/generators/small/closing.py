@@ -27,7 +27,7 @@ _SAYS = "a small random job whose tasks close in the midst of what else happens"
 def document(choose: Choices) -> dict[str, Any]:
     """Return one of these jobs as the document of a scenario file, in base units."""
     draw: Callable[[Choices], dict[str, Any]] = choose.of(
-        (failing, aligning, stopped, lost, aligning, partly_finished, lost_while_restoring)
+        (failing, aligning, stopped, lost, aligning, partly_finished, lost_while_restoring, saved)
     )
     return draw(choose)
 
@@ -107,6 +107,30 @@ def stopped(choose: Choices) -> dict[str, Any]:
         fails_ns = stop_ns + choose.integer(1, 20) * _MS
         faults.append({"kind": "crash_task", **at, "at_ns": fails_ns})
     return document_of(job, faults, on_buffers=True, says=_SAYS)
+
+
+def saved(choose: Choices) -> dict[str, Any]:
+    """Return a job whose final checkpoint is complete while it still writes for a savepoint.
+
+    What is written late fails, or does not.
+    """
+    on_buffers = choose.flag()
+    vertices = few_and_many(choose)
+    mode = choose.of(("aligned", "at_least_once"))  # others wait until the savepoint is complete
+    job = job_of(choose, vertices, on_buffers=on_buffers, mode=mode)
+    job["checkpointing"]["max_concurrent"] = 2
+    interval_ns = job["checkpointing"]["interval_ns"]
+    number = choose.integer(2, 4)
+    many = vertices[1]
+    asked_ns = (number - 1) * interval_ns + choose.integer(1, interval_ns // _MS - 1) * _MS
+    ends_ns = asked_ns + choose.integer(0, 6) * _MS
+    many["records"] = max(1, ends_ns // (2 * _MS)) * many["parallelism"]
+    at = subtask_of(choose, choose.of(tuple(vertices))) | {"checkpoint": number}
+    faults: list[dict[str, Any]] = [{"kind": "request_savepoint", "at_ns": asked_ns}]
+    faults.append({"kind": "slow_file", **at, "delay_ns": choose.integer(30, 80) * _MS})
+    if choose.integer(0, 2):
+        faults.append({"kind": "fail_snapshot", **at})
+    return document_of(job, faults, on_buffers=on_buffers, says=_SAYS)
 
 
 def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
