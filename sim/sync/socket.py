@@ -83,6 +83,11 @@ class Socket:
         """Deliver nothing before an instant; what arrives meanwhile comes then, in its order."""
         self._stalled_until_ns = max(self._stalled_until_ns, until_ns)
 
+    @property
+    def is_stalled(self) -> bool:
+        """Whether it delivers nothing now."""
+        return self._env.now < self._stalled_until_ns
+
     def break_off(self, end: Message) -> None:
         """Lose what has not gone into the pipe, and end what has: the writing side has died."""
         self.dropped_count += len(self._waiting)
@@ -142,7 +147,7 @@ class Socket:
     def _arrive(self) -> None:
         if not self._line:  # lost in a crash
             return
-        if self._env.now < self._stalled_until_ns:
+        if self.is_stalled:
             self._env.call_at(self._stalled_until_ns, KIND_ARRIVE, self.entity, self._arrive)
             return
         self._arrived.append(self._line.popleft())

@@ -16,6 +16,7 @@ from ckptsim.scenarios.sync import (
     FailUpload,
     MemoryPolicy,
     Point,
+    ReorderUploads,
     Side,
     SocketTable,
     StreamTable,
@@ -30,7 +31,7 @@ from ckptsim.sim.sync.destination.uploads import Batch, Uploader
 from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.world import run_world
 from tests.sync import breakers
-from tests.sync.support import library, with_faults
+from tests.sync.support import changed, library, with_faults
 
 Breaker = Callable[[pytest.MonkeyPatch], RunResult]
 
@@ -253,6 +254,26 @@ def test_nobody_waits_for_memory_that_is_free(monkeypatch: pytest.MonkeyPatch) -
     (row,) = run_world(library("t07_state_flood_blocks"), seed=0).violations
     assert row.property == "run_ends_with_a_reason"
     assert "waits for memory for a state though" in row.says
+
+
+@pytest.mark.parametrize(
+    ("limit_ns", "says"),
+    [
+        (10_000_000_000, "nothing moves: the core waits for"),
+        (600_000_000_000, "the attempt ends with unsent states, and nothing is under way"),
+    ],
+)
+def test_a_fault_that_explains_no_hang_excuses_none(
+    limit_ns: int, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that nobody has any more is a hang, also in an attempt that some fault has struck."""
+    scenario = with_faults(library("quickstart"), ReorderUploads(occurrence=1, uploads=2))
+    scenario = changed(scenario, "destination.stall_limit_ns", limit_ns)
+    assert not run_world(scenario, seed=0).violations
+    monkeypatch.setattr(Uploader, "_release_held", lambda uploader: uploader._held.clear())
+    (row,) = run_world(scenario, seed=0).violations
+    assert row.property == "run_ends_with_a_reason"
+    assert row.says.startswith(says)
 
 
 def test_an_attempt_whose_source_has_crashed_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import EndStream, FailSync, Refusal
-from ckptsim.scenarios.sync import Outcome
+from ckptsim.scenarios.sync import Levels, Outcome
 from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
@@ -132,6 +132,9 @@ class EndChecks:
                 f"the attempt failed without a true reason: {effect}",
                 None,
             )
+        elif effect.kind is Refusal.UNFLUSHED_STATES and not self._waits_well(attempt):
+            says = f"the attempt ends with unsent states, and nothing is under way: {effect}"
+            self._violate("run_ends_with_a_reason", says, None)
 
     def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
         """Check that an attempt is no success whose source has died, whatever else went well."""
@@ -186,6 +189,33 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says, None)
         elif memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
+        elif not self._waits_well(attempt):
+            self._violate("run_ends_with_a_reason", f"nothing moves: {sentence}", None)
+
+    def _waits_well(self, attempt: Attempt) -> bool:
+        """Say whether something is under way, or a fault has a state wait for what never comes.
+
+        That is a state whose count is wrong, which waits until the end, and each one of a
+        destination that reports at one level only.
+        """
+        destination = attempt.destination
+        if destination.sender.busy or destination.completing or not destination.uploader.idle:
+            return True
+        if attempt.model.destination.levels is Levels.DISJOINT:
+            return True
+        if any(socket.is_stalled for socket in attempt.sockets):
+            return True
+        waiting = (
+            state
+            for states in attempt.truth.states.values()
+            for state in states
+            if state.accepted_ns is not None and state.acknowledged_ns is None
+        )
+        return self._truth.on_sockets and any(
+            all(account.reported == account.read for account in state.accounts)
+            and sum(account.read for account in state.accounts) != state.source_count
+            for state in waiting
+        )
 
     def on_run_ended(self) -> None:
         """Check that the run has ended, and that a completed one has stored everything."""
