@@ -38,8 +38,10 @@ demo: $(STAMP)
 test: $(STAMP)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
 
+# The bars of speeds are looked at with nothing beside them, which would be measured, too.
 test-long: $(STAMP)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m ""
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "" --ignore tests/bench
+	@$(BIN)/python -m pytest -m "" tests/bench
 
 bench: $(STAMP)
 	@$(BIN)/python -m tests.bench

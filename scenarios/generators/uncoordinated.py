@@ -51,7 +51,7 @@ def document(choose: Choices) -> dict[str, Any]:
             "storage": {"failure_ratio": choose.of((0.0, 0.0, 0.3))},
             "restart": {"kind": "fixed_delay", "delay_ns": choose.of((5, 0)) * MS},
         },
-        "faults": [_fault(choose, vertices) for _ in range(choose.integer(0, 4))],
+        "faults": _faults(choose, vertices),
     }
 
 
@@ -90,6 +90,16 @@ def _operator(choose: Choices, number: int, before: list[dict[str, Any]]) -> dic
 
 def _reads(vertex: dict[str, Any], upstream: dict[str, Any]) -> bool:
     return any(one["upstream"] == upstream["name"] for one in vertex.get("inputs", ()))
+
+
+def _faults(choose: Choices, vertices: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return faults; of some jobs a task fails again before any has stored a checkpoint since."""
+    faults = [_fault(choose, vertices) for _ in range(choose.integer(0, 4))]
+    crashed = next((one for one in faults if one["kind"] == "crash_task"), None)
+    if crashed is not None and choose.integer(0, 2) == 2:
+        # The restart comes up to 5 ms later, and its first checkpoints some ms behind it.
+        faults.append(crashed | {"at_ns": crashed["at_ns"] + choose.integer(1, 9) * MS})
+    return faults
 
 
 def _fault(choose: Choices, vertices: list[dict[str, Any]]) -> dict[str, Any]:

@@ -58,15 +58,21 @@ def uneven(choose: Choices) -> dict[str, Any]:
 
 
 def rescaled(choose: Choices) -> dict[str, Any]:
-    """Return a job whose keyed vertex is rescaled with hundreds of small records in flight."""
-    per_s = choose.of((50_000.0, 20_000.0))
+    """Return a job whose keyed vertex is rescaled with hundreds of small records in flight.
+
+    Of one in four a few are in flight, in buffers that their senders still fill.
+    """
+    few = choose.integer(0, 3) == 3
+    per_s = 2_000.0 if few else choose.of((50_000.0, 20_000.0))
     source = _source(choose.integer(1, 3), records=choose.integer(200, 400), per_s=per_s)
-    readers = _readers(choose, source, load=choose.of((16.0, 8.0)))
+    readers = _readers(choose, source, load=0.3 if few else choose.of((16.0, 8.0)))
     job = _job(choose, [source, *readers])
     job["network"] |= {
         "record_bytes": choose.of((20, 50)),
         "segment_bytes": choose.of((1_000, 4_096)),
     }
+    if few:
+        job["network"]["buffer_timeout_ns"] = choose.of((20, 50)) * _MS
     job["checkpointing"]["mode"] = choose.of(("unaligned", "unaligned", "aligned_timeout"))
     job["checkpointing"] |= {"aligned_timeout_ns": _MS, "interval_ns": 20 * _MS}
     at_ns = job["checkpointing"]["first_trigger_ns"] = choose.of((4, 3, 6)) * _MS

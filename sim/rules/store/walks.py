@@ -102,7 +102,7 @@ class ClientRules(ClientAnswers):
         if kind == 14:
             return self._of_versions(pick, topic)
         if kind == 15 and not self._planned and pick.one_in(4):
-            self._planned = _put_and_deleted(tp)
+            self._planned = pick.of((_put_and_deleted, _wiped_unmirrored))(tp)
         return _odd(pick, tp) if kind < 18 else _setting(pick)
 
     def _of_life(self, pick: Pick, kind: int, tp: str) -> Step:
@@ -139,6 +139,21 @@ def _put_and_deleted(tp: str) -> list[Step]:
         *applied,
         {"op": "produce", "tp": tp, "recs": [["d", "a"]]},
         *applied,
+    ]
+
+
+def _wiped_unmirrored(tp: str) -> list[Step]:
+    """Return the steps of a partition that is wiped while its mirror is switched off."""
+    return [
+        {"op": "config", "mirror": True},
+        {"op": "open", "tp": tp},
+        {"op": "produce", "tp": tp, "recs": [["p", "a", 1], ["p", "b", 2]]},
+        {"op": "ingest", "tp": tp, "n": 5},
+        {"op": "sync", "tp": tp},
+        {"op": "config", "mirror": False},
+        {"op": "rebootstrap", "tp": tp, "wipe": True},
+        {"op": "config", "mirror": True},
+        {"op": "open", "tp": tp},
     ]
 
 
