@@ -131,29 +131,33 @@ class ClientRules(ClientAnswers):
 
 def _put_and_deleted(tp: str) -> list[Step]:
     """Return the steps of a key that is durable everywhere, and then deleted."""
-    applied: list[Step] = [{"op": "ingest", "tp": tp, "n": 5}, {"op": "sync", "tp": tp}]
     return [
-        {"op": "config", "mirror": True},
-        {"op": "open", "tp": tp},
-        {"op": "produce", "tp": tp, "recs": [["p", "a", 1], ["p", "b", 2]]},
-        *applied,
+        *_mirrored(tp),
         {"op": "produce", "tp": tp, "recs": [["d", "a"]]},
-        *applied,
+        {"op": "ingest", "tp": tp, "n": 5},
+        {"op": "sync", "tp": tp},
     ]
 
 
 def _wiped_unmirrored(tp: str) -> list[Step]:
     """Return the steps of a partition that is wiped while its mirror is switched off."""
     return [
+        *_mirrored(tp),
+        {"op": "config", "mirror": False},
+        {"op": "rebootstrap", "tp": tp, "wipe": True},
+        {"op": "config", "mirror": True},
+        {"op": "open", "tp": tp},
+    ]
+
+
+def _mirrored(tp: str) -> list[Step]:
+    """Return the steps after which two keys are durable, in the mirror, too."""
+    return [
         {"op": "config", "mirror": True},
         {"op": "open", "tp": tp},
         {"op": "produce", "tp": tp, "recs": [["p", "a", 1], ["p", "b", 2]]},
         {"op": "ingest", "tp": tp, "n": 5},
         {"op": "sync", "tp": tp},
-        {"op": "config", "mirror": False},
-        {"op": "rebootstrap", "tp": tp, "wipe": True},
-        {"op": "config", "mirror": True},
-        {"op": "open", "tp": tp},
     ]
 
 

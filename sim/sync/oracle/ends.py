@@ -132,7 +132,7 @@ class EndChecks:
                 f"the attempt failed without a true reason: {effect}",
                 None,
             )
-        elif effect.kind is Refusal.UNFLUSHED_STATES and not self._waits_well(attempt):
+        elif effect.kind is Refusal.UNFLUSHED_STATES and not self._is_explained(attempt):
             says = f"the attempt ends with unsent states, and nothing is under way: {effect}"
             self._violate("run_ends_with_a_reason", says, None)
 
@@ -177,9 +177,9 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says, None)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
-        """Check, when nothing has moved for long, that it was not the flood of states.
+        """Check, when nothing has moved for long, that something explains it.
 
-        Anything else that is silent for so long fails the attempt and says who waits for whom.
+        A flood of states that blocks its own records has a property to itself.
         """
         self._world.env.goals.reach("silence")
         self.check_memory(attempt)
@@ -189,10 +189,10 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says, None)
         elif memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
-        elif not self._waits_well(attempt):
+        elif not self._is_explained(attempt):
             self._violate("run_ends_with_a_reason", f"nothing moves: {sentence}", None)
 
-    def _waits_well(self, attempt: Attempt) -> bool:
+    def _is_explained(self, attempt: Attempt) -> bool:
         """Say whether something is under way, or a fault has a state wait for what never comes.
 
         That is a state whose count is wrong, which waits until the end, and each one of a
