@@ -11,6 +11,7 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.sync import (
     PROPERTIES,
+    CrashAt,
     CrashPoint,
     DestinationTable,
     FailUpload,
@@ -19,6 +20,8 @@ from ckptsim.scenarios.sync import (
     ReorderUploads,
     Side,
     SocketTable,
+    SourceTable,
+    StateKind,
     StreamTable,
     SyncModel,
 )
@@ -274,6 +277,29 @@ def test_a_fault_that_explains_no_hang_excuses_none(
     (row,) = run_world(scenario, seed=0).violations
     assert row.property == "run_ends_with_a_reason"
     assert row.says.startswith(says)
+
+
+def test_what_a_crash_of_the_source_has_lost_explains_a_hang() -> None:
+    """A state that never left the source keeps back those that did, and nobody is to blame."""
+    model = SyncModel(
+        state_kind=StateKind.SNAPSHOT,
+        streams=(
+            StreamTable(name="users", records=60, partition_records=20),
+            StreamTable(name="orders", records=50, partition_records=22),
+        ),
+        source=SourceTable(
+            open_ns=2_900_000, log_records=30, log_partition_records=10, state_bytes=16_383
+        ),
+        sockets=SocketTable(count=3, bandwidth_bytes_per_s=500_000),
+    )
+    scenario = replace(library("quickstart"), model=model)
+    scenario = with_faults(scenario, CrashAt(side=Side.SOURCE, at_ns=20_000_000))
+    behind = 0
+    for seed in range(20):
+        result = run_world(scenario, seed=seed, keep_trace=True)
+        assert not result.violations
+        behind += any("which has not arrived" in str(entry) for entry in result.trace)
+    assert behind
 
 
 def test_an_attempt_whose_source_has_crashed_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:

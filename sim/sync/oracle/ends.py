@@ -195,8 +195,8 @@ class EndChecks:
     def _is_explained(self, attempt: Attempt) -> bool:
         """Say whether something is under way, or a fault has a state wait for what never comes.
 
-        That is a state whose count is wrong, which waits until the end, and each one of a
-        destination that reports at one level only.
+        That is a state whose count is wrong, which waits until the end, each one of a destination
+        that reports at one level only, and one behind a state that a crash of the source has lost.
         """
         destination = attempt.destination
         if destination.sender.busy or destination.completing or not destination.uploader.idle:
@@ -205,16 +205,19 @@ class EndChecks:
             return True
         if any(socket.is_stalled for socket in attempt.sockets):
             return True
-        waiting = (
+        unsent = [
             state
             for states in attempt.truth.states.values()
             for state in states
-            if state.accepted_ns is not None and state.acknowledged_ns is None
-        )
+            if state.acknowledged_ns is None
+        ]
+        if attempt.source.crashed and any(state.accepted_ns is None for state in unsent):
+            return True
         return self._truth.on_sockets and any(
-            all(account.reported == account.read for account in state.accounts)
+            state.accepted_ns is not None
+            and all(account.reported == account.read for account in state.accounts)
             and sum(account.read for account in state.accounts) != state.source_count
-            for state in waiting
+            for state in unsent
         )
 
     def on_run_ended(self) -> None:
