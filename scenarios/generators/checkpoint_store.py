@@ -67,6 +67,10 @@ def checkpoint_store(choices: Choices) -> Scenario:
     stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
     if stopped is not None and choices.integer(0, 2) == 2:
         faults = (*faults, _opens_while_stopping(choices, model, stopped))
+    other = (one for one in faults if isinstance(one, Deploy))
+    switched = next((one for one in other if one.built_in is not model.sync.built_in), None)
+    if switched is not None and choices.flag():
+        faults = (*faults, _names_it_again(choices, model, switched))
     if model.input.versions > 1:
         model, faults = _versions_meet(choices, model, faults)
     if _is_remote(model) and choices.integer(0, 3) == 3:
@@ -153,6 +157,12 @@ def _opens_anew(choices: Choices, model: StoreModel, failed: FailWrite) -> Reope
     written_ns = round(1e9 * later / model.input.rate_per_s)
     at_ns = written_ns + choices.of((20, 100, 300, 600)) * _MS
     return Reopen(version=failed.version, partition=failed.partition, at_ns=at_ns)
+
+
+def _names_it_again(choices: Choices, model: StoreModel, switched: Deploy) -> Deploy:
+    """Return a release that names the store again which one before it has left."""
+    again_ns = _again_ns(model, switched) + choices.integer(1, 300) * _MS
+    return replace(switched, at_ns=again_ns, built_in=model.sync.built_in)
 
 
 def _opens_while_stopping(

@@ -69,7 +69,7 @@ def rescaled(choose: Choices) -> dict[str, Any]:
     job = _job(choose, [source, *readers])
     job["network"] |= {
         "record_bytes": choose.of((20, 50)),
-        "segment_bytes": choose.of((1_000, 4_096)),
+        "segment_bytes": choose.of((1_000, 256, 4_096)),
     }
     if few:
         job["network"]["buffer_timeout_ns"] = choose.of((20, 50)) * _MS

@@ -139,10 +139,10 @@ class PlaneView(Protocol):
         """Return what each input knows of the data that it persists; None where that is hidden."""
         ...
 
-    def mixes_old_channels(self, task: Any, gate: int) -> bool:
-        """Return whether a channel of a gate still holds what was in several before a rescale.
+    def is_restoring(self, task: Any, gate: int) -> bool:
+        """Return whether a gate has restored data of which no part could tell.
 
-        Where a part knows in which of them each element was, it mixes nothing.
+        That has not been read yet, or was in several channels before a rescale that are one now.
         """
         ...
 

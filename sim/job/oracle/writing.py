@@ -64,9 +64,9 @@ class WritingOracle(TaskObserver):
 
     def gate_persists(self, gate: int, checkpoint: int, /) -> None:
         """Check that the part can tell what it is to hold of the gate's channels."""
-        if self.plane.mixes_old_channels(self.task, gate):
-            says = f"{self.name} persists gate {gate} for {checkpoint}, which still has restored "
-            says += "data of several old channels in one"
+        if self.plane.is_restoring(self.task, gate):
+            says = f"{self.name} persists gate {gate} for {checkpoint}, which still reads restored "
+            says += "data, or has those of several old channels in one"
             self.violate("input_starts_and_stops_in_turn", says, checkpoint)
 
     def writing_begun(self, checkpoint: int, /) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import count
 from typing import Any
 
 from ckptsim.models.store import (
@@ -19,6 +20,7 @@ from ckptsim.models.store import (
     TopicPartition,
 )
 from ckptsim.models.store.replica import WorkingContent
+from ckptsim.models.store.settings import SyncRules
 from ckptsim.models.store.state import VersionCopy, agreed
 from ckptsim.sim.rules.answers import Pick
 from ckptsim.sim.rules.calls import RefusedCall
@@ -82,6 +84,17 @@ def _rows(calls: Sequence[_Call]) -> dict[str, bytes]:
     return {name: value for name, value in dict(writes).items() if value is not None}
 
 
+def _core_records(sync_bytes: int, counted: int, size: int) -> int | None:
+    return SyncRules(sync_bytes=sync_bytes).records_until_due(counted, size)
+
+
+def _records(sync_bytes: int, counted: int, size: int) -> int | None:
+    """Count the bytes of one record after the other, until they are as many as demand a sync."""
+    if not sync_bytes or not size:
+        return None
+    return next(read for read in count(1) if counted + read * size >= sync_bytes)
+
+
 def _draw_copies(pick: Pick) -> Sequence[Any]:
     first = VersionCopy(
         sorted=pick.of((True, None)), start_of_push_timestamp=pick.of((0, 3)), chunked=False
@@ -106,9 +119,24 @@ def _draw_calls(pick: Pick) -> Sequence[Any]:
     return (calls,)
 
 
-CORES: Mapping[str, Callable[..., Any]] = {"agreed": agreed, "content": _core_content}
-NAIVE: Mapping[str, Callable[..., Any]] = {"agreed": _agreed, "content": _content}
+def _draw_sizes(pick: Pick) -> Sequence[Any]:
+    # What is counted is more than demands a sync where the one that was due has failed.
+    sync_bytes = pick.of((0, pick.integer(1, 20), pick.integer(1, 20)))
+    return sync_bytes, pick.integer(0, 50), pick.integer(0, 7)
+
+
+CORES: Mapping[str, Callable[..., Any]] = {
+    "agreed": agreed,
+    "content": _core_content,
+    "records_until_due": _core_records,
+}
+NAIVE: Mapping[str, Callable[..., Any]] = {
+    "agreed": _agreed,
+    "content": _content,
+    "records_until_due": _records,
+}
 DRAWS: Mapping[str, Callable[[Pick], Sequence[Any]]] = {
     "agreed": _draw_copies,
     "content": _draw_calls,
+    "records_until_due": _draw_sizes,
 }

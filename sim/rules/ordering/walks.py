@@ -60,7 +60,9 @@ class OrderingRules(OrderingAnswers):
         kind = pick.integer(0, 9)
         missing = self._missing() if kind < 3 else []
         if missing:
-            stream, identity, level, count = pick.of(missing)
+            stream, identity, level, left = pick.of(missing)
+            # Of several folded ids each may report for itself.
+            count = left if pick.one_in(2) else pick.integer(1, left)
             rejected = pick.integer(0, count) if pick.one_in(4) else 0
             return ordering.RecordsDurable(
                 stream=stream,

@@ -1,5 +1,7 @@
 """What must hold of durable content, in a mirror as well: it is what is applied, deletes included.
 
+Nothing is applied before the log has it.
+
 What it should be is worked out anew at each flush: the durable rows that the incarnation began
 with, a mirror's that were put back among them, and what the log says behind its first position.
 """
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.store import Area
 from ckptsim.scenarios.store import Upsert
 from ckptsim.sim.mishaps import compare
+from ckptsim.sim.story import milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +46,15 @@ class ContentOracle:
         """Note what an incarnation begins with, behind a position."""
         if self._is_checked:
             self._expected[key] = position, dict(self._world.client.medium.rows(Area.DATA, key))
+
+    def applied(self, drainer: Drainer, position: int, begun_ns: int, entries: int = 1) -> None:
+        """Check that entries up to a position had the time it takes, and that the log had them."""
+        apply_ns, world = self._world.model.process.apply_ns, self._world
+        idle_until_ns = begun_ns + (entries - 1) * apply_ns
+        earliest_ns = max(idle_until_ns, drainer.feed.available_ns(position)) + apply_ns
+        if earliest_ns > world.env.now:
+            says = f"{drainer.key}: {position} is applied before {milliseconds(earliest_ns)}"
+            self._violate("durable_rows_are_the_content", says, drainer.key)
 
     def flushed(self, drainer: Drainer, position: int) -> None:
         """Check rows that have just become durable, up to a position."""

@@ -20,7 +20,7 @@ from ckptsim.sim.store.oracle.versions import VersionOracle
 from ckptsim.sim.story import milliseconds
 
 if TYPE_CHECKING:
-    from ckptsim.models.store import Step
+    from ckptsim.models.store import Slot, Step
     from ckptsim.models.store.ingestion.events import MakeDurable
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.store.process import Drainer
@@ -46,6 +46,7 @@ class StoreProperties:
         self.syncs = SyncOracle(world, self.violate)
         self.content = ContentOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
+        self._slot = world.settings.slot  # which the release of the moment names
         self.swapped_to = 0  # the version that was made the current one last
         self.versions = VersionOracle(world, self.violate)
 
@@ -71,6 +72,10 @@ class StoreProperties:
         for name, says in probe(self._world):
             self.violate(name, says)
 
+    def on_release(self, slot: Slot) -> None:
+        """Note where the release that begins has its checkpoints."""
+        self._slot = slot
+
     def before_step(self, step: Step, acting: tuple[TopicPartition, ...]) -> None:
         """Check what a durable step touches."""
         touched = [write.key for write in step.rows] + [write.key for write in step.slots]
@@ -80,7 +85,7 @@ class StoreProperties:
                 self.violate(
                     "other_partitions_untouched", f"a step for {allowed} changes {key}", key
                 )
-        slot = self._world.client.settings.slot
+        slot = self._slot
         # A delete may reach the other store: a reset forgets what an earlier release left there.
         if any(write.slot is not slot and write.stored is not None for write in step.slots):
             self.violate("fallback_uses_one_store", "a step writes the store that is not in use")

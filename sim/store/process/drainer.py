@@ -151,10 +151,12 @@ class Drainer:
 
     def _take_control(self, position: int, record: ControlRecord, replica: Replica) -> Steps:
         """Apply a control entry once it is there."""
+        begun_ns = self.world.env.now
         if not (yield from self._applied(position)):
             return
         siblings = self.world.client.version_copies(self.key.topic, apart_from=self.key)
         event = ingestion_events.ControlRead(position=position, record=record, siblings=siblings)
+        self.world.properties.content.applied(self, position, begun_ns)
         effects = replica.ingestion.step(event)
         self.truth.applied_to = max(self.truth.applied_to, position)
         if replica.state is not ingestion_events.IngestionState.ERRORED:
@@ -241,5 +243,9 @@ class Drainer:
     def _write(self, run: Run, records: int, replica: Replica) -> None:
         """Write the first records of the run under way, which ends."""
         self._run = None
-        if records and self._records.write(run, records, replica.content):
-            self._syncs.covered(run.position + records - 1)
+        if not records:
+            return
+        last = run.position + records - 1
+        self.world.properties.content.applied(self, last, run.begun_ns, records)
+        if self._records.write(run, records, replica.content):
+            self._syncs.covered(last)

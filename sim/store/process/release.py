@@ -46,6 +46,7 @@ class Releases:
         slot = Slot.BUILT_IN if release.built_in else Slot.CUSTOM
         switched = slot is not world.client.settings.slot
         world.env.trace.record("released", world.process.entity, self.newer, slot.name)
+        world.properties.on_release(slot)
         if not switched:
             return
         world.client.configure(replace(world.client.settings, slot=slot))

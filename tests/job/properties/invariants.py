@@ -252,7 +252,8 @@ OURS: dict[str, str] = {
     "common_index_is_a_line": (
         "By indices no task goes back behind the last one that all have stored."
     ),
-    "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read.",
+    "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read; "
+    "a rescale deals out all that was in flight.",
     "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
     "needed_order_is_kept": "Behind forwarded edges what belongs together comes as it was sent, "
     "where that matters.",

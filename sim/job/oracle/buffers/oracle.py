@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.recovery.failover import Phase
 from ckptsim.scenarios.job import Partitioner
+from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
 from ckptsim.sim.job.oracle.buffers.logged import LogFollower, LoggedChannel
@@ -20,6 +21,7 @@ from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.routing import check_route
+from ckptsim.sim.job.parallelism import is_rescaled, with_parallelism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -224,9 +226,9 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def _expect_restored(self, restored: JobCheckpoint) -> None:
         """Expect what was in flight first: what had reached the receiver, then the sender's."""
-        vertices = self._world.model.vertices
-        if any(len(restored.subtasks[one.name]) != one.parallelism for one in vertices):
-            return  # other channels have parts of it each
+        if is_rescaled(self._world.graph, restored):
+            self._check_dealt_out(restored)  # other channels have parts of it each
+            return
         held: Mapping[int, BufferSnapshot] = restored.tasks
         for task in self._world.tasks:
             for place, end in enumerate(task.subpartitions):
@@ -236,6 +238,34 @@ class BufferOracle(JobOracle, BufferObserver):
                 spans += sender.output_spans.get(place, ()) if sender else ()
                 oracle = self.tasks[task.number].outputs[place]
                 oracle.restored = deque(size for size, _ in spans)
+
+    def _check_dealt_out(self, restored: JobCheckpoint) -> None:
+        """Check that today's channels of each edge take up all that was in flight there, once."""
+        model = self._world.model
+        before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
+        old = Graph(with_parallelism(model, before))
+        held: Mapping[int, BufferSnapshot] = restored.tasks
+        for number, edge in enumerate(model.edges):
+            due = [0, 0]
+            for channel in (one for one in old.channels if one.edge == number):
+                receiver, sender = held.get(channel.downstream), held.get(channel.upstream)
+                spans = [*(receiver.input_spans.get(channel.input, ()) if receiver else ())]
+                spans += sender.output_spans.get(channel.output, ()) if sender else ()
+                due[0] += sum(size for size, _ in spans)
+                due[1] += sum(records for _, records in spans)
+            ends = [
+                self._world.tasks[channel.upstream].subpartitions[channel.output].restored
+                for channel in self._world.graph.channels
+                if channel.edge == number
+            ]
+            found = [
+                sum(end.bytes + end.ahead_bytes for end in ends),
+                sum(end.records + end.ahead_records for end in ends),
+            ]
+            if found != due:
+                says = f"edge {edge.upstream} -> {edge.downstream} is restored with {found[1]} "
+                says += f"records in flight, {found[0]} bytes; its checkpoint has {due[1]}, "
+                self._violate("every_record_is_somewhere", says + f"{due[0]} bytes")
 
     def look(self) -> None:
         """Check what must hold at every instant, and that an attempt that runs does something."""

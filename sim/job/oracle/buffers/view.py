@@ -138,7 +138,7 @@ class BufferView:
         cores = (getattr(channel, "core", None) for channel in task.channels)
         return [getattr(core, "persister", None) for core in cores]
 
-    def mixes_old_channels(self, task: Task, gate: int) -> bool:
+    def is_restoring(self, task: Task, gate: int) -> bool:
         """Return whether a channel of a gate still holds what was in several before a rescale."""
         given = ((one.records, one.subpartition.restored) for one in task.gates[gate].channels)
         told_apart = (task.number, gate) in self._world.told_apart

@@ -108,9 +108,10 @@ class RecordView:
         """Return what each input knows of the data that it persists."""
         return [getattr(one.input_channel, "persister", None) for one in task.inputs]
 
-    def mixes_old_channels(self, task: Task, gate: int) -> bool:
-        """Return no: virtual channels keep apart what was in several before a rescale."""
-        return False
+    def is_restoring(self, task: Task, gate: int) -> bool:
+        """Return whether input state is read; virtual channels keep what is in memory apart."""
+        recovered = task.gates[gate].recovered
+        return recovered is not None and recovered.is_reading
 
     def held(self, task: Task, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part has in flight, by inputs and by outputs."""
