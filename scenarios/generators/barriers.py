@@ -41,7 +41,7 @@ def barriers(choices: Choices) -> Scenario:
         *(closing.stopped,) * 2,
         *(endless.document,) * 2,
     )
-    overtaken = (overtaking.uneven, *(overtaking.rescaled,) * 2, overtaking.given_up) * 2
+    overtaken = (overtaking.uneven, *(overtaking.rescaled,) * 3, overtaking.given_up) * 2
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
     rare = (situations.document,) * 4
     return _drawn(choices, (*draws, *more, *overtaken, *rare))

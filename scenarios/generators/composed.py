@@ -292,7 +292,9 @@ def composed(choices: Choices) -> Scenario:
     """Return a random pipeline on either plane with a fault plan."""
     plane = choices.of(("records", "buffers"))
     found = document(choices, plane)
-    match choices.integer(0, 6):
+    match choices.integer(0, 7):
+        case 7:
+            _break_off(choices, found)
         case 6:
             fail_with_data_in_flight(choices, found)
         case 5:
@@ -331,6 +333,18 @@ def fail_with_data_in_flight(choose: Choices, found: dict[str, Any]) -> None:
     crash: dict[str, Any] = {"kind": "crash_at", "side": "destination"}
     crash["at_ns"] = choose.integer(1, 4) * interval_ns + choose.integer(2, 9) * MS * times
     found["faults"] = [*found["faults"][: FAULTS_MAX - 1], crash]
+
+
+def _break_off(choose: Choices, found: dict[str, Any]) -> None:
+    """Let the only socket end in the middle of its streams, with all that its source has read."""
+    pipeline = found["pipeline"]
+    pipeline["sockets"]["count"] = choose.of((1, 1, 2))
+    pipeline["source"]["packet_records"] = choose.of((5, 1))
+    for stream in pipeline["streams"]:
+        stream["records"] = max(stream["records"], 20)
+    crash: dict[str, Any] = {"kind": "crash_point", "side": "source"}
+    crash |= {"point": choose.of(("after_packet", "after_packet", "after_absorb"))}
+    found["faults"] = [crash | {"occurrence": choose.integer(1, 6)}, *found["faults"][:1]]
 
 
 def _report_late(choose: Choices, found: dict[str, Any]) -> None:

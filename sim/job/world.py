@@ -151,6 +151,7 @@ class JobWorld:
 
     def stop(self) -> None:
         """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
+        self._plane.observer.stop_asked()
         if self.ended or self.coordinator.stop_completed:
             return
         self._stop_tries += 1

@@ -91,7 +91,8 @@ def aligning(choose: Choices) -> dict[str, Any]:
 def stopped(choose: Choices) -> dict[str, Any]:
     """Return a job on buffers that a stop with savepoint ends in the midst of its data.
 
-    The stop may fail, and the job goes on, or a task fails soon after it was asked for.
+    The stop may fail, and the job goes on, or a task fails soon after it was asked for.  It may be
+    refused, while tasks are restored or because some have finished, and is asked for again.
     """
     vertices = few_and_many(choose)
     job = job_of(choose, vertices, on_buffers=True, mode=choose.of(MODES))
@@ -100,12 +101,19 @@ def stopped(choose: Choices) -> dict[str, Any]:
     faults: list[dict[str, Any]] = []
     job["restart"] = {"kind": "fixed_delay", "delay_ns": 0, "attempts": 5}
     at = subtask_of(choose, choose.of(tuple(vertices)))
-    went_wrong = choose.integer(0, 3)
+    went_wrong = choose.integer(0, 5)
     if went_wrong == 2:
         faults.append({"kind": "fail_snapshot", **at, "checkpoint": choose.integer(1, 4)})
     elif went_wrong == 3:
         fails_ns = stop_ns + choose.integer(1, 20) * _MS
         faults.append({"kind": "crash_task", **at, "at_ns": fails_ns})
+    elif went_wrong == 4:
+        vertices[-1]["kind"] = "operator"  # a sink would lose its last transaction
+        job["checkpointing"]["after_finish"] = False
+    elif went_wrong == 5:
+        job["recovery"] = {"timed": True}
+        fails_ns = stop_ns - choose.integer(5, 60) * _MS
+        faults.append({"kind": "crash_task", **at, "at_ns": max(0, fails_ns)})
     return document_of(job, faults, on_buffers=True, says=_SAYS)
 
 
@@ -145,6 +153,12 @@ def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, An
     reader |= {"parallelism": choose.of((2, 1)), "service_ns": _MS // 2}
     reader["inputs"] = [{"upstream": "mapper", "partitioner": choose.of(("hash", "rebalance"))}]
     vertices = [source, mapper, reader]
+    rescaled: tuple[str, ...] = ("mapper",)
+    if choose.integer(0, 2) == 2:  # or one that nothing of has finished, in front of them
+        other = {"name": "other", "kind": "source", "parallelism": choose.of((2, 1))}
+        other |= {"records": choose.integer(80, 120), "rate_per_s": 500.0}
+        reader["inputs"].append({"upstream": "other", "partitioner": "rebalance"})
+        vertices, rescaled = [other, *vertices], ("other", "mapper")
     job = job_of(choose, vertices, on_buffers=on_buffers, mode=choose.of(MODES))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
     if on_buffers:
@@ -154,7 +168,7 @@ def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, An
     for _ in range(choose.integer(1, 2)):
         at_ns += choose.integer(40, 100) * _MS
         kind = choose.of(("rescale", "crash_task", "rescale", "resubmit"))
-        fault = {"kind": kind, "vertex": "mapper", "at_ns": at_ns}
+        fault = {"kind": kind, "vertex": choose.of(rescaled), "at_ns": at_ns}
         if kind != "crash_task":
             fault["parallelism"] = choose.integer(1, 4)
         faults.append(fault)

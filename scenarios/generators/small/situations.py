@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.small import in_flight
+from ckptsim.scenarios.generators.small import in_flight, reading_back
 from ckptsim.scenarios.generators.small.parts import subtask_of
 
 _MS = 1_000_000
@@ -364,5 +364,6 @@ _SITUATIONS: tuple[_Arrange, ...] = (
     _half_told,
     _marks_of_several,
     _messages_outlive_attempts,
+    reading_back.reads_beside,
 )
 _OF_TRANSACTIONS = (_fewer_sinks, _given_up_while_stored, _half_told, _newest_is_saved)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.sim.job.oracle.channels import ChannelOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
 from ckptsim.sim.job.oracle.contents import check_contents, check_restored, missing_at_restore
+from ckptsim.sim.job.oracle.ends.finished import had_ended
+from ckptsim.sim.job.oracle.ends.stops import StopOracle
 from ckptsim.sim.job.oracle.files import FileOracle
 from ckptsim.sim.job.oracle.messages.acknowledgements import AcknowledgementOracle
 from ckptsim.sim.job.oracle.messages.notifications import NotificationOracle
@@ -58,6 +59,7 @@ class JobOracle(JobObserver):
         self._violate = violate
         self._losses = LossOracle(env, job.recovery.heartbeat, violate)
         self.restarts: RestartOracle = RestartOracle(job, env, violate)
+        self._stop = StopOracle(env, job, violate)
         self._files: list[FileOracle] = []
         self._order = OrderedRecords(violate)
         self._completed: dict[int, None] = {}
@@ -170,7 +172,7 @@ class JobOracle(JobObserver):
             }
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
-            task.lifecycle.ended_before = restored is not None and _had_ended(restored, task)
+            task.lifecycle.ended_before = restored is not None and had_ended(restored, task)
             task.lifecycle.was_rescaled = self._was_rescaled
             task.lifecycle.was_rescaled_before = was_rescaled_before
             task.event_time.rescaled = self._rescaled
@@ -213,6 +215,7 @@ class JobOracle(JobObserver):
     def look(self) -> None:
         """Check that nothing has waited too long."""
         self.checkpoints.look()
+        self._stop.look()
         self._look_at_messages()
         self._losses.look()
         for task in self._running:
@@ -276,9 +279,14 @@ class JobOracle(JobObserver):
             says = f"request {request.number} is refused, and its checkpoint could be taken"
             self._violate("given_up_for_a_cause", says)
 
+    def stop_asked(self) -> None:
+        """Note that the user asks for the stop, perhaps again."""
+        self._stop.asked()
+
     def stop_refused(self) -> None:
         """Expect that the job goes on."""
         self.checkpoints.stop_failed()
+        self._stop.failed()
 
     def triggered(self, record: CheckpointRecord) -> None:
         """Check that a checkpoint may begin."""
@@ -326,6 +334,8 @@ class JobOracle(JobObserver):
     def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
         """Check that a checkpoint may be given up."""
         self.checkpoints.failed(record, reason)
+        if record.request.synchronous:
+            self._stop.failed()
         self._look_at_messages()
         self._acknowledgements.ended(record.checkpoint)
         self.notifications.ended(record, completed=False)
@@ -383,18 +393,8 @@ class JobOracle(JobObserver):
 
     def _sender(self, task: TaskGateway, says: str) -> TaskOracle | None:
         """Return the oracle of a task that is heard of; only those of the attempt may be."""
-        sender = self.tasks.get(task.number)
-        one: object = task
+        sender, one = self.tasks.get(task.number), cast("object", task)
         if sender is not None and sender.task is one:
             return sender
         self._violate(_OVER, f"{task.entity.name} of an attempt before {says}")
         return None
-
-
-def _had_ended(restored: JobCheckpoint, task: TaskOracle) -> bool:
-    """Return whether subtasks of a vertex had finished or ended their data in a checkpoint."""
-    name = task.task.place[0]
-    if restored.vertices.get(name) is not FinishedState.RUNNING:
-        return True
-    parts = restored.snapshots_of(name)
-    return any(getattr(part, "exhausted", False) for part in parts)

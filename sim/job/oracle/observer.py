@@ -306,6 +306,9 @@ class JobObserver:
     def planned(self, plan: Plan) -> None:
         """Note the plan of a checkpoint."""
 
+    def stop_asked(self) -> None:
+        """Note that the user asks for the stop, perhaps again."""
+
     def stop_refused(self) -> None:
         """Note that the savepoint of a stop is not taken."""
 

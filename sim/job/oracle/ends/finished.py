@@ -146,3 +146,12 @@ def _reached(plan: Plan, tasks: Mapping[Place, TaskOracle]) -> set[Place]:
                 reached[below] = None
                 frontier.append(below)
     return set(reached)
+
+
+def had_ended(restored: JobCheckpoint, task: TaskOracle) -> bool:
+    """Return whether subtasks of a vertex had finished or ended their data in a checkpoint."""
+    name = task.task.place[0]
+    if restored.vertices.get(name) is not FinishedState.RUNNING:
+        return True
+    parts = restored.snapshots_of(name)
+    return any(getattr(part, "exhausted", False) for part in parts)
