@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim.models.store import Area, Settings, StoreClient
+from ckptsim.models.store import Area, Settings, Slot, StoreClient
 from ckptsim.models.store.settings import SyncRules
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
@@ -15,6 +15,7 @@ from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.store import PROPERTIES
 from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.store.content.record_run import Run
 from ckptsim.sim.store.content.spans import FeedChanges
 from ckptsim.sim.store.process import ProcessHost
 from ckptsim.sim.world import load_world, run_world
@@ -134,6 +135,31 @@ def test_each_start_asks_for_the_state_of_its_versions(monkeypatch: pytest.Monke
     (row,) = run_world(scenario, seed=0).violations
     assert row.property == "version_state_agrees"
     assert "start 2 asks for no state" in row.says
+
+
+def test_nothing_is_applied_before_the_log_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop that takes the record for applied for which the thread waits is found."""
+    store = {"input": {"push_records": 5, "stream_records": 20, "rate_per_s": 10}}
+    scenario = _store(store, {"kind": "stop_at", "at_ns": 60_000_000})
+    assert run_world(scenario, seed=0).violations == []
+    right = Run.done_by
+    monkeypatch.setattr(Run, "done_by", lambda self, now_ns: max(1, right(self, now_ns)))
+    found = {row.property: row.says for row in run_world(scenario, seed=0).violations}
+    assert "is applied before" in found["durable_rows_are_the_content"]
+
+
+def test_a_release_that_names_a_store_again_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that goes on with the store of the release before is found."""
+    scenario = by_name("store_switched_and_back")
+    right = StoreClient.configure
+
+    def configure(self: StoreClient, settings: Settings) -> None:
+        if settings.slot is not Slot.CUSTOM or self.settings is None:
+            right(self, settings)
+
+    monkeypatch.setattr(StoreClient, "configure", configure)
+    names = {row.property for row in run_world(scenario, seed=0).violations}
+    assert "fallback_uses_one_store" in names
 
 
 def test_a_long_flush_is_no_standstill() -> None:

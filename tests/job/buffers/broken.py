@@ -20,6 +20,7 @@ from tests.job.buffers.broken_parts import (
     counts_headers_twice,
     credits_twice,
     deals_out,
+    deals_out_too_little,
     forgets_a_buffer,
     forgets_a_record,
     forgets_half_of_what_was_processed,
@@ -204,6 +205,12 @@ BROKEN: dict[str, Broken] = {
         model=ending(job(_UNALIGNED)),
         faults=_CRASH,
         patch=loses_in_flight_data,
+    ),
+    "deals_out_too_little": Broken(
+        breaks="every_record_is_somewhere",
+        model=ending(job(_UNALIGNED)),
+        faults=(job_faults.Rescale(vertex="operator", parallelism=3, at_ns=130 * MS),),
+        patch=deals_out_too_little,
     ),
     "restores_in_flight_data_twice": Broken(
         breaks="exactly_once_state",

@@ -13,7 +13,8 @@ from ckptsim.sim.job.buffers.deployment import Deployment
 from ckptsim.sim.job.buffers.input import remote_channel
 from ckptsim.sim.job.buffers.output import LocalBufferPool, Subpartition
 from ckptsim.sim.job.buffers.output.routing import RoundRobinRoute
-from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, recovery
+from ckptsim.sim.job.buffers.restoring import redistribution
+from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES, Snapshots, Span, recovery
 from ckptsim.sim.job.buffers.tasks import Task
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
@@ -52,6 +53,18 @@ class Forgetful(SubtaskCheckpoints):
 def loses_in_flight_data(patch: Patch) -> None:
     """Leave the in-flight data of a checkpoint out when an attempt begins from it."""
     patch.setattr(recovery, "put_back", lambda *_: None)
+
+
+def deals_out_too_little(patch: Patch) -> None:
+    """Leave out of what is filtered at a rescale what had reached its receiver."""
+    right = redistribution.Flight.filtered
+
+    def filtered(
+        self: redistribution.Flight, kept: redistribution.Kept
+    ) -> tuple[list[Span], list[Span]]:
+        return [], right(self, kept)[1]
+
+    patch.setattr(redistribution.Flight, "filtered", filtered)
 
 
 def restores_in_flight_data_twice(patch: Patch) -> None:

@@ -28,6 +28,31 @@ def _two_outputs() -> dict[str, Any]:
     return job
 
 
+def _read_back_beside() -> dict[str, Any]:
+    """Return a join that reads back what was in flight of one source longer than of the other."""
+    job = join(
+        50,
+        checkpointing={"mode": "unaligned", "interval_ns": 20 * MS},
+        channels={"sender_records": 4, "receiver_records": 8},
+        costs={"read_record_ns": 2 * MS},
+    )
+    for vertex in job["vertices"][:2]:
+        vertex["rate_per_s"] = 2_000.0
+    job["vertices"][2] |= {"kind": "operator", "service_ns": 2 * MS}
+    return job
+
+
+def _stopped_in_vain() -> dict[str, Any]:
+    """Return a join that is stopped when one source has finished, which forbids checkpoints."""
+    job = _slow_right(
+        checkpointing={"after_finish": False, "interval_ns": 20 * MS},
+        ending={"stop_at_ns": 50 * MS},
+    )
+    job["vertices"][1]["records"] = 40
+    job["vertices"][2]["kind"] = "operator"
+    return job
+
+
 BARRIERS: dict[str, tuple[Breaker, ...]] = {
     "no_channel_stays_blocked": (
         by_cores(
@@ -94,6 +119,16 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
         by_cores(
             small(join(checkpointing={"mode": "unaligned", "interval_ns": 8 * MS})),
             world=worlds.stops_no_channel,
+        ),
+        by_cores(
+            small(
+                _read_back_beside(),
+                {"kind": "rescale", "vertex": "right", "parallelism": 2, "at_ns": 35 * MS},
+                {"kind": "request_checkpoint", "at_ns": 41 * MS},
+                {"kind": "request_checkpoint", "at_ns": 48 * MS},
+            ),
+            "consistent_cut",
+            world=worlds.persists_what_it_reads,
         ),
     ),
     "output_state_is_settled": (
@@ -163,6 +198,7 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
     ),
     "given_up_for_a_cause": (
         by_cores(small(join()), handler=cores.handler(cores.GivesUpOnce, first_only=True)),
+        by_cores(small(_stopped_in_vain()), world=worlds.forgets_refused_stops),
     ),
     "triggers_are_passed_on": (by_mutant("early_abort_without_marker", "early_abort"),),
     "tasks_fail_for_a_cause": (

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.plan import (
     FinishedState,
@@ -66,6 +67,32 @@ def becomes_active_behind_its_watermark(patch: pytest.MonkeyPatch) -> None:
             receiver.take_status(channel, idle=self.idle)
 
     patch.setattr(Mark, "tell", tell)
+
+
+def forgets_refused_stops(patch: pytest.MonkeyPatch) -> None:
+    """Ask for no stop again that was refused before it had a savepoint."""
+
+    def forget_stop(self: CoordinatorHost) -> None:
+        if self.stop_id is not None:
+            self.stop_id = None
+            self._job.stop_failed()
+
+    patch.setattr(CoordinatorHost, "forget_stop", forget_stop)
+
+
+def persists_what_it_reads(patch: pytest.MonkeyPatch) -> None:
+    """Let a gate take part in a checkpoint that has not read its input state yet."""
+    right = InputGate.start
+
+    def start(self: InputGate, checkpoint: int) -> FailureReason | None:
+        before, recovered = self.recovered, self.recovered
+        if recovered is not None and recovered.core.may_persist:
+            self.recovered = None
+        refused = right(self, checkpoint)
+        self.recovered = before
+        return refused
+
+    patch.setattr(InputGate, "start", start)
 
 
 def takes_one_record_for_all_splits(patch: pytest.MonkeyPatch) -> None:

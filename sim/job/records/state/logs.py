@@ -40,7 +40,6 @@ class OutputLogs:
         self._sent: dict[int, dict[int, int]] = {}  # checkpoint -> channel -> had left by then
         self._sent_before: dict[int, int] = {}  # the same of the checkpoint completed last
         self._told: dict[int, dict[int, int]] = {}  # checkpoint -> channel -> read by its receiver
-        self._newest_told: dict[int, int] = {}  # by channel, the checkpoint that was told last
         self._waiting: dict[int, Callable[[], None]] = {}
 
     @property
@@ -111,17 +110,12 @@ class OutputLogs:
                 self._task.observer.output_settled(one.spec.output, checkpoint)
 
     def told(self, channel: int, checkpoint: int, read: int) -> None:
-        """Take a receiver's message that its state has read so many buffers of a channel.
-
-        It has no part in older checkpoints of which it has told nothing: they were given up, and
-        whoever has not heard of that need not wait.
-        """
+        """Take a receiver's message that its state has read so many buffers of a channel."""
         self._told.setdefault(checkpoint, {})[channel] = read
-        self._newest_told[channel] = max(self._newest_told.get(channel, 0), checkpoint)
-        for number in [one for one in self._sent if one <= checkpoint]:
-            self._settled(channel, number)
-        for number in [one for one in self._waiting if self._is_told(one)]:
-            self._waiting.pop(number)()
+        if checkpoint in self._sent:
+            self._settled(channel, checkpoint)
+        if self._is_told(checkpoint) and checkpoint in self._waiting:
+            self._waiting.pop(checkpoint)()
 
     def offsets(self, checkpoint: int) -> dict[int, int]:
         """Return what receivers have told, by channel."""
@@ -134,10 +128,9 @@ class OutputLogs:
     def _is_told(self, checkpoint: int) -> bool:
         if not self.is_told_at_snapshot:
             return True
-        newest = self._newest_told
+        told = self._told.get(checkpoint, {})
         return all(
-            newest.get(one.spec.index, 0) >= checkpoint or one.receiver.gone
-            for one in self._task.output_channels
+            one.spec.index in told or one.receiver.gone for one in self._task.output_channels
         )
 
     def completed(self, checkpoint: int) -> None:
