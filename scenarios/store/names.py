@@ -21,7 +21,9 @@ PROPERTIES: dict[str, str] = {
     "loss_is_noticed": "data that is gone, or not that of its checkpoint, is noticed at the start",
     "syncs_have_a_cause": "a sync begins when it is due, and behind every control entry",
     "dropped_versions_leave_nothing": "nothing is left of a version behind the current one",
-    "durable_rows_are_the_content": "a sync makes durable, in mirrors too, what the log had and was applied",
+    "durable_rows_are_the_content": (
+        "a sync makes durable, in mirrors too, what the log had and was applied"
+    ),
     "rework_is_bounded": "after one crash no more is repeated than one interval holds",
     "input_is_caught_up": "with finite input and finitely many faults everything is processed",
     "errored_partition_blocks_nobody": "partitions continue while another one is errored",
