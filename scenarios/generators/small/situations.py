@@ -28,8 +28,8 @@ def each() -> tuple[Callable[[Choices], dict[str, Any]], ...]:
 
 
 def committing(choose: Choices) -> dict[str, Any]:
-    """Return such a job, in one of those situations that matter to transactions."""
-    return _arranged(choose, choose.of(_OF_TRANSACTIONS))
+    """Return such a job, in one of those situations that matter to transactions or event time."""
+    return _arranged(choose, choose.of((*_OF_TRANSACTIONS, _reads_several_splits)))
 
 
 def _arranged(choose: Choices, arrange: _Arrange) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from ckptsim.scenarios.job import Partitioner
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ckptsim.sim.job.buffers.output.routing import Route
     from ckptsim.sim.job.graph import OutputSpec
@@ -36,6 +36,9 @@ class RoutingObserver:
 
     def keyed_record_taken(self, record: int, owner: int, /) -> None:
         """Note a record behind a keyed edge; owner: the subtask that has its key group."""
+
+    def keyed_state_restored(self, record: int, owners: Collection[int], /) -> None:
+        """Note a record whose effect keyed state has when a task begins; owners: by any edge."""
 
 
 class RoutingOracle(RoutingObserver):
@@ -75,6 +78,13 @@ class RoutingOracle(RoutingObserver):
         """Check that the task owns the key of a record."""
         if owner != self._task.task.place[1]:
             says = f"{self._task.name} processes record {record}, which is for subtask {owner}"
+            self._task.violate("keyed_records_reach_their_subtask", says, None)
+
+    def keyed_state_restored(self, record: int, owners: Collection[int], /) -> None:
+        """Check that the task owns its key by one of its edges."""
+        if self._task.task.place[1] not in owners:
+            says = f"{self._task.name} begins with the state of record {record}, which is for "
+            says += f"subtask {', '.join(map(str, sorted(owners)))}"
             self._task.violate("keyed_records_reach_their_subtask", says, None)
 
 

@@ -293,6 +293,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "keyed_records_reach_their_subtask": (
         by_mutant("keeps_every_copy", "rescale_keyed"),
         by_mutant("keeps_every_copy", "rescale_custom", _CUT, _PROBE, *_LOST),
+        by_cores(by_name("keyed_crash"), world=worlds.swaps_restored_states),
     ),
     "logs_keep_what_is_needed": (
         by_cores(

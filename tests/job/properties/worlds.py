@@ -29,8 +29,10 @@ from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
+from ckptsim.sim.job.graph import TaskSpec
+from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.channel import Channel
-from ckptsim.sim.job.records.state import Mark, Parts, Snapshots, TaskSnapshot
+from ckptsim.sim.job.records.state import Mark, Parts, Record, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.state.logs import OutputLogs
 from ckptsim.sim.job.records.state.snapshot import MarkReceiver
 from ckptsim.sim.job.records.tasks import Operator, Source
@@ -78,6 +80,23 @@ def forgets_refused_stops(patch: pytest.MonkeyPatch) -> None:
             self._job.stop_failed()
 
     patch.setattr(CoordinatorHost, "forget_stop", forget_stop)
+
+
+def swaps_restored_states(patch: pytest.MonkeyPatch) -> None:
+    """Let each of two subtasks begin with the state of the other one."""
+    right = Attempt._taken_by
+
+    def taken_by(self: Attempt, spec: TaskSpec) -> int:
+        found = right(self, spec)
+        return 1 - found if spec.vertex.parallelism == 2 else found
+
+    def state_of(self: Attempt, spec: TaskSpec) -> list[Record]:
+        with pytest.MonkeyPatch.context() as swapped:
+            swapped.setattr(Attempt, "_taken_by", taken_by)
+            return right_state(self, spec)
+
+    right_state = Attempt.state_of
+    patch.setattr(Attempt, "state_of", state_of)
 
 
 def persists_what_it_reads(patch: pytest.MonkeyPatch) -> None:

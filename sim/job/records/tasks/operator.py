@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from ckptsim.models import barriers
 from ckptsim.models.recovery import ConnectionDescriptor
+from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.control.sinks.sink import open_sink
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import unit_of
@@ -33,6 +34,16 @@ class Operator(Task):
             self._note_order(record, restored=True)
         self._woken = Kind.STEP
         self._is_last = not self.attempt.graph.outputs[self.number]
+
+    def start(self) -> None:
+        """Begin to work; where all that comes is keyed, with the state of its own keys."""
+        edges = dict.fromkeys(channel.spec.edge for channel in self.inputs)
+        keyed = [self.attempt.graph.edges[number] for number in edges]
+        if all(edge.partitioner is Partitioner.HASH for edge in keyed):
+            for record in self.state:
+                owners = {self.attempt.receiver_of(edge, record) for edge in keyed}
+                self.observer.routing.keyed_state_restored(record, owners)
+        super().start()
 
     def run(self) -> Steps:
         """Process until all inputs have ended, then wait for everything that the end waits for.
