@@ -67,8 +67,8 @@ def checkpoint_store(choices: Choices) -> Scenario:
     stopped = next((one for one in faults if isinstance(one, StopAt | Deploy)), None)
     if stopped is not None and choices.integer(0, 2) == 2:
         faults = (*faults, _opens_while_stopping(choices, model, stopped))
-    other = (one for one in faults if isinstance(one, Deploy))
-    switched = next((one for one in other if one.built_in is not model.sync.built_in), None)
+    deploys = [one for one in faults if isinstance(one, Deploy)]
+    switched = next((one for one in deploys if one.built_in is not model.sync.built_in), None)
     if switched is not None and choices.flag():
         faults = (*faults, _names_it_again(choices, model, switched))
     if model.input.versions > 1:

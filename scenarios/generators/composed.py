@@ -336,7 +336,7 @@ def fail_with_data_in_flight(choose: Choices, found: dict[str, Any]) -> None:
 
 
 def _break_off(choose: Choices, found: dict[str, Any]) -> None:
-    """Let the only socket end in the middle of its streams, with all that its source has read."""
+    """Let the source crash in the middle of its streams, most often with its only socket."""
     pipeline = found["pipeline"]
     pipeline["sockets"]["count"] = choose.of((1, 1, 2))
     pipeline["source"]["packet_records"] = choose.of((5, 1))

@@ -61,7 +61,7 @@ def final_checkpoint(choices: Choices) -> Scenario:
     elif kind < 8:
         text = _on_buffers(tight_buffers.document(choices))
     elif kind < 10:
-        text = situations.committing(choices) | {"link": _LINK}
+        text = situations.for_final_checkpoint(choices) | {"link": _LINK}
     else:
         text = closing.document(choices)
         text = _on_buffers(text) if text["link"] == "barriers" else text | {"link": _LINK}

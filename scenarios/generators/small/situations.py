@@ -27,9 +27,9 @@ def each() -> tuple[Callable[[Choices], dict[str, Any]], ...]:
     return tuple(partial(_arranged, arrange=arrange) for arrange in _SITUATIONS)
 
 
-def committing(choose: Choices) -> dict[str, Any]:
+def for_final_checkpoint(choose: Choices) -> dict[str, Any]:
     """Return such a job, in one of those situations that matter to transactions or event time."""
-    return _arranged(choose, choose.of((*_OF_TRANSACTIONS, _reads_several_splits)))
+    return _arranged(choose, choose.of(_FOR_FINAL_CHECKPOINT))
 
 
 def _arranged(choose: Choices, arrange: _Arrange) -> dict[str, Any]:
@@ -366,4 +366,10 @@ _SITUATIONS: tuple[_Arrange, ...] = (
     _messages_outlive_attempts,
     reading_back.reads_beside,
 )
-_OF_TRANSACTIONS = (_fewer_sinks, _given_up_while_stored, _half_told, _newest_is_saved)
+_FOR_FINAL_CHECKPOINT = (
+    _fewer_sinks,
+    _given_up_while_stored,
+    _half_told,
+    _newest_is_saved,
+    _reads_several_splits,
+)
