@@ -315,6 +315,8 @@ def _commit_late(choose: Choices, found: dict[str, Any]) -> None:
     """Let commits take longer than checkpoints, and crash with several transactions pending."""
     pipeline, times = found["pipeline"], _times(found)
     pipeline["checkpointing"] |= {"interval_ns": choose.of((3, 5)) * MS * times, "min_pause_ns": 0}
+    if choose.integer(0, 2) == 2:  # what is read again is in the transactions before and after
+        pipeline["checkpointing"]["mode"] = "at_least_once"
     slow_ns = choose.of((20, 12, 30)) * MS * times
     pipeline["store"]["costs"] |= {"transaction_ns": slow_ns, "flush_ns": slow_ns}
     crash: dict[str, Any] = {"kind": "crash_at", "side": "destination"}

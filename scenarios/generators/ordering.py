@@ -93,6 +93,8 @@ def ordering(choices: Choices) -> Scenario:
         faults = choices.several(lambda: SYNC_FAULT_DRAWS[next(drawn)](choices), most=FAULTS_MAX)
         if len(faults) < FAULTS_MAX and choices.integer(0, 7) == 7:
             faults = (*faults, _crash_behind_the_end(choices, model))
+    if any(isinstance(fault, ReaderFailure) for fault in faults) and choices.flag():
+        model, faults = _with_readers_abreast(model), tuple(map(_soon, faults))
     if any(isinstance(fault, RepeatIndex) for fault in faults):
         # Of two states with one index the first counts; on several sockets that may be the wrong
         # one, which no core can tell.
@@ -224,6 +226,32 @@ def _short_of_memory(choices: Choices, model: SyncModel) -> SyncModel:
     )
     sockets = replace(model.sockets, count=max(model.sockets.count, choices.of((3, 2))))
     return replace(model, streams=streams, destination=destination, sockets=sockets)
+
+
+def _with_readers_abreast(model: SyncModel) -> SyncModel:
+    """Have several readers of a round read at once, so that others end behind one that fails."""
+    sockets = replace(model.sockets, count=max(3, model.sockets.count))
+    source, streams = model.source, model.streams
+    source = replace(
+        source,
+        round_readers=max(3, source.round_readers),
+        connections=max(3, source.connections),
+        packet_records=min(5, source.packet_records),
+    )
+    streams = tuple(
+        replace(
+            one, records=max(60, one.records), partition_records=min(20, one.partition_records)
+        )
+        for one in streams
+    )
+    return replace(model, sockets=sockets, source=source, streams=streams)
+
+
+def _soon(fault: SyncFault) -> SyncFault:
+    """Return a failure of a reader that comes while those before it still read."""
+    if not isinstance(fault, ReaderFailure):
+        return fault
+    return replace(fault, reader=max(1, fault.reader), packets=min(1, fault.packets))
 
 
 def _source(choices: Choices, kind: StateKind) -> SourceTable:

@@ -39,6 +39,7 @@ def document(choose: Choices) -> dict[str, Any]:
         "record_buffers": choose.of((1, 3, 2)),
         "latency_ns": choose.of((0, 3)) * MS,
     }
+    delay_ns = choose.of((5, 0)) * MS
     return {
         "name": "random_job",
         "link": "barrier_protocol",
@@ -49,9 +50,9 @@ def document(choose: Choices) -> dict[str, Any]:
             "checkpointing": checkpointing,
             "costs": costs,
             "storage": {"failure_ratio": choose.of((0.0, 0.0, 0.3))},
-            "restart": {"kind": "fixed_delay", "delay_ns": choose.of((5, 0)) * MS},
+            "restart": {"kind": "fixed_delay", "delay_ns": delay_ns},
         },
-        "faults": _faults(choose, vertices),
+        "faults": _faults(choose, vertices, delay_ns, checkpointing["interval_ns"]),
     }
 
 
@@ -92,13 +93,16 @@ def _reads(vertex: dict[str, Any], upstream: dict[str, Any]) -> bool:
     return any(one["upstream"] == upstream["name"] for one in vertex.get("inputs", ()))
 
 
-def _faults(choose: Choices, vertices: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return faults; of some jobs a task fails again before any has stored a checkpoint since."""
+def _faults(
+    choose: Choices, vertices: list[dict[str, Any]], delay_ns: int, interval_ns: int
+) -> list[dict[str, Any]]:
+    """Return faults; of many jobs a task fails again before all have stored a checkpoint since."""
     faults = [_fault(choose, vertices) for _ in range(choose.integer(0, 4))]
     crashed = next((one for one in faults if one["kind"] == "crash_task"), None)
-    if crashed is not None and choose.integer(0, 2) == 2:
-        # The restart comes up to 5 ms later, and its first checkpoints some ms behind it.
-        faults.append(crashed | {"at_ns": crashed["at_ns"] + choose.integer(1, 9) * MS})
+    if crashed is not None and choose.integer(0, 1) == 1:
+        # The phases of the tasks lie spread over the interval: the first ends soon.
+        behind_ns = delay_ns + choose.of((1, 3, 1, 6)) * interval_ns // 10
+        faults.append(crashed | {"at_ns": crashed["at_ns"] + behind_ns})
     return faults
 
 

@@ -22,6 +22,7 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
+from ckptsim.models.ordering.source import FailFeed
 from ckptsim.models.recovery import detection, failover
 from ckptsim.models.store.ingestion import events as ingestion_events
 
@@ -297,6 +298,19 @@ class OrderingDuties(Duties):
                 self.cancel(now_ns, "the timer of the end")
 
 
+class SourceDuties(Duties):
+    """Of the host of a source core: it ends at once with the first feed that fails."""
+
+    def _come(self, now_ns: int, event: Any) -> str | None:
+        if self.has_come("a failed feed"):
+            return "a feed has failed, and the source goes on"
+        return None
+
+    def _ask(self, now_ns: int, effect: Any) -> None:
+        if isinstance(effect, FailFeed):
+            self.once("a failed feed")
+
+
 class IngestionDuties(Duties):
     """Of the host of an ingestion: steps are answered once; its timer wakes the thread at once."""
 
@@ -362,6 +376,7 @@ class DetectionDuties(Duties):
 
 DUTIES: Mapping[str, Callable[[], Duties]] = {
     "ordering": OrderingDuties,
+    "source": SourceDuties,
     "coordinator": CoordinatorDuties,
     "handler": HandlerDuties,
     "channel_state": WriterDuties,

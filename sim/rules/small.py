@@ -10,7 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ckptsim.models.barriers import Barrier, OptionKind
-from ckptsim.models.barriers.barrier import EndOfData, NetworkEvent
+from ckptsim.models.barriers.barrier import (
+    CancellationMarker,
+    EndOfChannelState,
+    EndOfData,
+    NetworkEvent,
+)
 from ckptsim.models.barriers.channels import PersistInput
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery
@@ -190,7 +195,8 @@ class LocalChannelRules(Naive):
         number = max(0, self._calls[-1][1] + pick.of((-1, 0, 0, 1)))
         kind = pick.integer(0, 9)
         if kind < 5:
-            return ("pulled", "data" if not pick.one_in(5) else EndOfData())
+            others = (EndOfData(), CancellationMarker(number), EndOfChannelState())
+            return ("pulled", "data" if not pick.one_in(4) else pick.of(others))
         return (pick.of(("start", "stop")), number) if kind < 8 else ("pulled", _unaligned(number))
 
 

@@ -27,7 +27,10 @@ _SAYS = "a small random job whose tasks close in the midst of what else happens"
 def document(choose: Choices) -> dict[str, Any]:
     """Return one of these jobs as the document of a scenario file, in base units."""
     draw: Callable[[Choices], dict[str, Any]] = choose.of(
-        (failing, aligning, stopped, lost, aligning, partly_finished, lost_while_restoring, saved)
+        (
+            *(failing, aligning, stopped, lost, aligning, partly_finished),
+            *(lost_while_restoring, saved, given_up),
+        )
     )
     return draw(choose)
 
@@ -86,6 +89,36 @@ def aligning(choose: Choices) -> dict[str, Any]:
     at = {"vertex": few["name"], "subtask": late, "checkpoint": first + 1}
     faults.append({"kind": "delay_trigger", **at, "delay_ns": choose.integer(60, 90) * _MS})
     return document_of(job, faults, on_buffers=True, says=_SAYS)
+
+
+def given_up(choose: Choices) -> dict[str, Any]:
+    """Return a job of which a checkpoint behind the end of the data is given up half-way.
+
+    One subtask of the source hears that before its trigger, so a cancellation comes from it, where
+    barriers of the others wait already.  The next checkpoint is far away.
+    """
+    on_buffers = choose.flag()
+    count = choose.integer(2, 3)
+    source = {"name": "few", "kind": "source", "parallelism": count, "rate_per_s": 500.0 * count}
+    source["records"] = choose.integer(1, 3) * count
+    reader = {"name": "reader", "kind": choose.of(("sink", "operator")), "service_ns": _MS // 2}
+    reader |= {"parallelism": choose.of((1, 2))}
+    reader["inputs"] = [{"upstream": "few", "partitioner": choose.of(("rebalance", "hash"))}]
+    mode = choose.of(("aligned", "aligned", *MODES))
+    job = job_of(choose, [source, reader], on_buffers=on_buffers, mode=mode)
+    pause_ns = choose.of((200, 60)) * _MS
+    job["checkpointing"] |= {"interval_ns": 30 * _MS, "min_pause_ns": pause_ns}
+    job["checkpointing"]["tolerable_failures"] = 5
+    late = choose.integer(0, count - 1)
+    at = {"vertex": "few", "checkpoint": choose.of((1, 1, 2))}
+    late_ns, slow_ns = choose.integer(20, 50) * _MS, choose.integer(0, 10) * _MS
+    failing = at | {"subtask": (late + 1) % count}
+    faults = [
+        {"kind": "delay_trigger", **at, "subtask": late, "delay_ns": late_ns},
+        {"kind": "fail_snapshot", **failing},
+        {"kind": "slow_file", **failing, "delay_ns": slow_ns},
+    ]
+    return document_of(job, faults, on_buffers=on_buffers, says=_SAYS)
 
 
 def stopped(choose: Choices) -> dict[str, Any]:

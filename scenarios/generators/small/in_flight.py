@@ -163,7 +163,7 @@ def _failures(
         found += [fault, {"kind": asked, "at_ns": soon_ns}]
         if choose.integer(0, 2) > (0 if fault.get("symptom") == "silent" else 1):
             found.append(_crash_meanwhile(choose, vertices, at_ns))
-    if choose.integer(0, 2) == 2:  # a file of data in flight breaks, those behind it do not
+    if choose.integer(0, 1) == 1:  # a file of data in flight breaks, those behind it do not
         vertex: dict[str, Any] = choose.of(tuple(vertices))
         subtask = choose.integer(0, vertex["parallelism"] - 1)
         at = {"vertex": vertex["name"], "subtask": subtask, "checkpoint": choose.integer(1, 2)}

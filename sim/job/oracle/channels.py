@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.barrier import (
     Announcement,
     Barrier,
+    CancellationMarker,
     EndOfChannelState,
     EndOfData,
     EndOfPartition,
@@ -37,7 +38,8 @@ class ChannelOracle(ChannelObserver):
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
     blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
-    it; None once the sender was told to continue.
+    it; None once the sender was told to continue.  is_cancelled: the receiver has heard that this
+    checkpoint is given up.
     cut: nothing leaves the sender any more: it has failed.
     drained: how its data has ended, as the receiver took EndOfData; acknowledged: the receiver has
     said so.  heard, over: when the sender heard that, and when EndOfPartition was taken.
@@ -60,6 +62,7 @@ class ChannelOracle(ChannelObserver):
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
         self.blocked_by: int | None = None
+        self.is_cancelled = False
         self._at_marker = False  # stopped behind what its sender had recovered
         self.cut = False
         self.drained: bool | None = None
@@ -254,7 +257,7 @@ class ChannelOracle(ChannelObserver):
         match event:
             case Barrier(checkpoint=checkpoint):
                 if event.needs_alignment:
-                    self.blocked_by = checkpoint
+                    self.blocked_by, self.is_cancelled = checkpoint, False
                 if priority and checkpoint <= self._priority_taken:
                     says = f"barrier {checkpoint} comes behind {self._priority_taken}"
                     self._violate("order_is_kept", says)
@@ -263,6 +266,8 @@ class ChannelOracle(ChannelObserver):
             case Announcement(barrier):
                 # The handler's host tells of it, too; on records it is known whatever that does.
                 self.receiver.seen(barrier)
+            case CancellationMarker(checkpoint):
+                self.receiver.cancelled(checkpoint)
             case EndOfChannelState():
                 self._at_marker = True
             case EndOfData(drain):
@@ -274,12 +279,17 @@ class ChannelOracle(ChannelObserver):
                 else:
                     self.over = self.receiver.instant()
 
+    def cancelled(self, checkpoint: int) -> None:
+        """Note that the receiver hears that a checkpoint is given up: it frees its senders."""
+        if self.blocked_by is not None and self.blocked_by <= checkpoint:
+            self.is_cancelled = True
+
     def told_to_resume(self) -> None:
         """Check that the sender is told to continue once per barrier that stopped it."""
         if self.blocked_by is None and not self._at_marker:
             self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
         self.blocked_by = None
-        self._at_marker = False
+        self.is_cancelled = self._at_marker = False
 
     def input_persisted(self, checkpoint: int, elements: Any) -> None:
         """Note data of the receiver's queue that go into a checkpoint: never an older one."""

@@ -2,6 +2,7 @@
 
 * Every beginning is answered exactly once, at the latest when the subtask begins a newer one.
 * A part fails only with its file, or because its checkpoint was aborted or a newer one has begun.
+* With a file that could not be written all parts of it fail, before anything else is written.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class FileOracle(FileObserver):
     names: of the subtasks, for sentences.
     """
 
-    __slots__ = ("_aborted", "_broken", "_names", "_newest", "_unanswered", "_violate")
+    __slots__ = ("_aborted", "_broken", "_names", "_newest", "_unanswered", "_untold", "_violate")
 
     def __init__(self, names: Mapping[int, str], violate: Violate) -> None:
         self._names = names
@@ -31,20 +32,25 @@ class FileOracle(FileObserver):
         self._newest = -1  # begun or aborted
         self._aborted = -1
         self._broken = -1
+        self._untold = -1  # whose file could not be written, until all who wait have been told
 
     def started(self, subtask: int, checkpoint: int, /) -> None:
         """Note that a subtask begins to write."""
+        self._check_told()
         self._unanswered[subtask, checkpoint] = None
         self._newest = max(self._newest, checkpoint)
 
     def aborted(self, checkpoint: int, /) -> None:
         """Note that a subtask gives its part up."""
+        self._check_told()
         self._aborted = max(self._aborted, checkpoint)
         self._newest = max(self._newest, checkpoint)
 
     def broken(self, checkpoint: int, /) -> None:
-        """Note that a file could not be written."""
+        """Note that a file could not be written: who waits for it hears of that now."""
+        self._check_told()
         self._broken = max(self._broken, checkpoint)
+        self._untold = checkpoint
 
     def answered(self, subtask: int, checkpoint: int, /) -> None:
         """Check that there is one answer per beginning."""
@@ -61,6 +67,19 @@ class FileOracle(FileObserver):
             says = f"the channel state of {name} for {checkpoint} is given up without a cause"
             self._violate("files_fail_for_a_cause", says, checkpoint)
 
+    def attempt_ends(self) -> None:
+        """Check that what had failed by then was told; nobody waits for the rest any more."""
+        self._check_told()
+
+    def _check_told(self) -> None:
+        """Check that nobody waits any more for the file that could not be written last."""
+        number, self._untold = self._untold, -1
+        for subtask, checkpoint in self._unanswered:
+            if checkpoint == number:
+                says = f"{self._names[subtask]} is not told that its file of {number} has failed"
+                self._violate("writes_are_answered_once", says, number)
+                return
+
     def settled(self, subtask: int, /) -> None:
         """Check, after a beginning has been taken in, that older ones have been answered."""
         mine = [number for who, number in self._unanswered if who == subtask]
@@ -75,6 +94,7 @@ class FileOracle(FileObserver):
 
         given_up: whether a subtask has given its part of a checkpoint up: it waits for none.
         """
+        self._check_told()
         for subtask, number in self._unanswered:
             if given_up(subtask, number):
                 continue

@@ -97,11 +97,11 @@ class JobOracle(JobObserver):
         self._finished.clear()
         self._slept.clear()
         self.tasks.clear()
-        self._files.clear()
         self._order.clear()
         parts = self.checkpoints, self.notifications, self._acknowledgements, self._triggers
-        for one in parts:
+        for one in (*parts, *self._files):
             one.attempt_ends()
+        self._files.clear()
 
     def task(self, task: ObservedTask) -> TaskOracle:
         """Return the oracle of a task; it is new at the first call of an attempt."""

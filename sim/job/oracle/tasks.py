@@ -98,6 +98,7 @@ class TaskOracle(WritingOracle):
 
     def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
         """Check that an overtaking barrier has waited for the record under way at most."""
+        self._check_blocked()
         number = barrier.checkpoint
         self.seen(barrier)
         self.needed.came(channel, number)
@@ -136,6 +137,8 @@ class TaskOracle(WritingOracle):
 
     def cancelled(self, checkpoint: int, /) -> None:
         """Note a cancellation marker, or a channel that cannot begin a checkpoint any more."""
+        for channel in self.inputs:
+            channel.cancelled(checkpoint)
         self._cancelled = max(self._cancelled, checkpoint)
 
     def data_taken(self, channel: ChannelOracle) -> None:
@@ -352,18 +355,18 @@ class TaskOracle(WritingOracle):
             self._violate("alignment_figures_are_sane", says, checkpoint)
 
     def settled(self) -> None:
-        """Check, after a step, that nothing waits any longer for a checkpoint that is over.
-
-        That is neither a sender behind its barrier, nor the checkpoint when all have come.
-        """
+        """Check, after a step, that neither a sender nor a checkpoint waits for what is over."""
         if self._stopped:
             self._check_stopped()
         waiting = self.needed.kept_waiting()
         if waiting is not None:
             self._violate("needed_barriers_stay_fixed", waiting[1])
+        self._check_blocked()
+
+    def _check_blocked(self) -> None:
         for channel in self.inputs:
             by = channel.blocked_by
-            if by is not None and by <= self._ended:
+            if by is not None and (by <= self._ended or channel.is_cancelled):
                 channel.blocked_by = None
                 says = f"leaves {channel.sender.name} blocked behind barrier {by}, which is over"
                 self._violate("no_channel_stays_blocked", says)

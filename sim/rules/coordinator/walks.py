@@ -48,14 +48,18 @@ class CoordinatorRules(CoordinatorAnswers):
         known = [*self._running, *self._ended[-2:], *self._unanswered, *self._kept[-1:]]
         checkpoint = pick.of([*known, self._next] if known else [self._next])
         storing = [number for number, one in self._running.items() if one.storing]
-        if storing and not pick.one_in(3):
+        # While one is stored, others that run may be acknowledged, and be stored beside it.
+        all_are_stored = len(storing) == len(self._running)
+        if storing and (not pick.one_in(3) if all_are_stored else pick.one_in(6)):
             number = pick.of(storing)
             return coordinator_events.Stored(now, number, failed=pick.one_in(4))
         if len(self._running) < self._crowd and pick.one_in(2):
             return self._asks(pick, now)
         if self._running and not pick.one_in(3):
             # Newer ones as often come first, which subsumes those before them.
-            number = pick.of((*self._running, *[max(self._running)] * len(self._running)))
+            rest = [number for number in self._running if number not in storing]
+            rest = list(self._running) if all_are_stored or pick.one_in(6) else rest
+            number = pick.of((*rest, *[max(rest)] * len(rest)))
             awaited = self._running[number].awaited or (0,)
             return pick.of(
                 (coordinator_events.Acknowledged(now, number, pick.of(awaited)),) * 3
