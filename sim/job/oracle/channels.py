@@ -279,11 +279,6 @@ class ChannelOracle(ChannelObserver):
                 else:
                     self.over = self.receiver.instant()
 
-    def cancelled(self, checkpoint: int) -> None:
-        """Note that the receiver hears that a checkpoint is given up: it frees its senders."""
-        if self.blocked_by is not None and self.blocked_by <= checkpoint:
-            self.is_cancelled = True
-
     def told_to_resume(self) -> None:
         """Check that the sender is told to continue once per barrier that stopped it."""
         if self.blocked_by is None and not self._at_marker:

@@ -98,7 +98,7 @@ class TaskOracle(WritingOracle):
 
     def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
         """Check that an overtaking barrier has waited for the record under way at most."""
-        self._check_blocked()
+        self._check_blocked(-1)
         number = barrier.checkpoint
         self.seen(barrier)
         self.needed.came(channel, number)
@@ -137,8 +137,8 @@ class TaskOracle(WritingOracle):
 
     def cancelled(self, checkpoint: int, /) -> None:
         """Note a cancellation marker, or a channel that cannot begin a checkpoint any more."""
-        for channel in self.inputs:
-            channel.cancelled(checkpoint)
+        for channel, number in self._held.items():
+            self.inputs[channel].is_cancelled = number <= checkpoint
         self._cancelled = max(self._cancelled, checkpoint)
 
     def data_taken(self, channel: ChannelOracle) -> None:
@@ -361,12 +361,12 @@ class TaskOracle(WritingOracle):
         waiting = self.needed.kept_waiting()
         if waiting is not None:
             self._violate("needed_barriers_stay_fixed", waiting[1])
-        self._check_blocked()
+        self._check_blocked(self._ended)
 
-    def _check_blocked(self) -> None:
+    def _check_blocked(self, over: int) -> None:
         for channel in self.inputs:
             by = channel.blocked_by
-            if by is not None and (by <= self._ended or channel.is_cancelled):
+            if by is not None and (by <= over or channel.is_cancelled):
                 channel.blocked_by = None
                 says = f"leaves {channel.sender.name} blocked behind barrier {by}, which is over"
                 self._violate("no_channel_stays_blocked", says)
