@@ -20,6 +20,7 @@ from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
+from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.settings import StepContent
@@ -99,6 +100,12 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
         "a durable step is answered",
     ),
     ("course of failures", [], [(0, failover.AllRunning(0))], "the deployment"),
+    (
+        "source",
+        [source.FailFeed(feed=None, reader=2)],
+        [(1, source.ReaderFinished(feed=None, reader=3, state=1, count=1, partition_id=None))],
+        "a feed has failed",
+    ),
     ("failure detector", [], [(0, detection.IntervalOver(0))], "is not set"),
 )
 

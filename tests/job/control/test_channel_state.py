@@ -133,6 +133,19 @@ def test_a_beginning_without_an_answer_is_seen() -> None:
     assert rig.violated == ["writes_are_answered_once"] * 2
 
 
+def test_a_broken_file_that_nobody_is_told_of_is_seen() -> None:
+    """A host that keeps a failure for itself is found out when the next is written, or never is."""
+    for goes_on in (True, False):
+        rig = Rig()
+        rig.write(0, 1, 10)
+        rig.oracle.broken(1)
+        if goes_on:
+            rig.host.step(writer_events.WriteStarted(1, 1))
+        else:
+            rig.oracle.attempt_ends()
+        assert rig.violated == ["writes_are_answered_once"]
+
+
 def test_a_second_answer_is_seen() -> None:
     """A core that answers once more, to nobody, is found out."""
     rig = Rig()

@@ -16,6 +16,7 @@ from ckptsim.scenarios.job.names import ALL_PROPERTIES, PROPERTIES
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.operations import Operations
+from ckptsim.sim.job.control.task.handler import HandlerHost
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.kernel import Environment
@@ -27,7 +28,7 @@ from tests.job.properties import invariants
 from tests.job.properties.breaker import at, placed
 from tests.job.properties.table import BREAKERS, ON_BUFFERS
 from tests.job.records.plans import MS
-from tests.job.records.small import chain, small
+from tests.job.records.small import chain, join, small
 
 # What released Flink does wrong itself; the right core shows it.
 HAZARDS = {
@@ -162,3 +163,22 @@ def test_a_rescaled_job_begins_with_what_was_asked_for(
     fault = {"kind": "rescale", "vertex": "sink", "at_ns": 20 * MS, "parallelism": 2}
     result = run_world(placed(small(chain(60), fault), plane), seed=0)
     assert {row.property for row in result.violations} == {"restarts_have_a_cause"}
+
+
+@pytest.mark.parametrize("plane", Plane)
+def test_a_cancellation_frees_the_channels_that_wait_for_its_checkpoint(
+    plane: Plane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that keeps it from the handler is seen when the next barrier comes, not by a hang."""
+    monkeypatch.setattr(HandlerHost, "cancellation", _hears_without_acting)
+    job = join(3, checkpointing={"interval_ns": 20 * MS, "tolerable_failures": 5})
+    job["checkpointing"]["min_pause_ns"] = 40 * MS
+    late = at("right", "delay_trigger", checkpoint=1, delay_ns=15 * MS)
+    fault = at("left", "fail_snapshot", checkpoint=1)
+    result = run_world(placed(small(job, late, fault), plane), seed=0)
+    assert "no_channel_stays_blocked" in {row.property for row in result.violations}
+
+
+def _hears_without_acting(host: HandlerHost, channel: int, checkpoint: int) -> None:
+    del channel
+    host._observer.cancelled(checkpoint)
