@@ -112,14 +112,17 @@ class EventTimeObserver:
     def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
         """Note what the sender of an input tells of event time; None: nothing new."""
 
-    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
-        """Note what the task has told of event time, once it has dealt with what it took."""
+    def mark_sent(self, watermark: int | None, /, *, idle: bool | None) -> None:
+        """Note what the task tells all channels below it of event time; None: nothing new."""
+
+    def mark_passed_on(self) -> None:
+        """Note that the task has dealt with what it took."""
 
     def splits_opened(self, moved: Sequence[int], /) -> None:
         """Note that a source begins to read; moved: splits that other subtasks may have had."""
 
-    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
-        """Note what a source has told of event time by now; unread: splits with records left."""
+    def splits_told(self, unread: Sequence[int], /) -> None:
+        """Note that a source has told of event time by now; unread: splits with records left."""
 
 
 class EventTimeOracle(EventTimeObserver):
@@ -136,6 +139,7 @@ class EventTimeOracle(EventTimeObserver):
         self.moved_splits: dict[int, None] = {}
         self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
         self._reached: int | None = None
+        self._told = NO_WATERMARK, False  # below it, so far: watermark, and whether it is idle
         self._idle_timeout_ns = job.event_time.idle_timeout_ns
         self._input_marks: InputMarks | None = None
         self._split_marks: SplitMarks | None = None
@@ -155,7 +159,13 @@ class EventTimeOracle(EventTimeObserver):
         if self._task.inputs[channel].sender.task.place[0] in self.rescaled:
             self._in_flight = max(self._in_flight, watermark)
 
-    def mark_passed_on(self, watermark: int, /, *, idle: bool) -> None:
+    def mark_sent(self, watermark: int | None, /, *, idle: bool | None) -> None:
+        """Note what those below have heard."""
+        before, was_idle = self._told
+        later = before if watermark is None else max(before, watermark)
+        self._told = later, was_idle if idle is None else idle
+
+    def mark_passed_on(self) -> None:
         """Check that the task has told what follows from its inputs.
 
         Of gates that take in-flight data over, each channel stands for several, in a core's hands.
@@ -163,16 +173,16 @@ class EventTimeOracle(EventTimeObserver):
         marks = self._input_marks
         if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
             return
-        self._check_told("inputs", (watermark, idle), (marks.event_time, marks.idle))
+        self._check_told("inputs", (marks.event_time, marks.idle))
 
-    def _check_told(self, of: str, told: tuple[int, bool], due: tuple[int, bool]) -> None:
+    def _check_told(self, of: str, due: tuple[int, bool]) -> None:
         """Compare watermark and status that the task has told with those of its inputs or splits.
 
         What follows from a wrong one is told once.
         """
-        if told == due:
+        if self._told == due:
             return
-        says = f"{self._task.name} tells {_told(told)}, but its {of} {_told(due)}"
+        says = f"{self._task.name} tells {_told(self._told)}, but its {of} {_told(due)}"
         self._task.violate("event_time_follows_inputs", says)
         self._input_marks = self._split_marks = None
 
@@ -199,13 +209,13 @@ class EventTimeOracle(EventTimeObserver):
         self.moved_splits.update(dict.fromkeys(moved))
         self._split_marks = SplitMarks(self._idle_timeout_ns, self._task.now_ns)
 
-    def splits_told(self, unread: Sequence[int], watermark: int, /, *, idle: bool) -> None:
+    def splits_told(self, unread: Sequence[int], /) -> None:
         """Check that a source has told what follows from its splits; note those that are idle."""
         marks = self._split_marks
         if marks is None:
             return
         self.idle_splits.update(dict.fromkeys(marks.tell(unread, self._task.now_ns)))
-        self._check_told("splits", (watermark, idle), (marks.event_time, marks.idle))
+        self._check_told("splits", (marks.event_time, marks.idle))
 
 
 def _told(told: tuple[int, bool]) -> str:

@@ -68,8 +68,7 @@ class EventTime:
 
     def _settled(self) -> None:
         if self._is_on:
-            told = self._told
-            self._task.observer.event_time.mark_passed_on(told.watermark, idle=told.idle)
+            self._task.observer.event_time.mark_passed_on()
 
     def take_watermark(self, channel: int, timestamp: int) -> None:
         """Take a watermark; the final one moves event time before it counts for the task's end."""
@@ -154,10 +153,10 @@ class SourceMarks:
         known = [self._latest[split] for split in active if split in self._latest]
         watermark = min(known) - 1 if known and len(known) == len(active) else NO_WATERMARK
         mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
-        source.observer.event_time.splits_told(unread, self._told.watermark, idle=self._told.idle)
         if mark is not None:
             source.observer.event_time.event_time_reached(self._told.watermark)
             source.emit(mark)
+        source.observer.event_time.splits_told(unread)
 
     def _is_idle(self, split: int | None) -> bool:
         """Tell whether nothing has come of a split for so long; None: since the beginning."""

@@ -338,6 +338,8 @@ class Task:
         """Send a record over every edge; watermarks go to every channel."""
         if is_record(record):
             self.observer.lifecycle.record_sent()
+        elif isinstance(record, Mark):
+            self.observer.event_time.mark_sent(record.watermark, idle=record.idle)
         for channel in self.outputs.channels_of(record):
             channel.put(record)
             channel.pump()
