@@ -54,6 +54,8 @@ _NAMES = ("users", "orders", "items")
 _CHARACTERS_MIN = 4
 # In all, where two of them already end an attempt: two attempts, and what a third begins with.
 _FAILED_SENDS_MAX = 5
+# With heartbeats of 5 ms ten minutes, which is what the platform gives, would take seconds.
+_STALL_LIMIT_NS = 10_000 * _MS
 # The fifth failed attempt without data in a row would be the platform's last.
 FAULTS_MAX = 4
 # Each one other than the one before, so that one shows how many attempts in a row had no data.
@@ -74,6 +76,8 @@ def ordering(choices: Choices) -> Scenario:
     )
     if choices.integer(0, 5) == 5:
         model = _short_of_memory(choices, model)
+    elif choices.integer(0, 7) == 7:
+        model = _left_alone(choices, model)
     present = choices.features(tuple(SYNC_FAULT_DRAWS))
     faults: tuple[SyncFault, ...] = ()
     if choices.integer(0, 9) == 9:
@@ -93,6 +97,10 @@ def ordering(choices: Choices) -> Scenario:
         faults = choices.several(lambda: SYNC_FAULT_DRAWS[next(drawn)](choices), most=FAULTS_MAX)
         if len(faults) < FAULTS_MAX and choices.integer(0, 7) == 7:
             faults = (*faults, _crash_behind_the_end(choices, model))
+    if any(isinstance(fault, FailSend) for fault in faults):
+        # Nobody asks for what has failed to be sent again before the next heartbeat.
+        destination = replace(model.destination, stall_limit_ns=_STALL_LIMIT_NS)
+        model = replace(model, destination=destination)
     if any(isinstance(fault, ReaderFailure) for fault in faults) and choices.flag():
         model, faults = _with_readers_abreast(model), tuple(map(_soon, faults))
     if any(isinstance(fault, RepeatIndex) for fault in faults):
@@ -254,6 +262,27 @@ def _soon(fault: SyncFault) -> SyncFault:
     return replace(fault, reader=max(1, fault.reader), packets=min(1, fault.packets))
 
 
+def _left_alone(choices: Choices, model: SyncModel) -> SyncModel:
+    """Have the platform take an attempt for silent that only sends, slowly, for long."""
+    destination = replace(
+        model.destination,
+        send_ns=choices.of((10, 5)) * _MS,
+        send_spread=choices.of((0.3, 0.0)),
+        stall_limit_ns=choices.of((80, 160)) * _MS,
+    )
+    sockets = replace(model.sockets, count=max(2, model.sockets.count))
+    streams = tuple(
+        replace(one, records=max(40, one.records), partition_records=5) for one in model.streams
+    )
+    return replace(
+        model,
+        destination=destination,
+        sockets=sockets,
+        streams=streams,
+        outcome=Outcome.ANY,
+    )
+
+
 def _source(choices: Choices, kind: StateKind) -> SourceTable:
     log_records = 0 if kind is StateKind.STREAM else choices.integer(0, 80)
     if not choices.flag():
@@ -312,7 +341,7 @@ def _destination(choices: Choices) -> DestinationTable:
         upload_tries=choices.of((3, 2)),
         end_wait_ns=choices.of((600_000, 100, 10)) * _MS // 10,
         end_poll_ns=choices.of((1_000, 3)) * _MS,
-        stall_limit_ns=10_000 * _MS,  # with heartbeats of 5 ms ten minutes would take seconds
+        stall_limit_ns=_STALL_LIMIT_NS,
     )
 
 

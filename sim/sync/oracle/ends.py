@@ -182,6 +182,7 @@ class EndChecks:
         A flood of states that blocks its own records has a property to itself.
         """
         self._world.env.goals.reach("silence")
+        self._check_silent(attempt)
         self.check_memory(attempt)
         memory, uploader = attempt.destination.memory, attempt.destination.uploader
         if uploader.standing:
@@ -191,6 +192,18 @@ class EndChecks:
             self._violate("flood_does_not_block_data", sentence, None)
         elif not self._is_explained(attempt):
             self._violate("run_ends_with_a_reason", f"nothing moves: {sentence}", None)
+
+    def _check_silent(self, attempt: Attempt) -> None:
+        """Check that nothing was read, stored or sent for as long as an attempt is left alone."""
+        partitions = attempt.truth.partitions
+        states = [state for own in attempt.truth.states.values() for state in own]
+        moved = [ns for one in partitions for ns in (one.last_read_ns, one.last_durable_ns)]
+        moved += [ns for one in states for ns in (one.accepted_ns, one.acknowledged_ns) if ns]
+        limit_ns = attempt.model.destination.stall_limit_ns
+        latest_ns = max(moved, default=0)
+        if attempt.env.now - latest_ns < limit_ns:
+            says = f"an attempt is taken for silent, though something moved at {latest_ns} ns"
+            self._violate("run_ends_with_a_reason", says, None)
 
     def _is_explained(self, attempt: Attempt) -> bool:
         """Say whether something is under way, or a fault has a state wait for what never comes.
