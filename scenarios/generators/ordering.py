@@ -247,9 +247,7 @@ def _with_readers_abreast(model: SyncModel) -> SyncModel:
         packet_records=min(5, source.packet_records),
     )
     streams = tuple(
-        replace(
-            one, records=max(60, one.records), partition_records=min(20, one.partition_records)
-        )
+        replace(one, records=max(60, one.records), partition_records=min(20, one.partition_records))
         for one in streams
     )
     return replace(model, sockets=sockets, source=source, streams=streams)
