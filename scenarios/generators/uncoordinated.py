@@ -20,9 +20,10 @@ def document(choose: Choices) -> dict[str, Any]:
     for number in range(choose.integer(1, 3)):
         vertices.append(_operator(choose, number, vertices))
     protocol = choose.of(("uncoordinated", "communication_induced"))
+    interval_ns = choose.of((10, 3, 25)) * MS
     checkpointing = {
         "protocol": protocol,
-        "interval_ns": choose.of((10, 3, 25)) * MS,
+        "interval_ns": interval_ns,
         "message_logs": choose.of((True, True, False)),
     }
     costs = {
@@ -52,7 +53,7 @@ def document(choose: Choices) -> dict[str, Any]:
             "storage": {"failure_ratio": choose.of((0.0, 0.0, 0.3))},
             "restart": {"kind": "fixed_delay", "delay_ns": delay_ns},
         },
-        "faults": _faults(choose, vertices, delay_ns, checkpointing["interval_ns"]),
+        "faults": _faults(choose, vertices, delay_ns, interval_ns),
     }
 
 

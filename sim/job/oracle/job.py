@@ -98,10 +98,10 @@ class JobOracle(JobObserver):
         self._slept.clear()
         self.tasks.clear()
         self._order.clear()
-        parts = self.checkpoints, self.notifications, self._acknowledgements, self._triggers
-        for one in (*parts, *self._files):
+        for one in (self.checkpoints, self.notifications, self._acknowledgements, self._triggers):
             one.attempt_ends()
-        self._files.clear()
+        while self._files:
+            self._files.pop(0).attempt_ends()
 
     def task(self, task: ObservedTask) -> TaskOracle:
         """Return the oracle of a task; it is new at the first call of an attempt."""
