@@ -77,7 +77,7 @@ def ordering(choices: Choices) -> Scenario:
     if choices.integer(0, 5) == 5:
         model = _short_of_memory(choices, model)
     elif choices.integer(0, 7) == 7:
-        model = _left_alone(choices, model)
+        model = _only_sending(choices, model)
     present = choices.features(tuple(SYNC_FAULT_DRAWS))
     faults: tuple[SyncFault, ...] = ()
     if choices.integer(0, 9) == 9:
@@ -102,7 +102,7 @@ def ordering(choices: Choices) -> Scenario:
         destination = replace(model.destination, stall_limit_ns=_STALL_LIMIT_NS)
         model = replace(model, destination=destination)
     if any(isinstance(fault, ReaderFailure) for fault in faults) and choices.flag():
-        model, faults = _with_readers_abreast(model), tuple(map(_soon, faults))
+        model, faults = _with_readers_abreast(model), tuple(map(_failing_early, faults))
     if any(isinstance(fault, RepeatIndex) for fault in faults):
         # Of two states with one index the first counts; on several sockets that may be the wrong
         # one, which no core can tell.
@@ -253,15 +253,15 @@ def _with_readers_abreast(model: SyncModel) -> SyncModel:
     return replace(model, sockets=sockets, source=source, streams=streams)
 
 
-def _soon(fault: SyncFault) -> SyncFault:
+def _failing_early(fault: SyncFault) -> SyncFault:
     """Return a failure of a reader that comes while those before it still read."""
     if not isinstance(fault, ReaderFailure):
         return fault
     return replace(fault, reader=max(1, fault.reader), packets=min(1, fault.packets))
 
 
-def _left_alone(choices: Choices, model: SyncModel) -> SyncModel:
-    """Have the platform take an attempt for silent that only sends, slowly, for long."""
+def _only_sending(choices: Choices, model: SyncModel) -> SyncModel:
+    """Have attempts only send, slowly, for longer than the platform bears with silence."""
     destination = replace(
         model.destination,
         send_ns=choices.of((10, 5)) * _MS,

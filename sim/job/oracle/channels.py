@@ -263,8 +263,8 @@ class ChannelOracle(ChannelObserver):
                     self._violate("order_is_kept", says)
                 if priority:
                     self._priority_taken = max(self._priority_taken, checkpoint)
+            # The handler's host tells of these, too; on records they are known whatever it does.
             case Announcement(barrier):
-                # The handler's host tells of it, too; on records it is known whatever that does.
                 self.receiver.seen(barrier)
             case CancellationMarker(checkpoint):
                 self.receiver.cancelled(checkpoint)

@@ -100,9 +100,6 @@ class SplitMarks:
 class EventTimeObserver:
     """Is told what a task hears, makes and tells of event time; this one takes note of nothing."""
 
-    def event_time_reached(self, timestamp: int, /) -> None:
-        """Note the watermark of the task, in ns."""
-
     def timed_record_taken(self, split: int, timestamp: int, /) -> None:
         """Note that a record of a split is processed next, and its event time in ns."""
 
@@ -138,15 +135,10 @@ class EventTimeOracle(EventTimeObserver):
         self.idle_splits: dict[int, None] = {}
         self.moved_splits: dict[int, None] = {}
         self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
-        self._reached: int | None = None
         self._told = NO_WATERMARK, False  # below it, so far: watermark, and whether it is idle
         self._idle_timeout_ns = job.event_time.idle_timeout_ns
         self._input_marks: InputMarks | None = None
         self._split_marks: SplitMarks | None = None
-
-    def event_time_reached(self, timestamp: int, /) -> None:
-        """Note that no record up to an instant is to come of a split that was never idle."""
-        self._reached = timestamp
 
     def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
         """Note what an input tells, in the world's own account of event time."""
@@ -160,7 +152,7 @@ class EventTimeOracle(EventTimeObserver):
             self._in_flight = max(self._in_flight, watermark)
 
     def mark_sent(self, watermark: int | None, /, *, idle: bool | None) -> None:
-        """Note what those below have heard."""
+        """Note it: up to its watermark no record is to come of a split that was never idle."""
         before, was_idle = self._told
         later = before if watermark is None else max(before, watermark)
         self._told = later, was_idle if idle is None else idle
@@ -196,13 +188,14 @@ class EventTimeOracle(EventTimeObserver):
         """
         if self._split_marks is not None:
             self._split_marks.read(split, timestamp, self._task.now_ns)
-        late = self._reached is not None and timestamp <= self._reached
+        watermark, _ = self._told
+        late = timestamp <= watermark
         if late and split not in self.idle_splits:
             moved = split in self.moved_splits or timestamp <= self._in_flight
             misled = self._task.inputs and moved
             name = RESTORED if misled else "no_record_is_late"
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
-            self._task.violate(name, f"{says} its watermark {self._reached} ns")
+            self._task.violate(name, f"{says} its watermark {watermark} ns")
 
     def splits_opened(self, moved: Sequence[int], /) -> None:
         """Note for which splits watermarks in flight need not speak."""

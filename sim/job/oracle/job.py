@@ -100,16 +100,16 @@ class JobOracle(JobObserver):
         self._order.clear()
         for one in (self.checkpoints, self.notifications, self._acknowledgements, self._triggers):
             one.attempt_ends()
-        while self._files:
-            self._files.pop(0).attempt_ends()
+        for file in self._files:
+            file.attempt_ends()
+        self._files.clear()
 
     def task(self, task: ObservedTask) -> TaskOracle:
         """Return the oracle of a task; it is new at the first call of an attempt."""
         found = self.tasks.get(task.number)
         if found is None:
-            found = self.tasks[task.number] = TaskOracle(
-                self._job, self._plane, task, self._violate
-            )
+            found = TaskOracle(self._job, self._plane, task, self._violate)
+            self.tasks[task.number] = found
             found.notifications = self.notifications
             found.lifecycle.completed = self._completed
             found.event_time.idle_splits = self.idle_splits

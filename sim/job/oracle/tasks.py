@@ -98,7 +98,7 @@ class TaskOracle(WritingOracle):
 
     def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
         """Check that an overtaking barrier has waited for the record under way at most."""
-        self._check_blocked(-1)
+        self._check_blocked()
         number = barrier.checkpoint
         self.seen(barrier)
         self.needed.came(channel, number)
@@ -138,7 +138,7 @@ class TaskOracle(WritingOracle):
     def cancelled(self, checkpoint: int, /) -> None:
         """Note a cancellation marker, or a channel that cannot begin a checkpoint any more."""
         for channel, number in self._held.items():
-            self.inputs[channel].is_cancelled = number <= checkpoint
+            self.inputs[channel].is_cancelled |= number <= checkpoint
         self._cancelled = max(self._cancelled, checkpoint)
 
     def data_taken(self, channel: ChannelOracle) -> None:
@@ -363,7 +363,8 @@ class TaskOracle(WritingOracle):
             self._violate("needed_barriers_stay_fixed", waiting[1])
         self._check_blocked(self._ended)
 
-    def _check_blocked(self, over: int) -> None:
+    def _check_blocked(self, over: int = -1) -> None:
+        """Check that no sender waits for what is cancelled, or for a checkpoint up to `over`."""
         for channel in self.inputs:
             by = channel.blocked_by
             if by is not None and (by <= over or channel.is_cancelled):

@@ -49,17 +49,16 @@ class CoordinatorRules(CoordinatorAnswers):
         checkpoint = pick.of([*known, self._next] if known else [self._next])
         storing = [number for number, one in self._running.items() if one.storing]
         # While one is stored, others that run may be acknowledged, and be stored beside it.
-        all_are_stored = len(storing) == len(self._running)
-        if storing and (not pick.one_in(3) if all_are_stored else pick.one_in(6)):
+        others = [number for number in self._running if number not in storing]
+        if storing and (pick.one_in(6) if others else not pick.one_in(3)):
             number = pick.of(storing)
             return coordinator_events.Stored(now, number, failed=pick.one_in(4))
         if len(self._running) < self._crowd and pick.one_in(2):
             return self._asks(pick, now)
         if self._running and not pick.one_in(3):
             # Newer ones as often come first, which subsumes those before them.
-            rest = [number for number in self._running if number not in storing]
-            rest = list(self._running) if all_are_stored or pick.one_in(6) else rest
-            number = pick.of((*rest, *[max(rest)] * len(rest)))
+            among = others if others and not pick.one_in(6) else list(self._running)
+            number = pick.of((*among, *[max(among)] * len(among)))
             awaited = self._running[number].awaited or (0,)
             return pick.of(
                 (coordinator_events.Acknowledged(now, number, pick.of(awaited)),) * 3

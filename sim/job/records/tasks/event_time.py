@@ -90,7 +90,6 @@ class EventTime:
             return
         if self._valve.has_passed_idle:
             self._task.attempt.goal("watermark_passed_an_idle_input")
-        self._task.observer.event_time.event_time_reached(self._told.watermark)
         self._task.emit(mark)
 
     def record_taken(self, record: Record) -> None:
@@ -154,7 +153,6 @@ class SourceMarks:
         watermark = min(known) - 1 if known and len(known) == len(active) else NO_WATERMARK
         mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
         if mark is not None:
-            source.observer.event_time.event_time_reached(self._told.watermark)
             source.emit(mark)
         source.observer.event_time.splits_told(unread)
 
