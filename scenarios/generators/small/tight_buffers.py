@@ -216,7 +216,7 @@ def _in_turns(choose: Choices, job: dict[str, Any]) -> None:
 # What is met seldom all the same has more of them.
 _THEMES = (
     *(_anything, _timed_out, _inside_records, _restored, _in_turns),
-    *(_timed_out, _debloated, _timed_out, _restored, _inside_records),
+    *(_timed_out, _debloated, _timed_out, _restored, _inside_records, _in_turns),
 )
 
 

@@ -18,6 +18,7 @@ from ckptsim.sim.job.oracle.observer import JobObserver
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
 from ckptsim.sim.job.oracle.recovery.losses import LossOracle
 from ckptsim.sim.job.oracle.recovery.origins import Origins
+from ckptsim.sim.job.oracle.recovery.rescales import Rescales
 from ckptsim.sim.job.oracle.recovery.restarts import RestartOracle
 from ckptsim.sim.job.oracle.tasks import TaskOracle
 from ckptsim.sim.job.settings import final_at_once
@@ -66,8 +67,8 @@ class JobOracle(JobObserver):
         self.idle_splits: dict[int, None] = {}
         self._moved_splits: dict[int, None] = {}
         self._finished: dict[int, None] = {}  # tasks of the attempt that are known to have
-        self._was_rescaled = self._halted = False
-        self._rescaled: dict[str, None] = {}  # vertices with inputs, in any attempt so far
+        self._halted = False
+        self._rescales = Rescales()
         self._slept: dict[int, None] = {}  # tasks of the attempt, told once
         self._origins = Origins(violate)
         # In-flight data that a restart was to leave out: by vertex, and that of each checkpoint.
@@ -153,7 +154,7 @@ class JobOracle(JobObserver):
         else:
             self._origins.begun_on_a_line(restored)
         self.checkpoints.begun(restored)
-        was_rescaled_before = self._was_rescaled
+        self._rescales.begun(self._job, restored)
         self._left_out = {}
         if restored is not None:
             before_it = self.left_out_of.get(restored.checkpoint_id, {})
@@ -162,20 +163,12 @@ class JobOracle(JobObserver):
             # What the user leaves out here is told once: nobody can expect it from here on.
             is_left_out = restored.checkpoint_id == without
             self._left_out = missing_at_restore(self._plane) if is_left_out else before_it
-            before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
-            now = {vertex.name: vertex.parallelism for vertex in self._job.vertices}
-            self._was_rescaled |= before != now
-            self._rescaled |= {
-                vertex.name: None
-                for vertex in self._job.vertices
-                if vertex.inputs and before.get(vertex.name) != vertex.parallelism
-            }
         for task in self.tasks.values():
             task.lifecycle.restored_id = None if restored is None else restored.checkpoint_id
             task.lifecycle.ended_before = restored is not None and had_ended(restored, task)
-            task.lifecycle.was_rescaled = self._was_rescaled
-            task.lifecycle.was_rescaled_before = was_rescaled_before
-            task.event_time.rescaled = self._rescaled
+            task.lifecycle.was_rescaled = self._rescales.any
+            task.lifecycle.was_rescaled_before = self._rescales.any_before
+            task.event_time.rescaled = self._rescales.vertices
             written = self._plane.written(task.task)
             for out, amount in zip(task.outputs, written, strict=True):
                 out.restored_amount = amount
@@ -348,6 +341,10 @@ class JobOracle(JobObserver):
     def kept(self, numbers: tuple[int, ...], held: Mapping[int, JobCheckpoint]) -> None:
         """Check what the coordinator's core says that it keeps, and what its host holds."""
         self.checkpoints.kept(numbers, held)
+
+    def log_service_cut(self, oldest: int, /) -> None:
+        """Check that what a restart would replay from a log service is still there."""
+        self._origins.log_service_cut(oldest)
 
     def abort_notified(self, record: CheckpointRecord) -> None:
         """Check that tasks are told of an end that has come."""

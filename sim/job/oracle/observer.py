@@ -347,6 +347,9 @@ class JobObserver:
         held: what its host holds then, savepoints and what is to be discarded next among it.
         """
 
+    def log_service_cut(self, oldest: int, /) -> None:
+        """Note that a log service keeps what is in flight of this checkpoint on, and no older."""
+
     def abort_notified(self, record: CheckpointRecord) -> None:
         """Note that tasks are told that a checkpoint was given up."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ckptsim.scenarios.catalogue import by_name
 from tests import broken_counts
-from tests.job.properties import cores, messages, worlds
+from tests.job.properties import cores, messages, restarts, worlds
 from tests.job.properties.breaker import Breaker, at, by_cores, by_mutant, by_scenario
 from tests.job.records.plans import MS
 from tests.job.records.small import chain, join, reads, small
@@ -174,6 +174,30 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
     ),
     "triggered_and_aborted_once": (
         by_cores(by_name("early_abort"), handler=cores.handler(cores.AbortsTwice)),
+    ),
+    "logs_keep_what_is_needed": (
+        by_cores(
+            small(
+                join(
+                    60,
+                    channels={"receiver_records": 2},
+                    checkpointing={"mode": "unaligned", "interval_ns": 20 * MS},
+                    channel_state={"spilling": "continuous", "replay_from": "file_index"},
+                ),
+                at("right", "delay_trigger", checkpoint=1, delay_ns=8 * MS),
+            ),
+            world=worlds.cuts_logs_for_the_next_checkpoint,
+        ),
+        by_cores(
+            small(
+                join(
+                    60,
+                    checkpointing={"mode": "unaligned", "interval_ns": 20 * MS},
+                    channel_state={"persistence": "log_service"},
+                ),
+            ),
+            world=restarts.cuts_the_log_service_for_the_next_checkpoint,
+        ),
     ),
     "triggered_ids_increase": (
         by_cores(

@@ -295,20 +295,6 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_mutant("keeps_every_copy", "rescale_custom", _CUT, _PROBE, *_LOST),
         by_cores(by_name("keyed_crash"), world=worlds.swaps_restored_states),
     ),
-    "logs_keep_what_is_needed": (
-        by_cores(
-            small(
-                join(
-                    60,
-                    channels={"receiver_records": 2},
-                    checkpointing={"mode": "unaligned", "interval_ns": 20 * MS},
-                    channel_state={"spilling": "continuous", "replay_from": "file_index"},
-                ),
-                at("right", "delay_trigger", checkpoint=1, delay_ns=8 * MS),
-            ),
-            world=worlds.cuts_logs_for_the_next_checkpoint,
-        ),
-    ),
     "reported_bytes_are_true": (
         by_cores(
             small(chain(service_ns=3 * MS, checkpointing={"mode": "unaligned"})),

@@ -258,7 +258,8 @@ OURS: dict[str, str] = {
     "needed_order_is_kept": "Behind forwarded edges what belongs together comes as it was sent, "
     "where that matters.",
     "logs_keep_what_is_needed": (
-        "A log is not cut in what the checkpoint replays for whose completion it is cut."
+        "A log is not cut in what the checkpoint replays for whose completion it is cut, and a "
+        "log service not behind the checkpoint that a failure goes back to."
     ),
     "restarts_begin_from_the_newest": (
         "A failure goes back to the newest checkpoint, a user also to a savepoint of the attempt."

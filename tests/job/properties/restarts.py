@@ -10,6 +10,7 @@ import pytest
 from ckptsim.models.coordinator import CheckpointCoordinator
 from ckptsim.models.coordinator.plan import Rejected
 from ckptsim.models.recovery.detection import DetectionEffect
+from ckptsim.models.recovery.persistence import LogService
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
@@ -40,6 +41,16 @@ def keeps_what_was_given_up(patch: pytest.MonkeyPatch) -> None:
         right(self, checkpoint, core)
 
     patch.setattr(CoordinatorHost, "store", store)
+
+
+def cuts_the_log_service_for_the_next_checkpoint(patch: pytest.MonkeyPatch) -> None:
+    """Cut a log service at the completion of a checkpoint as if the next one were complete."""
+    right = LogService.completed
+
+    def completed(self: LogService, checkpoint: int) -> None:
+        right(self, checkpoint + 1)
+
+    patch.setattr(LogService, "completed", completed)
 
 
 def goes_back_to_savepoints(patch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.view import Violate
 
 _NAME = "restarts_begin_from_the_newest"
+_LOGS = "logs_keep_what_is_needed"
 _NOTHING = -1  # in the place of a number: the job began without a checkpoint
 
 
@@ -66,6 +67,12 @@ class Origins:
                 says = f"an attempt begins at place {positions.get(split, 0)} of split {split}, "
                 self._violate(_NAME, f"{says}where the one before it began at {count}")
         self._positions = positions
+
+    def log_service_cut(self, oldest: int) -> None:
+        """Check that a log service still has what a failure would go back to."""
+        if oldest > self._due:
+            says = f"a log service keeps what is in flight from checkpoint {oldest} on, and a "
+            self._violate(_LOGS, f"{says}failure goes back to {_called(self._due)}")
 
     @property
     def _due(self) -> int:

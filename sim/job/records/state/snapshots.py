@@ -167,6 +167,7 @@ class Snapshots:
         record = world.coordinator.records.get(checkpoint)
         if record is None or not record.request.savepoint:
             world.log_service.completed(checkpoint)
+        world.observer.log_service_cut(world.log_service.cut)
         self.logs.completed(checkpoint)
 
     # --- what the coordinator hears ---
