@@ -195,7 +195,7 @@ def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, An
     job = job_of(choose, vertices, on_buffers=on_buffers, mode=choose.of(MODES))
     job["restart"] = {"kind": "fixed_delay", "delay_ns": choose.of((0, 10)) * _MS}
     if on_buffers:
-        job["recovery"] = {"timed": choose.flag()}
+        job["recovery"] = {"timed": choose.of((True, False, True))}
     faults: list[dict[str, Any]] = []
     at_ns = 25 * _MS
     for _ in range(choose.integer(1, 2)):

@@ -198,6 +198,11 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             ),
             world=restarts.cuts_the_log_service_for_the_next_checkpoint,
         ),
+        by_cores(
+            by_name("uncoordinated_crash"),
+            *("exactly_once_state", "order_is_kept", "restored_checkpoint_is_a_cut"),
+            world=restarts.truncates_too_much,
+        ),
     ),
     "triggered_ids_increase": (
         by_cores(

@@ -259,7 +259,8 @@ OURS: dict[str, str] = {
     "where that matters.",
     "logs_keep_what_is_needed": (
         "A log is not cut in what the checkpoint replays for whose completion it is cut, and a "
-        "log service not behind the checkpoint that a failure goes back to."
+        "log service not behind the checkpoint that a failure goes back to; behind the line of "
+        "tasks that take checkpoints by themselves, all that was sent is logged."
     ),
     "restarts_begin_from_the_newest": (
         "A failure goes back to the newest checkpoint, a user also to a savepoint of the attempt."

@@ -16,6 +16,7 @@ from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import StrategyHost
 from ckptsim.sim.job.control.operations import Operations
+from ckptsim.sim.job.records.uncoordinated import MessageLog
 from ckptsim.sim.job.world import JobWorld
 
 
@@ -51,6 +52,17 @@ def cuts_the_log_service_for_the_next_checkpoint(patch: pytest.MonkeyPatch) -> N
         right(self, checkpoint + 1)
 
     patch.setattr(LogService, "completed", completed)
+
+
+def truncates_too_much(patch: pytest.MonkeyPatch) -> None:
+    """Delete one message of a log more than lies in front of the line."""
+    right = MessageLog.truncate
+
+    def truncate(self: MessageLog, number: int) -> None:
+        right(self, number)
+        del self._items[:1]
+
+    patch.setattr(MessageLog, "truncate", truncate)
 
 
 def goes_back_to_savepoints(patch: pytest.MonkeyPatch) -> None:

@@ -228,12 +228,26 @@ class UncoordinatedJob:
                     elif number:
                         self._taken(task, number).snapshot = None  # it lies behind the line
                 case TruncateLog(channel, number):
-                    self._logs[channel].truncate(number)
+                    self._truncate(attempt, channel, number)
                 case RollBack(numbers):
                     found = numbers
                 case _ as never:
                     assert_never(never)
         return found
+
+    def _truncate(self, attempt: Attempt, channel: int, number: int) -> None:
+        """Delete what lies in front of the line of a log, and check that it keeps what is behind.
+
+        Source: Elnozahy, Alvisi, Wang, Johnson (2002), section 3.1 (garbage collection).
+        """
+        log, sent = self._logs[channel], attempt.channels[channel].emitted
+        log.truncate(number)
+        if self._logged and log.kept != sent - number:
+            ends = attempt.graph.channels[channel]
+            says = f"the log from {attempt.tasks[ends.upstream].name} to "
+            says += f"{attempt.tasks[ends.downstream].name} keeps {log.kept} messages, and of "
+            says += f"{sent} that were sent a restart may replay {sent - number}"
+            attempt.violate("logs_keep_what_is_needed", says)
 
     def _goes_back(self, attempt: Attempt, task: int, number: int) -> None:
         taken = self._taken(task, number)

@@ -26,6 +26,11 @@ class MessageLog:
         self._first = 1  # the number of the first message that is kept
         self._indices: list[int] = []  # by number - 1
 
+    @property
+    def kept(self) -> int:
+        """Return how many messages are still there."""
+        return len(self._items)
+
     def append(self, item: Item, index: int) -> None:
         """Add a message; index: what its sender has."""
         self._indices.append(index)
