@@ -109,9 +109,10 @@ def _built(place: Path) -> Path:
 
 
 def _pip(*words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", *words], capture_output=True, text=True, check=False
-    )
+    # What lies on that path, such as a checkout that was installed in place, counts as there.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-m", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
