@@ -135,7 +135,7 @@ def _given_out_anew(
     before = [source["name"] for source in sources]
     operators = []
     for number, (partitioner, service_ns) in enumerate(
-        ((choose.of(("hash", "rebalance")), _MS // 2), ("forward", choose.of((4, 2)) * _MS))
+        ((choose.of(("hash", "hash", "rebalance")), _MS // 2), ("forward", choose.of((4, 2)) * _MS))
     ):
         inputs = [{"upstream": name, "partitioner": partitioner} for name in before]
         one = {"name": f"operator{number}", "kind": "operator", "parallelism": count}
@@ -147,8 +147,28 @@ def _given_out_anew(
     job["channel_state"] = {"ordered_edges": "reassigned", "subtask_indices": "carried"}
     at_ns = 2 * job["checkpointing"]["interval_ns"] + choose.integer(1, 8) * _MS
     crash = {"kind": "crash_task", "vertex": choose.of(("operator1", "operator0"))}
-    again_ns = at_ns + choose.of((20, 12, 40)) * _MS
+    # Behind a checkpoint of the attempt in which they are others than their indices.
+    again_ns = at_ns + choose.of((3, 2, 5)) * job["checkpointing"]["interval_ns"] + 5 * _MS
     return [crash | {"at_ns": at_ns}, crash | {"at_ns": again_ns, "subtask": count - 1}]
+
+
+def _restored_again(
+    choose: Choices, job: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Take a checkpoint while restored records are being read, in pieces, and begin from it."""
+    del faults
+    table = job["checkpointing"]
+    table |= {"mode": "unaligned", "interval_ns": choose.of((10, 6)) * _MS}
+    job["channels"] |= {"record_buffers": choose.of((3, 2)), "receiver_records": choose.of((4, 8))}
+    job["costs"]["read_record_ns"] = choose.of((_MS // 4, 0, _MS))
+    found: list[dict[str, Any]] = []
+    at_ns = table["interval_ns"]
+    for _ in range(3):
+        at_ns += table["interval_ns"] + choose.integer(2, 12) * _MS
+        crash = {"kind": "crash_task"} | subtask_of(choose, choose.of(job["vertices"]))
+        asked = {"kind": "request_checkpoint", "at_ns": at_ns + choose.integer(1, 8) * _MS}
+        found += [crash | {"at_ns": at_ns}, asked]
+    return found
 
 
 def _given_up_while_stored(
@@ -357,6 +377,7 @@ _SITUATIONS: tuple[_Arrange, ...] = (
     _lost_while_writing,
     _newest_is_saved,
     _given_out_anew,
+    _restored_again,
     _given_up_while_stored,
     _triggers_side_by_side,
     _dealt_out_anew,
