@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import Area, TopicPartition
+from ckptsim.models.store import Area, Slot, TopicPartition
 from ckptsim.models.store.ingestion.events import Cause
 
 if TYPE_CHECKING:
@@ -32,6 +32,14 @@ class SyncAccount:
     ended_ns: int | None = None
     status: str = "pending"
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Of which data a checkpoint says that it is: of which identity, and how often flushed."""
+
+    identity: int = 0
+    generation: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,9 +72,8 @@ class PartitionTruth:
     was_reset: bool = False
     data_lost: bool = False
     data_identity: int = 0
-    claimed_identity: int = 0
     generation: int = 0
-    claimed_generation: int = 0
+    claims: dict[Slot, Claim] = field(default_factory=dict)
     syncs: list[SyncAccount] = field(default_factory=list)
 
     def begin_behind(self, position: int) -> None:
@@ -90,6 +97,21 @@ class PartitionTruth:
         known = max(spans[-1][1] if spans else NOTHING, self.lost_to, self.skipped_to)
         self.lost_to = max(self.lost_to, position) if position > NOTHING else NOTHING
         return max(0, feed.index_of(position + 1) - feed.index_of(known + 1))
+
+    def rows_are_gone(self) -> None:
+        """Note that nothing of the data is durable; what checkpoints say of it is kept."""
+        self.covered[Area.DATA] = []
+        self.flushed_to = self.flushed_high = NOTHING
+        self.generation = 0
+        self.claims = {slot: replace(claim, generation=0) for slot, claim in self.claims.items()}
+
+    def claims_these(self, slot: Slot) -> None:
+        """Note that a checkpoint in a slot is of the data as they are now."""
+        self.claims[slot] = Claim(identity=self.data_identity, generation=self.generation)
+
+    def claim(self, slot: Slot) -> Claim:
+        """Return what the checkpoint in a slot says of its data."""
+        return self.claims.get(slot, Claim())
 
     def excuse(self) -> None:
         """Forget what was promised: a fault has taken or moved the checkpoint."""

@@ -18,6 +18,7 @@ from ckptsim.sim.rows import RunResult
 from ckptsim.sim.store.content.record_run import Run
 from ckptsim.sim.store.content.spans import FeedChanges
 from ckptsim.sim.store.process import ProcessHost
+from ckptsim.sim.store.truth import Claim, PartitionTruth
 from ckptsim.sim.world import load_world, run_world
 from tests.store.killed import KILLED_BY, SHOWN_BY_VECTORS
 
@@ -162,6 +163,33 @@ def test_a_release_that_names_a_store_again_uses_it(monkeypatch: pytest.MonkeyPa
     assert "fallback_uses_one_store" in names
 
 
+def test_each_store_has_the_identity_of_its_own_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That data were lost is noticed by the store that was in use then, when it is named again."""
+    store = {
+        "placement": "external",
+        "input": {"push_records": 500, "stream_records": 1500, "rate_per_s": 1000.0},
+        "sync": {"sync_bytes": 20_000, "identity": True},
+    }
+    scenario = _store(
+        store,
+        {"kind": "crash_at", "at_ns": 1_000_000_000, "loses": "data"},
+        {"kind": "deploy", "at_ns": 1_200_000_000, "built_in": True},
+        {"kind": "deploy", "at_ns": 2_030_000_000},
+    )
+    result = run_world(scenario, seed=0)
+    assert result.violations == []
+    assert result.goals["identity_restart"] == 2
+
+    def claims_in_both(self: PartitionTruth, slot: Slot) -> None:
+        del slot
+        claim = Claim(identity=self.data_identity, generation=self.generation)
+        self.claims = dict.fromkeys(Slot, claim)
+
+    monkeypatch.setattr(PartitionTruth, "claims_these", claims_in_both)
+    names = {row.property for row in run_world(scenario, seed=0).violations}
+    assert "no_checkpoint_ahead_of_data" in names
+
+
 def test_a_long_flush_is_no_standstill() -> None:
     """A partition that flushes while another one is errored is not blocked by that one."""
     store = {
@@ -174,6 +202,6 @@ def test_a_long_flush_is_no_standstill() -> None:
     assert result.goals["partition_reopened"]
 
 
-def _store(store: dict[str, Any], fault: dict[str, Any]) -> Scenario:
+def _store(store: dict[str, Any], *faults: dict[str, Any]) -> Scenario:
     document = {"name": "test", "link": "checkpoint_store", "says": "a test", "store": store}
-    return read(document | {"faults": [fault]}, source="test")
+    return read(document | {"faults": list(faults)}, source="test")

@@ -206,7 +206,8 @@ class StoreProperties:
         if truth.data_lost and position > NOTHING:
             self.violate("loss_is_noticed", f"{key}: resumes at {position} without its data", key)
         truth.data_lost = False
-        other = world.model.sync.deferred_write and truth.generation != truth.claimed_generation
+        claim = truth.claim(world.client.settings.slot)
+        other = world.model.sync.deferred_write and truth.generation != claim.generation
         if other and state is not None and position > NOTHING and not state.end_of_push:
             says = f"{key}: resumes at {position} over files of before the end of push that are new"
             self.violate("loss_is_noticed", says, key)
@@ -271,9 +272,7 @@ class StoreProperties:
         world, truth = self._world, self._world.truths[key]
         self.resync_checkpoint(key)
         if not world.contents.has_rows(Area.DATA, key):
-            truth.covered[Area.DATA] = []
-            truth.flushed_to = truth.flushed_high = NOTHING
-            truth.generation = truth.claimed_generation = 0
+            truth.rows_are_gone()
         if not world.contents.has_rows(Area.MIRROR, key):
             truth.covered[Area.MIRROR] = []
 

@@ -40,14 +40,10 @@ class DurableState:
         state = world.client.checkpoint(key)
         if state is None or state.position == NOTHING:
             return
-        sync = world.model.sync
-        if sync.identity and truth.claimed_identity != truth.data_identity:
+        sync, claim = world.model.sync, truth.claim(world.client.settings.slot)
+        if sync.identity and claim.identity != truth.data_identity:
             self._env.goals.reach("identity_restart")
-        elif (
-            sync.deferred_write
-            and not state.end_of_push
-            and truth.claimed_generation != truth.generation
-        ):
+        elif sync.deferred_write and not state.end_of_push and claim.generation != truth.generation:
             self._env.goals.reach("integrity_restart")
         else:
             return

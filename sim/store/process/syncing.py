@@ -127,8 +127,7 @@ class SyncSteps:
                 self.covered(position)
             truth.generation += 1
         if wanted.part is not StepContent.DATA:
-            truth.claimed_generation = truth.generation
-            truth.claimed_identity = truth.data_identity
+            truth.claims_these(world.client.settings.slot)
             world.properties.after_checkpoint(self._drainer, wanted)
 
 
