@@ -175,7 +175,7 @@ def saved(choose: Choices) -> dict[str, Any]:
 
 
 def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, Any]:
-    """Return a job of which some subtasks have finished when their vertices are rescaled."""
+    """Return a job of which some subtasks have finished when it restarts or is rescaled."""
     count = choose.of((2, 3))
     source = {"name": "source", "kind": "source", "parallelism": count, "records": count}
     source |= {"records_step": choose.of((60, 90)), "rate_per_s": 500.0 * count}
@@ -200,9 +200,11 @@ def partly_finished(choose: Choices, *, on_buffers: bool = True) -> dict[str, An
     at_ns = 25 * _MS
     for _ in range(choose.integer(1, 2)):
         at_ns += choose.integer(40, 100) * _MS
-        kind = choose.of(("rescale", "crash_task", "rescale", "resubmit"))
+        kind = choose.of(("rescale", "crash_task", "rescale", "resubmit", "crash_task"))
         fault = {"kind": kind, "vertex": choose.of(rescaled), "at_ns": at_ns}
         if kind != "crash_task":
             fault["parallelism"] = choose.integer(1, 4)
+        elif fault["vertex"] == "mapper":
+            fault["subtask"] = count - 1  # which ends last
         faults.append(fault)
     return document_of(job, faults, on_buffers=on_buffers, says=_SAYS)

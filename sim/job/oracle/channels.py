@@ -33,8 +33,9 @@ class ChannelOracle(ChannelObserver):
     receiver takes from the sender's queue itself, so an element leaves when it is taken.
     sent_amount, taken_amount: how much data has left the sender and has come to the task.
     restored_amount: how much of it the attempt began with, at both ends.  restored: the sizes still
-    to be sent of that, oldest first, where they are told.  old_channels: how many of the checkpoint
-    it takes over.  final_watermarks: that have come, one of each at most.
+    to be sent of that, oldest first, where they are told.  marker_due: EndOfChannelState
+    has to leave, and has not yet.  old_channels: how many of the checkpoint it takes over.
+    final_watermarks: that have come, one of each at most.
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
     blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
@@ -58,6 +59,7 @@ class ChannelOracle(ChannelObserver):
         self.taken_amount = 0
         self.restored_amount = self.final_watermarks = 0
         self.restored: deque[int] = deque()
+        self.marker_due = False
         self.old_channels = 1
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
@@ -141,8 +143,10 @@ class ChannelOracle(ChannelObserver):
         if self.cut:
             says = f"sends {type(element).__name__} after its sender has failed"
             self._violate("failed_tasks_do_nothing", says)
-        if isinstance(element, EndOfChannelState) and self.restored:
-            self._violate("order_is_kept", "says that its state has ended before it has")
+        if isinstance(element, EndOfChannelState):
+            self.marker_due = False
+            if self.restored:
+                self._violate("order_is_kept", "says that its state has ended before it has")
         if not isinstance(element, NetworkEvent):
             self._data_sent(element)
             return
@@ -152,6 +156,9 @@ class ChannelOracle(ChannelObserver):
                 self._open[element.checkpoint] = None  # it waits in the queue no longer
         elif isinstance(element, EndOfData):
             self._ended = True
+            if self.marker_due:
+                says = "ends without a word that its state has ended, for which its receiver waits"
+                self._violate("end_marks_in_order", says)
         elif isinstance(element, EndOfPartition) and self._ends_ns is not None:
             late_ns = self.sender.now_ns - self._ends_ns
             if late_ns > self._plane.wire_ns:

@@ -98,6 +98,12 @@ def ending(model: jobs.Job, records: int = 400) -> jobs.Job:
     return replace(model, vertices=vertices, duration_ns=60_000 * MS, restart=restart)
 
 
+def partly(model: jobs.Job) -> jobs.Job:
+    """Return the job with a source whose first subtask ends long before the second one."""
+    first, *others = model.vertices
+    return replace(model, vertices=(replace(first, records=2, records_step=60), *others))
+
+
 _SOURCE: dict[str, Any] = {"vertex": "source", "subtask": 0}
 _BOTH: tuple[dict[str, Any], ...] = (_SOURCE, _SOURCE | {"subtask": 1})
 _UNALIGNED = jobs.Mode.UNALIGNED
@@ -146,6 +152,12 @@ BROKEN: dict[str, Broken] = {
         model=replace(ending(job(rate_per_s=300.0)), recovery=jobs.Recovery(timed=True)),
         faults=_CRASH,
         patch=broken_ends.never_restores,
+    ),
+    "finished_tasks_say_nothing": Broken(
+        breaks="end_marks_in_order",
+        model=replace(partly(ending(job(rate_per_s=300.0))), recovery=jobs.Recovery(timed=True)),
+        faults=_CRASH,
+        patch=broken_ends.finished_tasks_say_nothing,
     ),
     "acknowledges_no_end": Broken(
         breaks="job_ends",

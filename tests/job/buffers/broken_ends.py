@@ -8,6 +8,7 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.buffers import world
 from ckptsim.sim.job.buffers.input.local_channel import LocalChannel
 from ckptsim.sim.job.buffers.input.remote_channel import RemoteChannel
+from ckptsim.sim.job.buffers.restoring.attempt import _RestoringTask
 from ckptsim.sim.job.buffers.restoring.timed import TimedFailover
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -53,6 +54,17 @@ def keeps_completions_to_itself(patch: Patch) -> None:
         self._observer.told(checkpoint, completed=True)
 
     patch.setattr(TaskControl, "notify_complete", notify_complete)
+
+
+def finished_tasks_say_nothing(patch: Patch) -> None:
+    """Let tasks that a checkpoint has as finished not say that their restored output has ended."""
+    right = _RestoringTask._output_read
+
+    def output_read(self: _RestoringTask) -> None:
+        self._blocks = self._snapshot is not None
+        right(self)
+
+    patch.setattr(_RestoringTask, "_output_read", output_read)
 
 
 def never_restores(patch: Patch) -> None:

@@ -203,6 +203,9 @@ class BufferOracle(JobOracle, BufferObserver):
 
         if restored is not None:
             self._expect_restored(restored)
+            for oracle in self.tasks.values():
+                for out in oracle.outputs:
+                    out.marker_due = self._world.control.timed is not None
         for task in self._world.tasks:
             if task.records is not None:
                 self._check_restored(task.number, task.records.sent)
