@@ -11,6 +11,7 @@ from ckptsim.scenarios.job.faults import (
     CrashJobManager,
     CrashTask,
     CrashTaskManager,
+    DelayTrigger,
     JobFault,
     LoseAcknowledgement,
     LoseTrigger,
@@ -24,12 +25,14 @@ from ckptsim.scenarios.job.faults import (
 )
 
 if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Job
     from ckptsim.sim.kernel import Entity, Environment
 
 OfUser = RequestCheckpoint | RequestSavepoint | Cancel | Rescale | Resubmit
 Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
 # What makes a checkpoint continue until it expires.
 _LOSSES = (LoseTrigger, LoseAcknowledgement)
+_REQUESTS = (RequestCheckpoint, RequestSavepoint)
 
 
 class Subtask(Protocol):
@@ -88,10 +91,18 @@ class FaultPlan:
         """Return by how much files are late, added up, in ns."""
         return sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
 
-    @property
-    def loses_messages(self) -> bool:
-        """Return whether a checkpoint can continue until it expires, for want of a message."""
-        return any(isinstance(fault, _LOSSES) for fault in self._faults)
+    def lets_expire(self, job: Job) -> bool:
+        """Return whether a checkpoint can continue until it expires, for want of a message.
+
+        A trigger that comes behind that of a newer checkpoint is skipped, and nobody is told.
+        Source: Apache Flink 1.20.3, SubtaskCheckpointCoordinatorImpl.checkpointState.
+        """
+        stops = job.ending.stop_at_ns is not None
+        several = stops or job.checkpointing.max_concurrent > 1 or self._has(_REQUESTS)
+        return self._has(_LOSSES) or (several and self._has((DelayTrigger,)))
+
+    def _has(self, kinds: tuple[type[JobFault], ...]) -> bool:
+        return any(isinstance(fault, kinds) for fault in self._faults)
 
     def loses(self, task: Subtask, checkpoint: int) -> bool:
         """Return whether a task's part in a checkpoint is never heard of, for want of a message."""

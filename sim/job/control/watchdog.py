@@ -98,7 +98,7 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
     longest_ns = max(
         checkpointing.interval_ns,
         checkpointing.min_pause_ns,
-        checkpointing.timeout_ns if faults.loses_messages else 0,
+        checkpointing.timeout_ns if faults.lets_expire(job) else 0,
         job.restart.longest_delay_ns + times.restore_ns,
         faults.longest_ns + faults.latest_ns,
         silent_ns,

@@ -12,7 +12,8 @@ import pytest
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Engine, Job, Plane
-from ckptsim.scenarios.job.faults import DelayTrigger
+from ckptsim.scenarios.job.ending import Ending
+from ckptsim.scenarios.job.faults import DelayTrigger, RequestSavepoint
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.watchdog import Patience, Times, Watchdog, patience
 from ckptsim.sim.kernel import Environment, Wait
@@ -176,6 +177,18 @@ def test_only_faults_let_records_wait_for_the_next_checkpoint(faulty: bool) -> N
     found = patience(model, FaultPlan([fault] if faulty else ()), SHORT)
     assert (found.records_ns > 1_000 * MS) == faulty
     assert found.end_ns >= 60_000 * MS
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_trigger_that_is_overtaken_lets_its_checkpoint_expire(asked: bool) -> None:
+    """A late trigger is waited for until the time-out only where a newer one can come first."""
+    timeout_ns = 3_600_000 * MS
+    checkpointing = replace(_job().checkpointing, timeout_ns=timeout_ns, max_concurrent=1)
+    model = replace(_job(), checkpointing=checkpointing, ending=Ending())
+    late = DelayTrigger(vertex="source", subtask=0, checkpoint=1, delay_ns=MS)
+    user = [RequestSavepoint(at_ns=MS)] if asked else []
+    found = patience(model, FaultPlan([late, *user]), SHORT)
+    assert (found.end_ns > timeout_ns) == asked
 
 
 def test_a_job_whose_checkpoints_expire_by_chance_ends() -> None:
