@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
+from ckptsim.sim.job.oracle.ends.upstream import with_upstream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,6 +128,7 @@ class EventTimeOracle(EventTimeObserver):
 
     rescaled: vertices with inputs that were rescaled, in any attempt so far.  idle_splits: of all
     tasks, that were idle at any time.  moved_splits: that can have moved to other subtasks.
+    in_flight: the latest recovered watermark that came from behind a rescaled vertex.
     """
 
     def __init__(self, job: Job, task: TaskOracle) -> None:
@@ -134,7 +136,7 @@ class EventTimeOracle(EventTimeObserver):
         self.rescaled: Mapping[str, None] = {}
         self.idle_splits: dict[int, None] = {}
         self.moved_splits: dict[int, None] = {}
-        self._in_flight = NO_WATERMARK  # the latest that a rescaled vertex had told before
+        self.in_flight = NO_WATERMARK
         self._told = NO_WATERMARK, False  # below it, so far: watermark, and whether it is idle
         self._idle_timeout_ns = job.event_time.idle_timeout_ns
         self._input_marks: InputMarks | None = None
@@ -147,9 +149,13 @@ class EventTimeOracle(EventTimeObserver):
         self._input_marks.take(channel, watermark, idle=idle)
 
     def mark_recovered(self, channel: int, watermark: int, /) -> None:
-        """Note what an input told before the restart, by which its sender may not hold any more."""
-        if self._task.inputs[channel].sender.task.place[0] in self.rescaled:
-            self._in_flight = max(self._in_flight, watermark)
+        """Note what an input told before the restart, by which its sender may not hold any more.
+
+        Nor may one behind a vertex that was rescaled, which has passed on what it was told.
+        """
+        senders = with_upstream(self._task.inputs[channel].sender)
+        if any(sender.task.place[0] in self.rescaled for sender in senders):
+            self.in_flight = max(self.in_flight, watermark)
 
     def mark_sent(self, watermark: int | None, /, *, idle: bool | None) -> None:
         """Note it: up to its watermark no record is to come of a split that was never idle."""
@@ -191,7 +197,9 @@ class EventTimeOracle(EventTimeObserver):
         watermark, _ = self._told
         late = timestamp <= watermark
         if late and split not in self.idle_splits:
-            moved = split in self.moved_splits or timestamp <= self._in_flight
+            # Whoever is misled passes its watermark on.
+            misleading = max(one.event_time.in_flight for one in with_upstream(self._task))
+            moved = split in self.moved_splits or timestamp <= misleading
             misled = self._task.inputs and moved
             name = RESTORED if misled else "no_record_is_late"
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
