@@ -50,7 +50,8 @@ class PartitionTruth:
     per area, as intervals; flushed_to: the position up to which the rows were last made durable;
     promised: the position of the last complete sync, until something excuses its loss; lost_to:
     the position up to which what is missing was counted as lost; step_until_ns: when the durable
-    step that began last is over.
+    step that began last is over; data_identity, generation: which data these are, and how often
+    they were flushed; claims: what the checkpoint in each store says of that.
     """
 
     key: TopicPartition

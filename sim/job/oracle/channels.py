@@ -157,7 +157,7 @@ class ChannelOracle(ChannelObserver):
         elif isinstance(element, EndOfData):
             self._ended = True
             if self.marker_due:
-                says = "ends without a word that its state has ended, for which its receiver waits"
+                says = "sends EndOfData without EndOfChannelState, for which its receiver waits"
                 self._violate("end_marks_in_order", says)
         elif isinstance(element, EndOfPartition) and self._ends_ns is not None:
             late_ns = self.sender.now_ns - self._ends_ns

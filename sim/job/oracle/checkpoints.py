@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
 from ckptsim.sim.job.oracle.ends.finished import FinishedFlags, check_plan
-from ckptsim.sim.job.oracle.ends.upstream import with_upstream
+from ckptsim.sim.job.oracle.ends.lifecycle import with_upstream
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
-from ckptsim.sim.job.oracle.ends.upstream import with_upstream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -126,9 +125,10 @@ class EventTimeObserver:
 class EventTimeOracle(EventTimeObserver):
     """What one task of one attempt has heard, made and told of event time.
 
-    rescaled: vertices with inputs that were rescaled, in any attempt so far.  idle_splits: of all
-    tasks, that were idle at any time.  moved_splits: that can have moved to other subtasks.
-    in_flight: the latest recovered watermark that came from behind a rescaled vertex.
+    rescaled: vertices with inputs that were rescaled, in any attempt so far, and all behind them.
+    idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
+    other subtasks.  in_flight: the latest recovered watermark that came from such a vertex, to this
+    task or to one in front of it that has told of event time since.
     """
 
     def __init__(self, job: Job, task: TaskOracle) -> None:
@@ -146,15 +146,14 @@ class EventTimeOracle(EventTimeObserver):
         """Note what an input tells, in the world's own account of event time."""
         if self._input_marks is None:
             self._input_marks = InputMarks(len(self._task.inputs))
+        # Who is misled by what was in flight passes its own watermark on.
+        sender = self._task.inputs[channel].sender.event_time
+        self.in_flight = max(self.in_flight, sender.in_flight)
         self._input_marks.take(channel, watermark, idle=idle)
 
     def mark_recovered(self, channel: int, watermark: int, /) -> None:
-        """Note what an input told before the restart, by which its sender may not hold any more.
-
-        Nor may one behind a vertex that was rescaled, which has passed on what it was told.
-        """
-        senders = with_upstream(self._task.inputs[channel].sender)
-        if any(sender.task.place[0] in self.rescaled for sender in senders):
+        """Note what an input told before the restart, by which its sender may not hold any more."""
+        if self._task.inputs[channel].sender.task.place[0] in self.rescaled:
             self.in_flight = max(self.in_flight, watermark)
 
     def mark_sent(self, watermark: int | None, /, *, idle: bool | None) -> None:
@@ -197,9 +196,7 @@ class EventTimeOracle(EventTimeObserver):
         watermark, _ = self._told
         late = timestamp <= watermark
         if late and split not in self.idle_splits:
-            # Whoever is misled passes its watermark on.
-            misleading = max(one.event_time.in_flight for one in with_upstream(self._task))
-            moved = split in self.moved_splits or timestamp <= misleading
+            moved = split in self.moved_splits or timestamp <= self.in_flight
             misled = self._task.inputs and moved
             name = RESTORED if misled else "no_record_is_late"
             says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"

@@ -57,7 +57,7 @@ def keeps_completions_to_itself(patch: Patch) -> None:
 
 
 def finished_tasks_say_nothing(patch: Patch) -> None:
-    """Let tasks that a checkpoint has as finished not say that their restored output has ended."""
+    """Let tasks that a checkpoint has as finished send no EndOfChannelState."""
     right = _RestoringTask._output_read
 
     def output_read(self: _RestoringTask) -> None:

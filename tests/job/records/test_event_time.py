@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.oracle.recovery.rescales import Rescales
 from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.search.trial import Subject, trial
@@ -93,6 +96,48 @@ def test_the_hazard_keeps_its_name_through_a_second_failure() -> None:
     faults = [at | {"at_ns": 40 * MS}, asked[0], rescale, asked[1], at | {"at_ns": 90 * MS}]
     found = outcome(small(job, *faults))
     assert found[0] == {"restored_watermarks_stay_true"}
+
+
+def test_who_is_misled_misleads_those_behind_it() -> None:
+    """A record that is late by a watermark in flight is late by the same hazard two tasks on."""
+    vertices: list[dict[str, Any]] = [
+        {
+            "name": "source",
+            "kind": "source",
+            "parallelism": 3,
+            "rate_per_s": 3000.0,
+            "records": 30,
+        },
+        {"name": "first", "parallelism": 3, "inputs": [{"upstream": "source"}]},
+        {"name": "second", "service_ns": 2 * MS, "inputs": [{"upstream": "first"}]},
+        {"name": "third", "service_ns": 2 * MS, "inputs": [{"upstream": "second"}]},
+    ]
+    vertices[2]["inputs"][0]["partitioner"] = "rebalance"
+    vertices[3]["inputs"][0]["partitioner"] = "forward"
+    job = {
+        "vertices": vertices,
+        "channels": {"record_buffers": 3},
+        "checkpointing": {"mode": "unaligned"},
+        "event_time": {"watermark_interval_ns": MS},
+    }
+    rescale = {"kind": "rescale", "vertex": "first", "parallelism": 2, "at_ns": 60 * MS}
+    rows = run_world(small(job, rescale), seed=0).violations
+    assert {row.property for row in rows} == {"restored_watermarks_stay_true"}
+    assert {row.says.partition("/")[0] for row in rows} == {"second", "third"}
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_all_vertices_behind_a_rescaled_one_count(step: int) -> None:
+    """In whatever order a scenario names them, and not what stands beside or in front."""
+    names = {"map": ["source"], "join": ["map", "source"], "sink": ["join"], "beside": ["source"]}
+    vertices: list[dict[str, Any]] = [{"name": "source", "kind": "source", "records": 9}]
+    for name, upstream in names.items():
+        vertices.append({"name": name, "inputs": [{"upstream": one} for one in upstream]})
+    job: Any = small({"vertices": vertices[::step]}).model
+    subtasks = {one["name"]: (0, 1) if one["name"] == "map" else (0,) for one in vertices}
+    found = Rescales()
+    found.begun(job, cast("JobCheckpoint", SimpleNamespace(subtasks=subtasks)))
+    assert set(found.vertices) == {"map", "join", "sink"}
 
 
 def test_a_source_keeps_the_watermarks_that_it_tells(monkeypatch: pytest.MonkeyPatch) -> None:

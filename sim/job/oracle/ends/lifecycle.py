@@ -18,7 +18,6 @@ from ckptsim.models.lifecycle import TaskState
 from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.oracle.channels import AT_ONCE
 from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
-from ckptsim.sim.job.oracle.ends.upstream import with_upstream
 from ckptsim.sim.job.oracle.event_time import RESTORED
 
 if TYPE_CHECKING:
@@ -313,3 +312,11 @@ class LifecycleOracle(LifecycleObserver):
 
     def _violate(self, name: str, says: str) -> None:
         self._task.violate(name, says)
+
+
+def with_upstream(task: TaskOracle) -> list[TaskOracle]:
+    """Return a task and all that it has data of."""
+    found = [task]
+    for one in found:
+        found += [channel.sender for channel in one.inputs if channel.sender not in found]
+    return found

@@ -13,7 +13,7 @@ class Rescales:
     """What has been rescaled of one job.
 
     any: whether something was; any_before: whether something was before this attempt.
-    vertices: those with inputs, as the keys.
+    vertices: those of them that have inputs, and all behind these, as the keys.
     """
 
     def __init__(self) -> None:
@@ -27,8 +27,9 @@ class Rescales:
             return
         before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
         self.any |= before != {vertex.name: vertex.parallelism for vertex in job.vertices}
-        self.vertices |= {
-            vertex.name: None
-            for vertex in job.vertices
-            if vertex.inputs and before.get(vertex.name) != vertex.parallelism
-        }
+        readers = [vertex for vertex in job.vertices if vertex.inputs]
+        found = [one.name for one in readers if before.get(one.name) != one.parallelism]
+        for name in found:  # grows while it is looked through
+            behind = [one.name for one in readers if name in {put.upstream for put in one.inputs}]
+            found += [one for one in behind if one not in found]
+        self.vertices |= dict.fromkeys(found)
