@@ -77,7 +77,7 @@ def paired_difference(
 ) -> PairedDifference | None:
     """Return `values - baseline` over common replications; None when there is none.
 
-    The keys name the replication (its seed and tie policy).  With common random numbers much of
+    The keys name the replication (its seed).  With common random numbers much of
     the noise is in both designs and cancels.
     Source: A. M. Law, Simulation Modeling and Analysis, chapter on variance reduction.
     """

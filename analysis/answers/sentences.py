@@ -44,7 +44,9 @@ def answer(findings: Findings, layout: Layout | None = None) -> Answer:
         used += series
         found = _about(metric, series, layout, findings)
         sentences += found if not sentences else found[:1]
-    return Answer(sentences=tuple(sentences[:SENTENCES_MAX]), note=_note(used))
+    return Answer(
+        sentences=tuple(sentences[:SENTENCES_MAX]), note=_note(used, findings.tie_policies)
+    )
 
 
 def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Findings) -> list[str]:
@@ -222,16 +224,19 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _note(series: Sequence[Series]) -> str:
+def _note(series: Sequence[Series], tie_policies: int) -> str:
     """Return what the numbers stand on: how many seeds, and whether there are intervals."""
     counts = [place.mean.n for one in series for place in one.places]
     if not counts:
         return "No run has a value to answer with."
     low, high = min(counts), max(counts)
+    of_each = f", of each the mean under {tie_policies} tie policies" if tie_policies > 1 else ""
     if high == 1:
-        return "One seed per point: there are no intervals, values are compared as they are."
+        return (
+            f"One seed per point{of_each}: there are no intervals, values are compared as they are."
+        )
     seeds = f"{low}" if low == high else f"{low} to {high}"
     return (
-        f"Means over {seeds} seeds per point; in brackets and as bars their 95 % Student "
+        f"Means over {seeds} seeds per point{of_each}; in brackets and as bars their 95 % Student "
         "intervals; points are compared in pairs by seed."
     )

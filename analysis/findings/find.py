@@ -38,6 +38,8 @@ class Findings:
     names.
     outliers: the slowest checkpoints, one per run at most, with the run's replay command.
     replications: by metric and point the values of every seed.
+    tie_policies: under how many orders of simultaneous events every seed is run; a seed's value is
+    the mean over them.
     """
 
     about: Mapping[str, Any]
@@ -57,6 +59,7 @@ class Findings:
     tasks: pd.DataFrame
     first_barriers: pd.DataFrame
     replications: Replications
+    tie_policies: int
 
 
 def find(store: SweepStore, session: SparkSession | None = None) -> Findings:
@@ -112,5 +115,6 @@ def findings_of(share: Share, store: SweepStore) -> Findings:
             metric: {(key[0], spoken.of[key]): seeds for key, seeds in found.items()}
             for metric, found in values.items()
         },
+        tie_policies=share.runs["ties"].nunique(),
         **{name: spoken.frame(frame) for name, frame in frames.items()},
     )

@@ -13,6 +13,9 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.models.lifecycle import WatermarkValve
 from ckptsim.models.ordering import Level
 from ckptsim.models.ordering.release.ledger import Ledger
+from ckptsim.models.recovery import GateAssignment
+from ckptsim.models.recovery.records import RecordPart
+from ckptsim.models.recovery.recovered_input import PartTaken
 from ckptsim.models.store import DataRecord
 from ckptsim.models.store.replica import WorkingContent
 from ckptsim.scenarios.catalogue import by_name
@@ -21,6 +24,7 @@ from ckptsim.sim.kernel import Streams
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rules import FOLLOWS_RULES, differential
 from ckptsim.sim.rules.answers import Pick, Refused, agree, walked
+from ckptsim.sim.rules.recovery.restoring import RecoveredInputRules
 from ckptsim.sim.rules.table import RULES, WALKS
 from ckptsim.sim.search import Subject, trial
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
@@ -29,6 +33,7 @@ from ckptsim.sim.world import load_world
 
 WALKING = {name: walk for walks in WALKS.values() for name, walk in walks.items()}
 LINKS = sorted(GENERATORS)
+STAYS = GateAssignment(old_subtasks=(0,), old_channels=((0,),), identity=True, ambiguous=())
 WALKED = {name: one for name, one in MUTANTS.items() if one.slot in WALKING}
 # Mutants that follow the rules of their core, and why.
 FOLLOWS = {
@@ -59,6 +64,17 @@ def test_a_mutant_parts_from_the_rules_of_its_core(name: str) -> None:
     """Each is told from the right core on walks alone, but for those with a reason."""
     found = _first_difference(WALKED[name].slot, WALKED[name].factory, 300)
     assert (found is None) == (name in FOLLOWS)
+
+
+def test_walks_do_not_change_how_many_parts_a_record_has() -> None:
+    """What goes on from a real record of two parts is of two parts: more could not come."""
+    rules = RecoveredInputRules(STAYS, 1, accepts=bool)
+    rules.answer(PartTaken(0, RecordPart(5, 0, 2)))
+    strays = (rules.copied().stray(Pick(Streams(n).stream("walk"))) for n in range(3_000))
+    parts = [event.part for event in strays if isinstance(event, PartTaken)]
+    counts = {part.count for part in parts if part.record == 5}
+    assert counts == {2}
+    assert {part.index for part in parts if part.record == 5} == {0, 1}
 
 
 def _credits_once(ledger: Ledger, identity: Any, credited: Any) -> None:

@@ -160,7 +160,10 @@ class RecoveredInputRules(Naive):
         if before and not pick.one_in(6):
             return RecordPart(before[0].record, len(before), before[0].count)
         record = pick.integer(0, 5)
-        return RecordPart(record, pick.of((0, 0, 0, 1)), 2 + record // 3)
+        # Another part of the record that is begun is of as many as those before, as on any host.
+        is_begun = before and record == before[0].record
+        count = before[0].count if is_begun else 2 + record // 3
+        return RecordPart(record, pick.of((0, 0, 0, 1)), count)
 
 
 class RestoreRules(Naive):

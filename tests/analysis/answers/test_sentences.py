@@ -16,7 +16,10 @@ SIZES = ("50 µs", "200 µs", "1 ms")
 
 
 def findings(
-    axes: Mapping[str, Sequence[str]], metrics: Mapping[str, Sequence[Sequence[float]]]
+    axes: Mapping[str, Sequence[str]],
+    metrics: Mapping[str, Sequence[Sequence[float]]],
+    *,
+    tie_policies: int = 1,
 ) -> Any:
     """Return what a sweep over these axes found: per metric the values of the seeds per point."""
     points = [{}]
@@ -26,6 +29,7 @@ def findings(
     return SimpleNamespace(
         about={"answers": list(metrics)},
         axes=axes,
+        tie_policies=tie_policies,
         points=[{"scenario": scenario, "parameters": text} for scenario, text in keys],
         replications={
             metric: {key: dict(enumerate(seeds)) for key, seeds in zip(keys, values, strict=True)}
@@ -54,6 +58,17 @@ def test_two_modes_are_compared_with_ranges_and_ratios() -> None:
         ),
     )
     assert "3 seeds" in found.note
+
+
+def test_runs_under_several_tie_policies_are_told() -> None:
+    """Where a seed is run under two tie policies, the note says that its value is their mean."""
+    values = {"median_latency_ns": around(51e6, 23e6)}
+    once = answer(findings({"mode": MODES}, values))
+    twice = answer(findings({"mode": MODES}, values, tie_policies=2))
+    assert "tie policies" not in once.note
+    assert twice.note.startswith(
+        "Means over 3 seeds per point, of each the mean under 2 tie policies; in brackets"
+    )
 
 
 def test_what_does_not_differ_is_said_not_to() -> None:
