@@ -8,7 +8,8 @@ from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.restoring.costs import FIRST
 from ckptsim.sim.job.buffers.state import state_sizes
 from ckptsim.sim.job.buffers.tasks import Source
-from ckptsim.sim.job.control.watchdog import REST, RESUMED, Patience, Times, patience, waits_of
+from ckptsim.sim.job.control.patience import Patience, Times, patience
+from ckptsim.sim.job.control.watchdog import REST, RESUMED, waits_of
 from ckptsim.sim.kernel import Wait
 
 if TYPE_CHECKING:

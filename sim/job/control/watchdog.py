@@ -1,6 +1,6 @@
-"""Liveness of one attempt: for how long it may do nothing, and who waits for whom if it does.
+"""Liveness of one attempt: what is told when it does nothing, and who waits for whom then.
 
-One rule on both data planes, from the times that the scenario's own parts take:
+One rule on both data planes, with the times that `patience` works out:
 
 * while there are records that could be processed, or the tasks of an attempt restore what they are
   to begin with, something happens within `records_ns`;
@@ -15,126 +15,26 @@ once per attempt, and the run continues.  Behind the last nothing is to be hoped
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.models.barriers.handler import State as BarrierState
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.models.lifecycle.tables import Act
-from ckptsim.scenarios.job import Plane
 from ckptsim.sim.kernel import Wait, explain_waits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ckptsim.models.barriers.handler import SingleCheckpointHandler
-    from ckptsim.scenarios.job import Job
-    from ckptsim.sim.job.control.faults import FaultPlan
+    from ckptsim.sim.job.control.patience import Patience
     from ckptsim.sim.job.control.task import TaskControl
     from ckptsim.sim.job.world import JobWorld
     from ckptsim.sim.kernel import Environment
 
-# A job that waits for this many of its longest times is stalled.
-# Assumption: a final checkpoint needs one trigger; lost notifications need a few more.
-_TIMES = 60
-# Where a checkpoint can take longer than it may, completing is a matter of chance, and no progress
-# for so many times proves nothing.  Assumption: of 60 tries in a row all expire in two runs of a
-# thousand (`flink_17994_older_stop`), of four times as many in none.  Where it always takes longer,
-# a job that waits for its final checkpoint never ends, and nothing of it is wrong: a run on buffers
-# ends by itself.
-_BY_CHANCE = 4
-# So many times all that can come between two records, one after the other.  Assumption: each thing
-# happens once; the rest is for what waits in line.
-_RECORD_TIMES = 4
-# So many periodic triggers a final checkpoint may need.  Assumption: one that meets the end of the
-# data is declined, and the one behind it may be held back by the minimum pause.
-_FINAL_TRIGGERS = 4
 # What tasks wait for, as stories say it.
 RESUMED = "its channel to be resumed"
 REST = "room for the rest of a record"
 _BARRIER = "barrier"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """The longest that the parts of a job take on its plane, in ns.
-
-    message_ns: a message to or from the coordinator, until it has been handled.  way_ns: a record
-    and a barrier behind it through all vertices.  step_ns: one thread is held.  gap_ns: between two
-    records of a source.  snapshot_ns: from its synchronous part to the acknowledgement.
-    completion_ns: from the last acknowledgement to the notifications.  restore_ns: from a restart
-    to the work of its tasks; reading_ns: what comes on top where all that can be in flight is read
-    first.  closing_ns: from a task's close to its being known.
-    """
-
-    message_ns: int
-    way_ns: int
-    step_ns: int
-    gap_ns: int
-    snapshot_ns: int
-    completion_ns: int
-    restore_ns: int
-    reading_ns: int
-    closing_ns: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """For how long an attempt may do nothing, in ns.
-
-    records_ns: with records to process, or while it restores; final_ns: with all data ended;
-    end_ns: at all.
-    """
-
-    records_ns: int
-    final_ns: int
-    end_ns: int
-
-
-def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
-    """Return for how long an attempt of a job may do nothing."""
-    checkpointing = job.checkpointing
-    silent_ns = job.recovery.heartbeat_timeout_ns if faults.silences else 0
-    longest_ns = max(
-        checkpointing.interval_ns,
-        checkpointing.min_pause_ns,
-        checkpointing.timeout_ns if faults.lets_expire(job) else 0,
-        job.restart.longest_delay_ns + times.restore_ns,
-        faults.longest_ns + faults.latest_ns,
-        silent_ns,
-        job.ending.stop_at_ns or 0,
-        times.message_ns,
-        times.completion_ns,
-        times.closing_ns,
-        times.step_ns,
-        times.snapshot_ns,
-        times.gap_ns,
-    )
-    way_ns = 2 * times.message_ns + times.way_ns + times.snapshot_ns
-    by_chance = checkpointing.timeout_ns < way_ns
-    tries = _TIMES * (_BY_CHANCE if by_chance else 1)
-    end_ns = tries * (longest_ns + 1) + (checkpointing.first_trigger_ns or 0)
-    if by_chance and job.plane is Plane.BUFFERS:
-        end_ns = max(end_ns, job.duration_ns + 1)
-    if by_chance or job.costs.notification_loss_ratio or job.channel_state.offset_loss_ratio:
-        # What frees a channel (the next checkpoint, a notification that one was given up, an
-        # offset) can be missing any number of times in a row.
-        return Patience(records_ns=end_ns, final_ns=end_ns, end_ns=end_ns)
-    records_ns = way_ns + times.gap_ns + times.completion_ns
-    records_ns = _RECORD_TIMES * (records_ns + times.restore_ns + times.reading_ns)
-    records_ns += faults.longest_ns + silent_ns
-    if faults.at_checkpoints:  # each can hold channels until one expires and the next one begins
-        round_ns = checkpointing.timeout_ns + checkpointing.min_pause_ns
-        round_ns += 2 * checkpointing.interval_ns
-        records_ns += (1 + faults.at_checkpoints) * round_ns
-    final_ns = end_ns
-    if not (job.costs.checkpoint_failure_ratio or job.storage.failure_ratio):
-        round_ns = checkpointing.interval_ns + checkpointing.min_pause_ns
-        final_ns = 2 * records_ns + _FINAL_TRIGGERS * round_ns
-        final_ns += checkpointing.first_trigger_ns or 0
-    return Patience(
-        records_ns=min(records_ns, end_ns), final_ns=min(final_ns, end_ns), end_ns=end_ns
-    )
 
 
 class WatchedTask(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.job.control.watchdog import Times
+from ckptsim.sim.job.control.patience import Times
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Job, Vertex

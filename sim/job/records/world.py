@@ -8,9 +8,10 @@ from ckptsim.models.recovery.persistence import LogService
 from ckptsim.scenarios.job import Job, StopKind
 from ckptsim.scenarios.job.graph import forward_group
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.control.patience import Patience, patience
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import lost_state
-from ckptsim.sim.job.control.watchdog import Patience, Watchdog, patience
+from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.job import JobOracle

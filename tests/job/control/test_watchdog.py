@@ -15,7 +15,8 @@ from ckptsim.scenarios.job import Engine, Job, Plane
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.faults import DelayTrigger, RequestSavepoint
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.job.control.watchdog import Patience, Times, Watchdog, patience
+from ckptsim.sim.job.control.patience import Patience, Times, patience
+from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.kernel import Environment, Wait
 from ckptsim.sim.world import run_world
 from tests.job.properties.breaker import placed
