@@ -149,6 +149,7 @@ def longest_times(world: DataflowWorld) -> Times:
         restore_ns=_restore_ns(count) if job.recovery.timed else 0,
         reading_ns=_reading_ns(world, size) if job.recovery.timed else 0,
         closing_ns=constants.finish_ns + constants.cold_finish_ns,
+        barrier_ns=2 * (network.latency_ns + network.jitter_ns) + max(sync_ns),
     )
 
 

@@ -20,6 +20,10 @@ _TIMES = 60
 # a job that waits for its final checkpoint never ends, and nothing of it is wrong: a run on buffers
 # ends by itself.
 _BY_CHANCE = 4
+# Barriers of checkpoints that are given up queue in a channel, which is blocked behind each of them
+# in turn.  Assumption: where triggers come at most half as fast as barriers pass, the queue is gone
+# in the time that it took to come about; where they come faster, it can stay or grow for ever.
+_SPARE = 2
 # So many times all that can come between two records, one after the other.  Assumption: each thing
 # happens once; the rest is for what waits in line.
 _RECORD_TIMES = 4
@@ -37,7 +41,8 @@ class Times:
     records of a source.  snapshot_ns: from its synchronous part to the acknowledgement.
     completion_ns: from the last acknowledgement to the notifications.  restore_ns: from a restart
     to the work of its tasks; reading_ns: what comes on top where all that can be in flight is read
-    first.  closing_ns: from a task's close to its being known.
+    first.  closing_ns: from a task's close to its being known.  barrier_ns: a barrier blocks its
+    channel, until the next element of it comes out.
     """
 
     message_ns: int
@@ -49,6 +54,7 @@ class Times:
     restore_ns: int
     reading_ns: int
     closing_ns: int
+    barrier_ns: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +62,14 @@ class Patience:
     """For how long an attempt may do nothing, in ns.
 
     records_ns: with records to process, or while it restores; final_ns: with all data ended;
-    end_ns: at all.
+    end_ns: at all.  outpaced: barriers of checkpoints that are given up can be triggered faster
+    than they pass, so that none ever completes in time.
     """
 
     records_ns: int
     final_ns: int
     end_ns: int
+    outpaced: bool = False
 
 
 def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
@@ -84,7 +92,8 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
         times.gap_ns,
     )
     way_ns = 2 * times.message_ns + times.way_ns + times.snapshot_ns
-    by_chance = checkpointing.timeout_ns < way_ns
+    outpaced = _is_outpaced(job, times)
+    by_chance = outpaced or checkpointing.timeout_ns < way_ns
     tries = _TIMES * (_BY_CHANCE if by_chance else 1)
     end_ns = tries * (longest_ns + 1) + (checkpointing.first_trigger_ns or 0)
     if by_chance and job.plane is Plane.BUFFERS:
@@ -92,7 +101,7 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
     if by_chance or job.costs.notification_loss_ratio or job.channel_state.offset_loss_ratio:
         # What frees a channel (the next checkpoint, a notification that one was given up, an
         # offset) can be missing any number of times in a row.
-        return Patience(records_ns=end_ns, final_ns=end_ns, end_ns=end_ns)
+        return Patience(records_ns=end_ns, final_ns=end_ns, end_ns=end_ns, outpaced=outpaced)
     records_ns = way_ns + times.gap_ns + times.completion_ns
     records_ns = _RECORD_TIMES * (records_ns + times.restore_ns + times.reading_ns)
     records_ns += faults.longest_ns + silent_ns
@@ -108,3 +117,16 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
     return Patience(
         records_ns=min(records_ns, end_ns), final_ns=min(final_ns, end_ns), end_ns=end_ns
     )
+
+
+def _is_outpaced(job: Job, times: Times) -> bool:
+    """Say whether barriers can queue in a channel without bound.
+
+    Those of pending checkpoints are at most `max_concurrent`; one that is given up makes room for
+    the next, and its barrier stays where it is.
+    """
+    checkpointing = job.checkpointing
+    if checkpointing.interval_ns >= _SPARE * times.barrier_ns:
+        return False
+    declines = job.costs.checkpoint_failure_ratio > 0 or job.storage.failure_ratio > 0
+    return declines or checkpointing.timeout_ns < checkpointing.max_concurrent * times.barrier_ns

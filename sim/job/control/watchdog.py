@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 RESUMED = "its channel to be resumed"
 REST = "room for the rest of a record"
 _BARRIER = "barrier"
+_GIVEN_UP = ("aborted", "expired")
 
 
 class WatchedTask(Protocol):
@@ -150,7 +151,7 @@ class Watchdog:
 
     @property
     def _queued_ns(self) -> int:
-        """How long the barriers of expired checkpoints took to queue.
+        """How long the barriers of checkpoints that were given up took to queue.
 
         They come out one by one when the data have ended, and count as no progress; no checkpoint
         completes in time until they are out, which takes about as long as it took to queue them.
@@ -159,7 +160,7 @@ class Watchdog:
         triggered = [
             record.triggered_ns
             for record in self._plane.control.coordinator.records.values()
-            if record.status == "expired" and record.triggered_ns < progress_ns
+            if record.status in _GIVEN_UP and record.triggered_ns < progress_ns
         ]
         return progress_ns - min(triggered) if triggered else 0
 
@@ -167,10 +168,19 @@ class Watchdog:
         """End the run, which nothing will bring any further."""
         control = self._plane.control
         self.stalled = True
+        if self._patience.outpaced and self._barriers_pass():
+            control.end()
+            return
         missed = control.failed_while_stopping = _stop_was_missed(control, self._plane.tasks)
         if missed or not self._told:
             self._tell("stop_ends" if missed else "job_ends", "the job stands still")
         control.end()
+
+    def _barriers_pass(self) -> bool:
+        """Say whether tasks still take barriers, only too late for any checkpoint to complete."""
+        since_ns = self._plane.env.now - self._end_ns // 2
+        handlers = (task.control.handler for task in self._plane.tasks)
+        return any(one is not None and one.barrier_taken_ns > since_ns for one in handlers)
 
     def _tell(self, name: str, says: str) -> None:
         if name == "job_ends" and _holds_what_was_given_up(self._plane):
@@ -256,7 +266,7 @@ def _holds_what_was_given_up(plane: Watched) -> bool:
         one.latest
         for one in held
         if one.state is BarrierState.COLLECTING_UNALIGNED
-        and records[one.latest].status in ("aborted", "expired")
+        and records[one.latest].status in _GIVEN_UP
     ]
     return bool(kept) and max(one.latest for one in held) > min(kept)
 

@@ -38,6 +38,7 @@ def longest_times(job: Job, graph: Graph) -> Times:
         restore_ns=costs.restore_ns,
         reading_ns=costs.read_record_ns * held,
         closing_ns=costs.closing_ns,
+        barrier_ns=2 * channels.latency_ns + max(sync_ns),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,6 +34,7 @@ SHORT = Times(
     restore_ns=0,
     reading_ns=0,
     closing_ns=0,
+    barrier_ns=2 * MS,
 )
 
 
@@ -43,7 +45,8 @@ class ToldPlane:
         self,
         *,
         records: bool,
-        expired_ns: int | None = None,
+        given_up: tuple[str, int] | None = None,
+        outpaced_since_ns: int | None = None,
         restores: bool = False,
         states: Sequence[TaskState] = (),
     ) -> None:
@@ -51,7 +54,9 @@ class ToldPlane:
         cores = [SimpleNamespace(state=state) for state in states]
         lives = [
             SimpleNamespace(
-                lifecycle=SimpleNamespace(core=core), handler=None, checkpoints=SimpleNamespace()
+                lifecycle=SimpleNamespace(core=core),
+                handler=SimpleNamespace(core=None, barrier_taken_ns=outpaced_since_ns or -1),
+                checkpoints=SimpleNamespace(),
             )
             for core in cores
         ]
@@ -59,14 +64,16 @@ class ToldPlane:
             SimpleNamespace(number=number, control=life) for number, life in enumerate(lives)
         ]
         self.progress_ns = 0
-        self.patience = Patience(records_ns=100, final_ns=200, end_ns=400)
+        self.patience = Patience(
+            records_ns=100, final_ns=200, end_ns=400, outpaced=outpaced_since_ns is not None
+        )
         self.found: list[tuple[int, str, str]] = []
         self.ended_ns: int | None = None
         self._records = records
-        expired = SimpleNamespace(status="expired", triggered_ns=expired_ns)
-        coordinator = SimpleNamespace(
-            records={} if expired_ns is None else {1: expired}, stop_completed=False, stop_id=None
-        )
+        records = {}
+        if given_up is not None:
+            records[1] = SimpleNamespace(status=given_up[0], triggered_ns=given_up[1])
+        coordinator = SimpleNamespace(records=records, stop_completed=False, stop_id=None)
         self.control: Any = SimpleNamespace(
             owner=None,
             running=True,
@@ -90,6 +97,10 @@ class ToldPlane:
 
     def _end(self) -> None:
         self.ended_ns = self.env.now
+
+    def attempt_began(self) -> None:
+        """Begin again, with the patience of now."""
+        self._watchdog.attempt_began()
 
     def look(self) -> None:
         """Look besides."""
@@ -126,11 +137,24 @@ def test_without_records_only_the_end_counts() -> None:
     assert [(at_ns, name) for at_ns, name, _ in plane.found] == [(400, "job_ends")]
 
 
-def test_barriers_that_expired_in_the_queue_are_waited_for() -> None:
-    """The wait for an end is longer by the time in which barriers of expired ones piled up."""
-    plane = ToldPlane(records=False, expired_ns=-20)
+@pytest.mark.parametrize("status", ["aborted", "expired", "completed"])
+def test_barriers_that_were_given_up_in_the_queue_are_waited_for(status: str) -> None:
+    """The wait for an end is longer by the time in which barriers nobody needs piled up."""
+    plane = ToldPlane(records=False, given_up=(status, -20))
     plane.env.run()
-    assert plane.ended_ns == 420
+    assert plane.ended_ns == (400 if status == "completed" else 420)
+
+
+@pytest.mark.parametrize("passing", [False, True])
+def test_a_job_whose_triggers_outpace_its_barriers_may_never_end(passing: bool) -> None:
+    """Such a run ends without a word while barriers still pass; when none does, it is told."""
+    waiting = [TaskState.WAITING_FOR_FINAL_CP]
+    plane = ToldPlane(records=False, states=waiting, outpaced_since_ns=300 if passing else 100)
+    plane.patience = replace(plane.patience, final_ns=400)
+    plane.attempt_began()
+    plane.env.run()
+    assert plane.ended_ns == 400
+    assert [name for _, name, _ in plane.found] == ([] if passing else ["job_ends"])
 
 
 def test_tasks_that_restore_for_ever_are_told() -> None:
@@ -167,6 +191,62 @@ def test_expiring_by_chance_is_waited_for_longer() -> None:
     by_chance = patience(_job(), no_faults, times)
     assert by_chance.end_ns >= 3 * patience(certain, no_faults, times).end_ns
     assert by_chance.records_ns == by_chance.end_ns
+
+
+@pytest.mark.parametrize(
+    ("interval_ms", "failure_ratio", "most", "outpaced"),
+    [(3, 0.1, 1, True), (4, 0.1, 1, False), (3, 0.0, 1, False), (3, 0.0, 9, True)],
+)
+def test_triggers_outpace_barriers_where_nothing_bounds_how_many_queue(
+    interval_ms: int, failure_ratio: float, most: int, outpaced: bool
+) -> None:
+    """Declined checkpoints make room at once, expired ones when the queue outlasts the time-out."""
+    checkpointing = replace(
+        _job().checkpointing,
+        interval_ns=interval_ms * MS,
+        timeout_ns=17 * MS,
+        max_concurrent=most,
+    )
+    costs = replace(_job().costs, checkpoint_failure_ratio=failure_ratio)
+    model = replace(_job(), checkpointing=checkpointing, costs=costs)
+    assert patience(model, FaultPlan(()), SHORT).outpaced == outpaced
+
+
+OUTPACED = """
+name = "outpaced"
+link = "final_checkpoint"
+says = "a barrier takes 6 ms to pass, triggers come each 5 ms, and nearly all of them fail"
+
+[[job.vertices]]
+name = "source"
+kind = "source"
+rate_per_s = 2000.0
+records = 20
+
+[[job.vertices]]
+name = "sink"
+kind = "sink"
+inputs = [{ upstream = "source" }]
+
+[job.channels]
+latency = "3 ms"
+
+[job.checkpointing]
+interval = "5 ms"
+timeout = "40 ms"
+
+[job.storage]
+failure_ratio = 0.99
+"""
+
+
+def test_a_job_that_is_outpaced_breaks_nothing(tmp_path: Path) -> None:
+    """It has no final checkpoint for as long as anybody looks, by no fault of its cores."""
+    file = tmp_path / "outpaced.toml"
+    file.write_text(OUTPACED)
+    found = run_world(by_name(str(file)), seed=0, ties="structural")
+    assert found.run.outcome == "stalled"
+    assert not found.violations
 
 
 @pytest.mark.parametrize("faulty", [False, True])

@@ -32,9 +32,21 @@ if TYPE_CHECKING:
 
 
 class HandlerHost:
-    """Drives the barrier handler of one task."""
+    """Drives the barrier handler of one task.
 
-    __slots__ = ("_checkpoints", "_clock", "_observer", "_reach", "_task", "_timers", "core")
+    barrier_taken_ns: when a barrier came out of a channel last; -1 before the first.
+    """
+
+    __slots__ = (
+        "_checkpoints",
+        "_clock",
+        "_observer",
+        "_reach",
+        "_task",
+        "_timers",
+        "barrier_taken_ns",
+        "core",
+    )
 
     def __init__(
         self,
@@ -53,11 +65,13 @@ class HandlerHost:
         self._clock = clock
         self._reach = reach
         self._timers: dict[int, Timer] = {}
+        self.barrier_taken_ns = -1
 
     # What the task takes from its channels ----------------------------------------------------
 
     def barrier(self, channel: int, barrier: Barrier) -> None:
         """Take a barrier."""
+        self.barrier_taken_ns = self._clock.now
         self._observer.barrier_taken(channel, barrier)
         self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier))
 
