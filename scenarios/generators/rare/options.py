@@ -48,7 +48,8 @@ _PIPELINE: tuple[Change, ...] = (
     together("pipeline.channels", {"buffer_sizes": "flushed"}, {"buffer_sizes": "debloated"}),
     together("pipeline.checkpointing", {"first_trigger_ns": 0}, {"subtasks_per_file": 1}),
     together("pipeline.checkpointing", {"savepoint_at_ns": 10 * _MS}, {"skip_missed_ticks": True}),
-    one_of("pipeline.checkpointing.tolerable_failures", 5),
+    # Where barriers wait longer in a full channel than a checkpoint may take, all of them expire.
+    together("pipeline.checkpointing", {"tolerable_failures": 5, "timeout_ns": 600_000 * _MS}),
     together("pipeline.costs", {"closing_ns": 2 * _MS}, {"restore_ns": 2 * _MS}),
     together("pipeline.costs", {"read_record_ns": _MS // 10}, {"messages_in_order": False}),
     one_of("pipeline.costs.checkpoint_failure_ratio", 0.2),
