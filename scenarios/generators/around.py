@@ -66,21 +66,20 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
-        return _with_hazards(read(_in_one_order(text, begin), source="around"))
+        return _with_hazards(read(_in_one_order(text), source="around"))
 
     return generate
 
 
-def _in_one_order(text: dict[str, Any], begin: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out repeated indices on several sockets, unless the scenario itself is about them.
+def _in_one_order(text: dict[str, Any]) -> dict[str, Any]:
+    """Leave out repeated indices on several sockets.
 
-    Of two states with one index the first counts, which several sockets may tell apart wrongly.
+    Of two states with one index the first counts, which several sockets may tell apart wrongly: in
+    a scenario that is about them, too, as soon as another size or fault lets one socket wait.
     """
-    sockets = [one["sync"]["sockets"]["count"] for one in (text, begin) if "sync" in one]
-    if not sockets or sockets[0] == 1:
+    if "sync" not in text or text["sync"]["sockets"]["count"] == 1:
         return text
-    known = _list(begin["faults"]) if sockets[0] == sockets[1] else []
-    kept = [one for one in text["faults"] if one["kind"] != "repeat_index" or one in known]
+    kept = [one for one in text["faults"] if one["kind"] != "repeat_index"]
     return text | {"faults": kept}
 
 
