@@ -230,7 +230,9 @@ def _note(series: Sequence[Series], tie_policies: int) -> str:
     if not counts:
         return "No run has a value to answer with."
     low, high = min(counts), max(counts)
-    of_each = f", of each the mean under {tie_policies} tie policies" if tie_policies > 1 else ""
+    of_each = ""
+    if tie_policies > 1:
+        of_each = f" (of each the mean of its runs under {tie_policies} tie policies)"
     if high == 1:
         return (
             f"One seed per point{of_each}: there are no intervals, values are compared as they are."

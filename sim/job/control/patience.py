@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.job import Plane
+from ckptsim.scenarios.job import Mode, Plane
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Job
@@ -123,10 +123,11 @@ def _is_outpaced(job: Job, times: Times) -> bool:
     """Say whether barriers can queue in a channel without bound.
 
     Those of pending checkpoints are at most `max_concurrent`; one that is given up makes room for
-    the next, and its barrier stays where it is.
+    the next, and its barrier stays where it is.  Only barriers that are aligned block a channel.
     """
     checkpointing = job.checkpointing
-    if checkpointing.interval_ns >= _SPARE * times.barrier_ns:
+    blocks = checkpointing.mode in (Mode.ALIGNED, Mode.ALIGNED_TIMEOUT)
+    if not blocks or checkpointing.interval_ns >= _SPARE * times.barrier_ns:
         return False
     declines = job.costs.checkpoint_failure_ratio > 0 or job.storage.failure_ratio > 0
     return declines or checkpointing.timeout_ns < checkpointing.max_concurrent * times.barrier_ns

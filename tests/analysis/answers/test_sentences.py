@@ -67,7 +67,7 @@ def test_runs_under_several_tie_policies_are_told() -> None:
     twice = answer(findings({"mode": MODES}, values, tie_policies=2))
     assert "tie policies" not in once.note
     assert twice.note.startswith(
-        "Means over 3 seeds per point, of each the mean under 2 tie policies; in brackets"
+        "Means over 3 seeds per point (of each the mean of its runs under 2 tie policies); in"
     )
 
 

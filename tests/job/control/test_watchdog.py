@@ -12,7 +12,7 @@ import pytest
 
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job import Engine, Job, Plane
+from ckptsim.scenarios.job import Engine, Job, Mode, Plane
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.faults import DelayTrigger, RequestSavepoint
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -194,15 +194,27 @@ def test_expiring_by_chance_is_waited_for_longer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval_ms", "failure_ratio", "most", "outpaced"),
-    [(3, 0.1, 1, True), (4, 0.1, 1, False), (3, 0.0, 1, False), (3, 0.0, 9, True)],
+    ("interval_ms", "failure_ratio", "most", "mode", "outpaced"),
+    [
+        (3, 0.1, 1, Mode.ALIGNED, True),
+        (3, 0.1, 1, Mode.ALIGNED_TIMEOUT, True),
+        (3, 0.1, 1, Mode.UNALIGNED, False),
+        (3, 0.1, 1, Mode.AT_LEAST_ONCE, False),
+        (4, 0.1, 1, Mode.ALIGNED, False),
+        (3, 0.0, 1, Mode.ALIGNED, False),
+        (3, 0.0, 9, Mode.ALIGNED, True),
+    ],
 )
 def test_triggers_outpace_barriers_where_nothing_bounds_how_many_queue(
-    interval_ms: int, failure_ratio: float, most: int, outpaced: bool
+    interval_ms: int, failure_ratio: float, most: int, mode: Mode, outpaced: bool
 ) -> None:
-    """Declined checkpoints make room at once, expired ones when the queue outlasts the time-out."""
+    """Declined checkpoints make room at once, expired ones when the queue outlasts the time-out.
+
+    Barriers that block no channel do not queue.
+    """
     checkpointing = replace(
         _job().checkpointing,
+        mode=mode,
         interval_ns=interval_ms * MS,
         timeout_ns=17 * MS,
         max_concurrent=most,
