@@ -29,9 +29,11 @@ from ckptsim.scenarios.sync import SyncModel
 
 _CHANGES_MAX = 4
 _FAULTS_MAX = 3
-# Rules beside cores take a time that grows with the square of the number of states, seconds of
-# work for hundreds; an assumption: what fewer cannot show is not worth that.
+# Rules beside cores take a time that grows with the square of the numbers of states and of batches,
+# of which a packet is the smallest: seconds of work for hundreds of the one or thousands of the
+# other.  An assumption: what fewer cannot show is not worth that.
 _PARTITIONS_MAX = 100
+_PACKETS_MAX = 2_000
 _CHANGES: tuple[Callable[[Any], Any], ...] = (
     lambda value: value // 2 if isinstance(value, int) else value / 2,
     lambda value: value * 2,
@@ -54,13 +56,14 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
     begin["violates"] = list(dict.fromkeys([*scenario.violates, *hazards]))
     begin = _valid(begin) or plain(scenario) | {"goals": []}
     numbers = tuple(_numbers(begin[key], (key,)))
-    most = max(_PARTITIONS_MAX, _partitions(begin))
+    partitions_max, packets_max = map(max, (_PARTITIONS_MAX, _PACKETS_MAX), _sizes(begin))
 
     def generate(choices: Choices) -> Scenario:
         text = begin
         for path, change in choices.several(lambda: _change(choices, numbers), most=_CHANGES_MAX):
             changed = _valid(_changed(text, path, change)) or text
-            text = changed if _partitions(changed) <= most else text
+            partitions, packets = _sizes(changed)
+            text = changed if partitions <= partitions_max and packets <= packets_max else text
         kept = [fault for fault in _list(text["faults"]) if choices.integer(0, 3) < 3]
         text = text | {"faults": kept}
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
@@ -83,10 +86,13 @@ def _in_one_order(text: dict[str, Any]) -> dict[str, Any]:
     return text | {"faults": kept}
 
 
-def _partitions(text: Mapping[str, Any]) -> int:
-    """Return how many partitions, and so states, the streams of a sync have; 0 of all else."""
-    streams = text["sync"]["streams"] if "sync" in text else ()
-    return sum(-(-one["records"] // one["partition_records"]) for one in streams)
+def _sizes(text: Mapping[str, Any]) -> tuple[int, int]:
+    """Return how many partitions, and so states, and how many packets a sync has; 0 of all else."""
+    if "sync" not in text:
+        return 0, 0
+    streams, packet = text["sync"]["streams"], text["sync"]["source"]["packet_records"]
+    partitions = sum(-(-one["records"] // one["partition_records"]) for one in streams)
+    return partitions, sum(-(-one["records"] // packet) for one in streams)
 
 
 def _with_hazards(scenario: Scenario) -> Scenario:

@@ -46,6 +46,18 @@ def test_no_index_is_repeated_on_several_sockets(name: str) -> None:
     assert repeats > 0
 
 
+def test_changes_of_sizes_leave_runs_short() -> None:
+    """Rules beside a core would take too long with a batch for each of thousands of records."""
+    generate = around(by_name("many_sockets"))
+    packets = []
+    for number in range(600):
+        drawn = generate(Choices(more=Streams(9).stream("sizes", number).integer))
+        sync = cast("SyncModel", drawn.model)
+        packet = sync.source.packet_records
+        packets.append(sum(-(-stream.records // packet) for stream in sync.streams))
+    assert 200 < max(packets) <= 2_000
+
+
 @pytest.mark.parametrize("link", list(GENERATORS))
 def test_what_is_drawn_is_valid(link: str) -> None:
     """Every drawn scenario can be written into a file and read again, and is the same then."""
