@@ -90,9 +90,11 @@ def _sizes(text: Mapping[str, Any]) -> tuple[int, int]:
     """Return how many partitions, and so states, and how many packets a sync has; 0 of all else."""
     if "sync" not in text:
         return 0, 0
-    streams, packet = text["sync"]["streams"], text["sync"]["source"]["packet_records"]
-    partitions = sum(-(-one["records"] // one["partition_records"]) for one in streams)
-    return partitions, sum(-(-one["records"] // packet) for one in streams)
+    source = text["sync"]["source"]
+    feeds = [(one["records"], one["partition_records"]) for one in text["sync"]["streams"]]
+    feeds.append((source["log_records"], source["log_partition_records"]))
+    partitions = sum(-(-records // partition) for records, partition in feeds)
+    return partitions, sum(-(-records // source["packet_records"]) for records, _ in feeds)
 
 
 def _with_hazards(scenario: Scenario) -> Scenario:

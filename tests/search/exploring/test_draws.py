@@ -46,16 +46,23 @@ def test_no_index_is_repeated_on_several_sockets(name: str) -> None:
     assert repeats > 0
 
 
-def test_changes_of_sizes_leave_runs_short() -> None:
-    """Rules beside a core would take too long with a batch for each of thousands of records."""
-    generate = around(by_name("many_sockets"))
-    packets = []
+@pytest.mark.parametrize(
+    ("name", "states", "packets"), [("many_sockets", 0, 200), ("b11_global_rejects", 20, 0)]
+)
+def test_changes_of_sizes_leave_runs_short(name: str, states: int, packets: int) -> None:
+    """Rules beside a core take long with thousands of packets, and with hundreds of states."""
+    generate = around(by_name(name))
+    found = []
     for number in range(600):
-        drawn = generate(Choices(more=Streams(9).stream("sizes", number).integer))
-        sync = cast("SyncModel", drawn.model)
+        sync = cast(
+            "SyncModel", generate(Choices(more=Streams(9).stream(name, number).integer)).model
+        )
+        feeds = [(one.records, one.partition_records) for one in sync.streams]
+        feeds.append((sync.source.log_records, sync.source.log_partition_records))
         packet = sync.source.packet_records
-        packets.append(sum(-(-stream.records // packet) for stream in sync.streams))
-    assert 200 < max(packets) <= 2_000
+        found.append((sum(-(-a // b) for a, b in feeds), sum(-(-a // packet) for a, _ in feeds)))
+    assert states < max(one for one, _ in found) <= 100
+    assert packets < max(one for _, one in found) <= 2_000
 
 
 @pytest.mark.parametrize("link", list(GENERATORS))
