@@ -96,6 +96,11 @@ class Attempt:
         """Note a sign of life: something was read, stored or sent."""
         self._last_sign_ns = self.env.now
 
+    @property
+    def stalled_since_sign(self) -> bool:
+        """Whether a socket has stalled at some time since the last sign of life."""
+        return any(socket.stalled_until_ns > self._last_sign_ns for socket in self.sockets)
+
     def point(self, point: Point) -> None:
         """Pass a named point of the program; a planned crash unwinds from here."""
         side = self.faults.passes(point)

@@ -26,7 +26,10 @@ _NS_PER_S = 1_000_000_000
 
 
 class Socket:
-    """One line from source to destination; `index` from 0."""
+    """One line from source to destination; `index` from 0.
+
+    stalled_until_ns: before which instant it delivers nothing.
+    """
 
     def __init__(self, env: Environment, table: SocketTable, index: int) -> None:
         self.index = index
@@ -34,6 +37,7 @@ class Socket:
         self.dropped_count = 0
         self.put_count = 0
         self.taken_count = 0
+        self.stalled_until_ns = 0
         self._env = env
         self._bandwidth = table.bandwidth_bytes_per_s
         self._latency_ns = table.latency_ns
@@ -43,7 +47,6 @@ class Socket:
         self._arrived: deque[Message] = deque()
         self._held_bytes = 0
         self._line_free_ns = 0
-        self._stalled_until_ns = 0
         self._reader: Event | None = None
 
     def put(self, messages: Sequence[Message]) -> Event | None:
@@ -81,12 +84,7 @@ class Socket:
 
     def stall(self, until_ns: int) -> None:
         """Deliver nothing before an instant; what arrives meanwhile comes then, in its order."""
-        self._stalled_until_ns = max(self._stalled_until_ns, until_ns)
-
-    @property
-    def is_stalled(self) -> bool:
-        """Whether it delivers nothing now."""
-        return self._env.now < self._stalled_until_ns
+        self.stalled_until_ns = max(self.stalled_until_ns, until_ns)
 
     def break_off(self, end: Message) -> None:
         """Lose what has not gone into the pipe, and end what has: the writing side has died."""
@@ -147,8 +145,8 @@ class Socket:
     def _arrive(self) -> None:
         if not self._line:  # lost in a crash
             return
-        if self.is_stalled:
-            self._env.call_at(self._stalled_until_ns, KIND_ARRIVE, self.entity, self._arrive)
+        if self._env.now < self.stalled_until_ns:
+            self._env.call_at(self.stalled_until_ns, KIND_ARRIVE, self.entity, self._arrive)
             return
         self._arrived.append(self._line.popleft())
         reader, self._reader = self._reader, None

@@ -19,6 +19,7 @@ from ckptsim.scenarios.sync import (
     Point,
     ReorderUploads,
     Side,
+    SocketStall,
     SocketTable,
     SourceTable,
     StateKind,
@@ -257,6 +258,25 @@ def test_nobody_waits_for_memory_that_is_free(monkeypatch: pytest.MonkeyPatch) -
     (row,) = run_world(library("t07_state_flood_blocks"), seed=0).violations
     assert row.property == "run_ends_with_a_reason"
     assert "waits for memory for a state though" in row.says
+
+
+def test_a_stall_explains_the_silence_that_outlasts_it() -> None:
+    """A watch may strike when the stall is over and what it held up is still being read."""
+    read_ns, limit_ns = 20_000_000, 400_000_000
+    quiet = library("quickstart")
+    packet = quiet.model.source.packet_records
+    quiet = changed(quiet, "destination.record_ns", read_ns // packet)
+    quiet = changed(quiet, "destination.stall_limit_ns", limit_ns)
+    silent = 0
+    for stall_ns in range(limit_ns - 3 * read_ns, limit_ns + 3 * read_ns, read_ns // 4):
+        stalls = [
+            SocketStall(socket=index, at_ns=0, duration_ns=stall_ns)
+            for index in range(quiet.model.sockets.count)
+        ]
+        result = run_world(with_faults(quiet, *stalls), seed=0)
+        assert not result.violations
+        silent += result.goals["silence"] > 0
+    assert 0 < silent < 24
 
 
 @pytest.mark.parametrize(

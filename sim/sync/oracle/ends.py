@@ -216,7 +216,8 @@ class EndChecks:
             return True
         if attempt.model.destination.levels is Levels.DISJOINT:
             return True
-        if any(socket.is_stalled for socket in attempt.sockets):
+        # Also when the stall is over: what it has held up may still be on its way to be read.
+        if attempt.stalled_since_sign:
             return True
         unsent = [
             state
