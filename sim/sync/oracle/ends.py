@@ -190,7 +190,9 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says, None)
         elif memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
-        elif not self._is_explained(attempt):
+        # A stall explains also when it is over: what it has held up may still be on its way to be
+        # read.  It explains no end of an attempt: by then all sockets have been read to theirs.
+        elif not (attempt.stalled_since_sign or self._is_explained(attempt)):
             self._violate("run_ends_with_a_reason", f"nothing moves: {sentence}", None)
 
     def _check_silent(self, attempt: Attempt) -> None:
@@ -215,9 +217,6 @@ class EndChecks:
         if destination.sender.busy or destination.completing or not destination.uploader.idle:
             return True
         if attempt.model.destination.levels is Levels.DISJOINT:
-            return True
-        # Also when the stall is over: what it has held up may still be on its way to be read.
-        if attempt.stalled_since_sign:
             return True
         unsent = [
             state
