@@ -261,7 +261,10 @@ def _failing_early(fault: SyncFault) -> SyncFault:
 
 
 def _only_sending(choices: Choices, model: SyncModel) -> SyncModel:
-    """Have attempts only send, slowly, for longer than the platform bears with silence."""
+    """Have attempts only send, slowly, for longer than the platform bears with silence.
+
+    Records are small, so that a packet of them is not on its way for so long.
+    """
     destination = replace(
         model.destination,
         send_ns=choices.of((10, 5)) * _MS,
@@ -270,7 +273,8 @@ def _only_sending(choices: Choices, model: SyncModel) -> SyncModel:
     )
     sockets = replace(model.sockets, count=max(2, model.sockets.count))
     streams = tuple(
-        replace(one, records=max(40, one.records), partition_records=5) for one in model.streams
+        replace(one, records=max(40, one.records), partition_records=5, record_bytes=10)
+        for one in model.streams
     )
     return replace(
         model,

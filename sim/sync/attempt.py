@@ -96,6 +96,11 @@ class Attempt:
         """Note a sign of life: something was read, stored or sent."""
         self._last_sign_ns = self.env.now
 
+    def outlasts_watch(self, duration_ns: int) -> bool:
+        """Say whether what begins now ends after the watch strikes, if nothing else moves."""
+        limit_ns = self.model.destination.stall_limit_ns
+        return self.env.now + duration_ns >= self._last_sign_ns + limit_ns
+
     @property
     def stalled_since_sign(self) -> bool:
         """Whether a socket has stalled at some time since the last sign of life."""

@@ -15,7 +15,9 @@ from ckptsim.scenarios.sync import (
     CrashPoint,
     DestinationTable,
     FailUpload,
+    Medium,
     MemoryPolicy,
+    Outcome,
     Point,
     ReorderUploads,
     Side,
@@ -277,6 +279,30 @@ def test_a_stall_explains_the_silence_that_outlasts_it() -> None:
         assert not result.violations
         silent += result.goals["silence"] > 0
     assert 0 < silent < 24
+
+
+def test_an_upload_that_outlasts_the_watch_explains_a_failure() -> None:
+    """An upload that takes less than the watch may begin in silence, and be taken for a hang."""
+    limit_ns, latency_ns = 400_000_000, 20_000_000
+    model = SyncModel(
+        medium=Medium.STDIO,
+        state_kind=StateKind.GLOBAL,
+        streams=(StreamTable(name="users", records=0),),
+        source=SourceTable(log_records=7),
+        sockets=SocketTable(pipe_bytes=500, latency_ns=latency_ns),
+        destination=DestinationTable(
+            batch_delay_ns=25 * limit_ns, upload_spread=0.0, stall_limit_ns=limit_ns
+        ),
+        outcome=Outcome.ANY,
+    )
+    slow = replace(library("quickstart"), model=model, goals=())
+    shorter = 0
+    for upload_ns in range(limit_ns - 2 * latency_ns, limit_ns + latency_ns, latency_ns // 4):
+        result = run_world(changed(slow, "destination.upload_ns", upload_ns), seed=0)
+        assert not result.violations
+        assert not result.goals["attempt_failed_undisturbed"]
+        shorter += upload_ns < limit_ns and result.goals["silence"] > 0
+    assert 0 < shorter < 8
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ class Uploader:
             )
             duration = drawn + batch.size_bytes * _NS_PER_S // table.upload_bandwidth_bytes_per_s
             duration = attempt.faults.upload_ns(duration, attempt.env.now)
-            if duration >= table.stall_limit_ns:
+            if attempt.outlasts_watch(duration):
                 attempt.faults.note_strike()  # by plan or by chance: its tail is long
             fields = (batch.number, batch.stream, batch.count)
             attempt.env.trace.record("upload", self._entity, *fields)
