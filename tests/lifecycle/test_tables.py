@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -87,12 +86,6 @@ def test_the_variants_part_where_the_published_comparison_says() -> None:
 def test_the_document_is_what_the_tables_give() -> None:
     """The page in the documentation equals the one made from the tables that run."""
     assert DOCUMENT.read_text() == document()
-
-
-def test_the_readme_shows_the_diagram_of_the_table() -> None:
-    """The picture of a source's life in the README is the one made from the table that runs."""
-    readme = Path(__file__).parents[2] / "README.md"
-    assert lifecycle_diagram(TaskKind.SOURCE) in readme.read_text(encoding="utf-8")
 
 
 def test_explain_prints_every_cell_of_the_tables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ import ckptsim
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")
-SOURCES = ("src", *FOLDERS, "pyproject.toml", "README.md")
+SOURCES = ("src", *FOLDERS, "pyproject.toml", "README.md", "LICENSE")
 NOT_SHIPPED = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 # A user's project: four folders with our names, each of which must not be taken for ours.
@@ -159,6 +160,28 @@ def test_the_wheel_has_every_file_and_no_link(installed: Installed) -> None:
     }
     own = {f"ckptsim/{path.name}" for path in (ROOT / "src" / "ckptsim").glob("*.py")}
     assert wanted | own | {"ckptsim/py.typed"} <= set(names)
+
+
+def test_the_license_is_shipped(installed: Installed, tmp_path: Path) -> None:
+    """Wheel and sdist carry the Apache License and name it in their metadata."""
+    license_text = (ROOT / "LICENSE").read_text("utf-8")
+    assert "Apache License" in license_text
+    with zipfile.ZipFile(installed.wheel) as wheel:
+        base = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        assert "License-Expression: Apache-2.0\n" in wheel.read(base).decode()
+        shipped = base.replace("METADATA", "licenses/LICENSE")
+        assert wheel.read(shipped).decode() == license_text
+    source = installed.wheel.parents[1] / "source"
+    program = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (made,) = tmp_path.iterdir()
+    with tarfile.open(made) as sdist:
+        top = made.name.removesuffix(".tar.gz")
+        file = sdist.extractfile(f"{top}/LICENSE")
+        assert file is not None
+        assert file.read().decode() == license_text
 
 
 def test_only_what_is_required_is_there(installed: Installed) -> None:

@@ -1,4 +1,4 @@
-"""README and the page on finding bugs: their commands find what their words promise."""
+"""The first steps and the page on finding bugs: their commands find what their words promise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from ckptsim.sim.cli import main
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", pytest.param("docs/finding-bugs.md", marks=pytest.mark.long))
+PAGES = ("docs/first-steps.md", pytest.param("docs/finding-bugs.md", marks=pytest.mark.long))
 # Verbs whose outcome says whether a core is sound; `explain` and `conform` stand beside them.
 VERBS = ("run", "check", "hunt", "replay", "conform", "explain")
 

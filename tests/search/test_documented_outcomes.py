@@ -57,7 +57,7 @@ def reports(text: str) -> None:
 
 # Page -> its commands in order: exit code, what the output promises, when it is run.
 PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = {
-    "README.md": [
+    "docs/first-steps.md": [
         ("ckptsim list", 0, lists_all, []),
         (
             "ckptsim order tests/data/airbyte/source_faker.jsonl > states.jsonl",
@@ -134,7 +134,7 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
 }
 # What other tests run: the commands of these pages, by verb; and those that name what a reader has.
 ELSEWHERE = {
-    "README.md": (
+    "docs/first-steps.md": (
         *("run", "check", "hunt", "replay", "conform", "explain"),  # test_documented_commands
         *("capture", "import", "whatif"),  # they need a running job: tests of their own
     ),

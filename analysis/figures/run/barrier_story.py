@@ -32,6 +32,8 @@ ROW_INCHES = 0.13  # of one channel
 LANE_GAP = 1.6  # rows between two subtasks
 CHANNELS_MAX = 8  # of one subtask; of wider ones the first, the last and some between are drawn
 COLOURS = {"ALIGNED": BLUE, "TIMEOUTABLE": ORANGE, "UNALIGNED": VERMILION, "FORCED_ALIGNED": GREY}
+# Behind a label that may lie over a line.
+_CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 SAYS = {
     "ALIGNED": "aligned barrier",
     "TIMEOUTABLE": "barrier that may still overtake",
@@ -181,7 +183,7 @@ def _draw_task(ax: Axes, lane: Lane, begin: int, unit: Unit) -> None:
         if persisted:
             ax.annotate(
                 in_unit(persisted, size_unit([persisted])), (x, lane.middle), (4, 0),
-                textcoords="offset points", va="center", fontsize=6, color=GREEN,
+                textcoords="offset points", va="center", fontsize=6, color=GREEN, bbox=_CLEAR,
             )  # fmt: skip
 
 
@@ -190,7 +192,11 @@ def _draw_job(ax: Axes, entries: Sequence[Entry], checkpoint: int, begin: int, u
         if entry[1] in ("triggered", "completed", "aborted") and _concerns(entry, checkpoint):
             x = (int(entry[0]) - begin) / unit.size
             ax.axvline(x, color=GREY, lw=0.8, ls="--", zorder=0)
-            ax.text(x, -1.4, str(entry[1]), ha="left" if x == 0 else "right", fontsize=7)
+            side, shift = ("left", 3) if x == 0 else ("right", -3)
+            ax.annotate(
+                str(entry[1]), (x, -1.4), (shift, 0), textcoords="offset points", ha=side,
+                fontsize=7,
+            )  # fmt: skip
 
 
 def _legend(figure: Figure, ax: Axes, kinds: Sequence[str]) -> None:
