@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios import UserError, canonical_json
-from ckptsim.sim.cli.places import written_whole
+from ckptsim.scenarios.files import written_whole
 from ckptsim.sim.fingerprint import version_of_exploring
 from ckptsim.sim.search.explore import Corpus, Explorer
 from ckptsim.sim.search.explore.report import ExploreReport, Progress, progress_of
