@@ -36,7 +36,7 @@ def _flipped(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "damaged", [lambda c: b"", lambda c: c[:7], lambda c: c[:-1], _flipped, lambda c: c + b"\0"]
+    "damaged", [lambda c: c[:0], lambda c: c[:7], lambda c: c[:-1], _flipped, lambda c: c + b"\0"]
 )
 def test_a_damaged_kernel_is_compiled_anew(
     cache: Path, damaged: object, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch

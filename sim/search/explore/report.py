@@ -109,7 +109,9 @@ def progress_of(document: dict[str, Any], explorer: Explorer) -> Progress:
     for name, value in report.items():
         # `violating` has lists where a report has runs; counts stand under names.
         counts = value.values() if isinstance(value, dict) else ()
-        if not isinstance(value, type(getattr(fresh, name, None))) or not all(map(_is_count, counts)):
+        if not isinstance(value, type(getattr(fresh, name, None))) or not all(
+            map(_is_count, counts)
+        ):
             raise TypeError(f"report.{name}")
     known = [document["begun_with"], *(part for pair in document["planned"] for part in pair)]
     runs = [number for number, _ in report["violating"]]
