@@ -14,6 +14,7 @@ from ckptsim.analysis.report.section import compared, section
 from ckptsim.analysis.report.view import View, layout_seen, seen
 from ckptsim.analysis.tables.store import ABOUT, SweepStore
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import written_whole
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -79,9 +80,7 @@ def write_report(
     one = len(sections) == 1
     title = f"Sweep {sections[0]['name']}" if one else f"{len(sections)} questions, answered"
     path = directory / PAGE
-    beside = path.with_suffix(".new")
-    beside.write_text(page(title, sections, _kept(directory, opening)), encoding="utf-8")
-    beside.replace(path)
+    written_whole(path, page(title, sections, _kept(directory, opening)))
     return path
 
 
@@ -92,11 +91,11 @@ def _kept(directory: Path, opening: Opening | None) -> Opening | None:
     """
     path = directory / OPENING
     if opening is not None:
-        path.write_text(json.dumps(asdict(opening)), encoding="utf-8")
+        written_whole(path, json.dumps(asdict(opening)))
     elif path.is_file():
         try:
             opening = Opening(**json.loads(path.read_text(encoding="utf-8")))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             opening = None
         if opening is None or not all(isinstance(part, str) for part in asdict(opening).values()):
             expected = "what `ckptsim demo` has written; remove it for a report without"

@@ -46,7 +46,10 @@ def locked(directory: Path) -> Iterator[None]:
 def _take(path: Path) -> int:
     """Return an open file that holds the lock; its name is that of the path when it returns."""
     while True:
-        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}, expected a place for a lock") from error
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -68,5 +71,5 @@ def _owner(text: bytes) -> str:
         minutes, seconds = divmod(max(0, round(time.time() - about["since"])), 60)
         age = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
         return f"process {about['pid']} on {about['host']}, since {age} ago,"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return "another process"

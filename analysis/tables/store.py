@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -27,12 +28,16 @@ from ckptsim.analysis.sweeps.worker import SweepRow
 from ckptsim.analysis.tables.lock import LOCK, locked
 from ckptsim.analysis.tables.pieces import Piece, count_rows, read_table
 from ckptsim.analysis.tables.schema import TABLES, arrow_schema
+from ckptsim.scenarios.dialect import shown
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import real_folder, written_whole
 
 STAGING = "_staging"
 ABOUT = "sweep.json"
 POINTS = "points.parquet"
 MANIFEST = "pieces.json"
+# As `commit` names a piece.  Whatever else a manifest lists is no piece, and no path either.
+_PIECE = re.compile(r"[0-9a-f]{16}\.parquet")
 
 
 def _is_text(value: object) -> bool:
@@ -115,7 +120,7 @@ class SweepStore:
             )
         self.directory.mkdir(parents=True, exist_ok=True)
         self._remove_unfinished()
-        _write_whole(path, _text(about))
+        written_whole(path, _text(about))
 
     def differs(self, about: Mapping[str, object]) -> bool:
         """Tell whether the directory holds a sweep that is not the described one.
@@ -135,9 +140,9 @@ class SweepStore:
         table = pa.table(
             {name: [getattr(row, name) for row in points.values()] for name in columns}
         )
-        beside = self.directory / (POINTS + ".new")
-        parquet.write_table(table, beside, compression="zstd")
-        beside.replace(self.directory / POINTS)
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink, compression="zstd")
+        written_whole(self.directory / POINTS, sink.getvalue().to_pybytes())
 
     def points(self) -> list[dict[str, Any]]:
         """Return the points of the sweep in its order, as `write_points` has written them.
@@ -148,8 +153,9 @@ class SweepStore:
         found: list[dict[str, Any]] = read_table(path).to_pylist()
         for point in found:
             try:
-                json.loads(point["document"]), json.loads(point["parameters"])
-            except (KeyError, TypeError, ValueError) as error:
+                list(json.loads(point["document"])["violates"])
+                dict(json.loads(point["parameters"]))
+            except (KeyError, TypeError, ValueError, RecursionError) as error:
                 raise UserError(
                     f"{path}: cannot be read ({error}), expected what a sweep has written"
                 ) from error
@@ -193,6 +199,7 @@ class SweepStore:
         if not (self.directory / ABOUT).exists():
             self._look_for_others()
             return
+        self._look_at_place()
         self.about()
         listed = self._manifest()
         for table in TABLES:
@@ -219,14 +226,12 @@ class SweepStore:
         tables = {name: _joined(name, [part[name] for part in streams]) for name in TABLES}
         keys = "\n".join(tables["runs"]["run_key"].to_pylist())
         piece = hashlib.blake2b(keys.encode(), digest_size=8).hexdigest() + ".parquet"
-        staging = self.directory / STAGING
-        staging.mkdir(exist_ok=True)
+        staging = real_folder(self.directory / STAGING)
         for name, table in tables.items():
             parquet.write_table(table, staging / f"{name}-{piece}", compression="zstd")
         self._list([*self._manifest(), piece])
         for name in TABLES:  # the runs are the last
-            folder = self.directory / name
-            folder.mkdir(exist_ok=True)
+            folder = real_folder(self.directory / name)
             (staging / f"{name}-{piece}").replace(folder / piece)
         staging.rmdir()
 
@@ -257,11 +262,15 @@ class SweepStore:
             for point in self.points()
         }
         runs = self.columns("runs", ["run_key", "scenario", "parameters", "outcome"])
-        allowed = {run["run_key"]: declared[run["scenario"], run["parameters"]] for run in runs}
+        try:
+            allowed = {run["run_key"]: declared[run["scenario"], run["parameters"]] for run in runs}
+        except KeyError as error:
+            expected = f"expected those that {POINTS} has"
+            raise UserError(f"{self.directory}: found runs of another point, {expected}") from error
         broken = {
             row["run_key"]
             for row in self.columns("violations", ["run_key", "property"])
-            if row["property"] not in allowed[row["run_key"]]
+            if row["property"] not in allowed.get(row["run_key"], ())
         }
         errors = sum(run["outcome"] == "error" for run in runs)
         return Tally(runs=len(runs), errors=errors, violated=len(broken))
@@ -307,13 +316,22 @@ class SweepStore:
     def _manifest(self) -> list[str]:
         """Return the names of the pieces that this sweep has written."""
         path = self.directory / MANIFEST
-        return _document(path, list) if path.exists() else []
+        found = _document(path, list) if path.exists() else []
+        for index, name in enumerate(found):
+            if not isinstance(name, str) or not _PIECE.fullmatch(name):
+                words = f"found {shown(name)}, expected a name such as '{'0' * 16}.parquet'"
+                raise UserError(f"{path}: [{index}]: {words}; nothing was changed")
+        return found
 
     def _list(self, pieces: list[str]) -> None:
-        _write_whole(self.directory / MANIFEST, json.dumps(pieces) + "\n")
+        written_whole(self.directory / MANIFEST, json.dumps(pieces) + "\n")
 
     def _look_at_place(self) -> None:
-        """Raise UserError where a file stands in the place of the directory or above it."""
+        """Raise UserError where a file or a link stands in the place of a folder."""
+        for folder in (STAGING, *TABLES):
+            if (self.directory / folder).is_symlink():
+                found = f"found a link {self.directory / folder}"
+                raise UserError(f"--out {self.directory}: {found}, expected a folder")
         for place in (self.directory, *self.directory.parents):
             if place.is_dir():
                 return
@@ -335,7 +353,7 @@ def _document(path: Path, kind: type[DocumentT]) -> DocumentT:
         found = json.loads(path.read_text(encoding="utf-8"))
         # JSON can escape halves of characters, which no text that is written can hold.
         json.dumps(found, ensure_ascii=False).encode()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         words = f"found no JSON ({error}), expected what a sweep has written"
         raise UserError(f"{path}: {words}") from error
     if not isinstance(found, kind):
@@ -357,10 +375,3 @@ def _joined(table: str, streams: Sequence[bytes]) -> pa.Table:
 
 def _text(about: Mapping[str, object]) -> str:
     return json.dumps(about, indent=1, sort_keys=True) + "\n"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a small file so that readers see all of it or none."""
-    beside = path.with_suffix(".new")
-    beside.write_text(text)
-    beside.replace(path)

@@ -14,6 +14,7 @@ from ckptsim.scenarios.files.document import (
 )
 from ckptsim.scenarios.files.load import load, loads, parse, read_text
 from ckptsim.scenarios.files.toml import Place, to_toml, write
+from ckptsim.scenarios.files.whole import real_folder, written_whole
 
 __all__ = [
     "Place",
@@ -31,8 +32,10 @@ __all__ = [
     "plain",
     "read",
     "read_text",
+    "real_folder",
     "scenario_key",
     "to_json",
     "to_toml",
     "write",
+    "written_whole",
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.capture.visit import Taken
-from ckptsim.sim.recording.answers import INDEX
+from ckptsim.sim.recording import INDEX, Recording, read_recording
 
 
 def check_free(folder: Path) -> None:
@@ -22,13 +22,17 @@ def check_free(folder: Path) -> None:
         raise UserError(f"--out: found {str(folder)!r}, expected a folder that is new or empty")
 
 
-def write_recording(folder: Path, taken: Sequence[Taken]) -> int:
-    """Write the answers and their index; return how many bytes they have.
+def write_recording(folder: Path, taken: Sequence[Taken]) -> tuple[Recording, int]:
+    """Write the answers and their index; return what they say, and how many bytes they have.
 
-    The address is not written: nothing of a recording says where it was made.
+    The address is not written: nothing of a recording says where it was made.  Raises UserError,
+    with nothing left, for answers that are no recording and for a disk without room.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:200]}."))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     try:
         entries = []
         size = 0
@@ -38,10 +42,17 @@ def write_recording(folder: Path, taken: Sequence[Taken]) -> int:
             entries.append({"file": name, "path": answer.path, "at_ms": answer.at_ms})
         index = json.dumps({"url_of": "recorded", "answers": entries}, indent=0)
         size += (scratch / INDEX).write_bytes(index.encode())
+        recording = read_recording(scratch)
         scratch.chmod(0o755)
         if folder.is_dir():
             folder.rmdir()  # an empty one, as was checked; a rename does not replace it everywhere
         scratch.rename(folder)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return size
+    return recording, size
+
+
+def _unwritable(folder: Path, error: OSError) -> UserError:
+    return UserError(f"--out: found {error.strerror} at {folder}, expected a place to write")

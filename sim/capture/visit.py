@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from ckptsim.scenarios.dialect import printable
 from ckptsim.sim.capture.client import Body, CaptureError
 
 SAMPLE_S = 2.0
@@ -20,6 +21,7 @@ SAMPLE_S = 2.0
 _PATH_MAX = 3_500
 _DETAILS_MAX = 10
 _TASK_MANAGERS_MAX = 200
+_VERTICES_MAX = 5_000  # an assumption: no job graph has as many
 _BYTES_MAX = 512 << 20
 
 METRICS = (
@@ -136,7 +138,8 @@ class Visit:
         self.taken.pop()
         if len(running) == 1:
             return str(running[0].get("jid"))
-        shown = "".join(f"\n  {one.get('jid')}  {one.get('name')}" for one in running[:20])
+        words = [printable(f"{one.get('jid')}  {one.get('name')}"[:200]) for one in running[:20]]
+        shown = "".join(f"\n  {each}" for each in words)
         found_text = f"{len(running)} running jobs of {len(jobs)}"
         expected = "`--job` with the id of one" if running else "one that runs"
         raise CaptureError(f"/jobs/overview: found {found_text}, expected {expected}{shown}")
@@ -158,8 +161,9 @@ class Visit:
             count = one.get("parallelism") if isinstance(one, dict) else None
             if isinstance(count, int) and 0 < count <= 1 << 15 and one.get("id"):
                 found.append((quote(str(one["id"]), safe=""), count))
-        if not found:
-            raise CaptureError("/jobs/:id: found no vertices, expected those of a running job")
+        if not found or len(found) > _VERTICES_MAX:
+            expected = f"1 to {_VERTICES_MAX:,}, those of a running job"
+            raise CaptureError(f"/jobs/:id: found {len(found):,} vertices, expected {expected}")
         return found
 
     # Samples ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 # Whatever file it was about, nobody but the user can make room, or give leave to write.
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 _DEFAULT = Path("out")  # where verbs write when no place is named
 
 

@@ -7,7 +7,6 @@ wrong, 3 a fault of ours.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import traceback
@@ -19,6 +18,7 @@ from typing import Any, NoReturn, Protocol, cast
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.failures import refusal_of, terminating, was_terminated
+from ckptsim.sim.cli.printing import abandon_stdout, flushed, printing
 from ckptsim.sim.extras import extras_explained
 
 EXIT_FINE = 0
@@ -86,7 +86,11 @@ def import_verb(name: str) -> Verb:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ckptsim` with the given arguments and return its exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    with printing():
+        return _main(list(sys.argv[1:] if argv is None else argv))
+
+
+def _main(words: list[str]) -> int:
     if words[:1] == ["help"]:  # `help run` is `run --help`
         words = [*words[1:2], "--help"]
     parser = _parser(words)
@@ -105,12 +109,14 @@ def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
     """Run a verb and return its exit code, also where it does not end by itself."""
     try:
         with extras_explained(), terminating():
-            return verb.run(arguments)
+            code = verb.run(arguments)
+            flushed()
+            return code
     except UserError as error:
         print(f"ckptsim {arguments.verb}: {error}", file=sys.stderr)
         return EXIT_USER
     except BrokenPipeError:
-        _close_stdout_quietly()
+        abandon_stdout()
         return EXIT_FINE
     except KeyboardInterrupt as stop:
         kept = f"; {stop}" if str(stop) else ""
@@ -188,8 +194,3 @@ class _Parser(argparse.ArgumentParser):
 def _version() -> str:
     python = ".".join(map(str, sys.version_info[:3]))
     return f"ckptsim {import_module('ckptsim').__version__} (Python {python})"
-
-
-def _close_stdout_quietly() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,10 +1,9 @@
-"""Places that a verb writes to: looked at when the command is read, files written whole."""
+"""Places that a verb writes to, looked at when the command is read."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from pathlib import Path
 
 _NAME_BYTES_MAX = 255  # Source: Linux, NAME_MAX; the same on the usual file systems elsewhere
@@ -24,20 +23,6 @@ def output_file(text: str) -> Path:
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"found {text!r}, a folder, expected a file")
     return path
-
-
-def written_whole(path: Path, text: str) -> None:
-    """Write a text file; a reader sees the old one or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    scratch = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        scratch.chmod(0o644)
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def _writable(text: str) -> Path:

@@ -8,6 +8,8 @@ from shutil import get_terminal_size
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from ckptsim.sim.cli.printing import terminal
+
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment
 
@@ -34,7 +36,8 @@ class ProgressBar:
 
         note: what else there is to show.
         """
-        if not sys.stderr.isatty():
+        shown = terminal()
+        if shown is None:
             return
         if self._bar is None:
             from tqdm import tqdm
@@ -42,6 +45,7 @@ class ProgressBar:
             size = get_terminal_size()  # some terminals do not say theirs
             self._bar = tqdm(
                 desc=self._says,
+                file=shown,
                 total=total,
                 unit="run",
                 ncols=size.columns,
@@ -78,8 +82,9 @@ class SimulatedTime:
         self._env = env
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            self._thread = Thread(target=self._show, args=(sys.stderr,), daemon=True)
+        shown = terminal()
+        if shown is not None:
+            self._thread = Thread(target=self._show, args=(shown,), daemon=True)
             self._thread.start()
         return self
 
@@ -105,5 +110,5 @@ class SimulatedTime:
 
 def say(text: str) -> None:
     """Say what is being done, on standard error and on a terminal only."""
-    if sys.stderr.isatty():
+    if terminal() is not None:
         print(text, file=sys.stderr)

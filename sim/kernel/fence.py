@@ -51,8 +51,9 @@ _CLOCK_NAMES = [
 ]
 _SECRET_NAMES = ["token_bytes", "token_hex", "token_urlsafe", "randbelow", "randbits", "choice"]
 
-# Programs that watch a run from outside and measure as they do so; they decide nothing in it.
-_OBSERVERS = frozenset({"hypothesis", "_pytest", "pytest", "coverage", "pluggy", "tqdm"})
+# Programs that watch a run from outside and measure as they do so; they decide nothing in it.  A
+# line of a log has the time of the clock.
+_OBSERVERS = frozenset({"hypothesis", "_pytest", "pytest", "coverage", "pluggy", "tqdm", "logging"})
 # Who may ask for hashes and ids: the standard library (copying, printing, generated methods) and
 # SimPy (printing).
 _LIBRARIES = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"simpy"} | _OBSERVERS

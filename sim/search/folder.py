@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.files import load, to_toml
+from ckptsim.scenarios.dialect import shown
+from ckptsim.scenarios.files import load, to_toml, written_whole
 from ckptsim.sim.export import STORY, pictures
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import RunResult, ViolationRow
@@ -60,6 +61,9 @@ class Kept:
     digest: str
 
 
+_KINDS = {str: "a text", int: "a whole number", dict: "a table"}
+
+
 def is_find(path: Path) -> bool:
     """Say whether a path is a folder that `keep` has written."""
     return (path / DECISIONS).is_file()
@@ -78,8 +82,7 @@ def keep(folder: Path, subject: Subject, *, seed: int, ties: str, name: str) -> 
         violates=(),
         goals=(),
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / SCENARIO).write_text(to_toml(scenario), encoding="utf-8")
+    written_whole(folder / SCENARIO, to_toml(scenario))
     # Run as it will be read again: the file is what is shared.
     subject = replace(subject, scenario=load(folder / SCENARIO))
     result = subject.run(seed, ties, keep_trace=True)
@@ -88,7 +91,7 @@ def keep(folder: Path, subject: Subject, *, seed: int, ties: str, name: str) -> 
         raise ValueError(f"{folder}: the run does not break {name}")
     row = replace(rows[0], replay=f"ckptsim replay {folder}")
     for file, text in _texts(subject, result, row).items():
-        (folder / file).write_text(text, encoding="utf-8")
+        written_whole(folder / file, text)
     return row
 
 
@@ -138,9 +141,11 @@ def read(folder: Path) -> Kept:
     for key, kind in kinds.items():
         value = found.get(key) if isinstance(found, dict) else None
         if type(value) is not kind:
-            raise UserError(f"{path}: {key}: found {value!r}, expected {kind.__name__}")
-    mutant = found.get("mutant")
-    cores = {str(slot): str(core) for slot, core in found["cores"].items()}
+            raise UserError(f"{path}: {key}: found {shown(value)}, expected {_KINDS[kind]}")
+    mutant, cores = found.get("mutant"), found["cores"]
+    for key, value in (*cores.items(), ("mutant", mutant or "")):
+        if not isinstance(value, str):
+            raise UserError(f"{path}: {key}: found {shown(value)}, expected a name")
     try:
         parse_ties(found["ties"], found["seed"])
     except ValueError as error:
@@ -149,7 +154,7 @@ def read(folder: Path) -> Kept:
         subject=Subject(
             scenario=load(folder / SCENARIO),
             cores=cores,
-            mutant=None if mutant is None else str(mutant),
+            mutant=mutant,
             source=str(folder),
         ),
         seed=found["seed"],

@@ -7,10 +7,11 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +212,39 @@ def no_text(handler: BaseHTTPRequestHandler, _: bytes) -> None:
 def nested(handler: BaseHTTPRequestHandler, _: bytes) -> None:
     """Send JSON that is nested too deeply to read."""
     send(handler, b"[" * 200_000)
+
+
+def _raw(handler: BaseHTTPRequestHandler, parts: Iterable[bytes]) -> None:
+    """Send pieces as they are, a little apart, until the client hangs up."""
+    handler.close_connection = True
+    try:
+        for part in parts:
+            handler.wfile.write(part)
+            time.sleep(0.02)
+    except OSError:
+        return
+
+
+def dripping_head(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+    """Begin an answer and send its headers one byte at a time, for ever."""
+    _raw(handler, chain([b"HTTP/1.1 200 OK\r\nX-Long: "], repeat(b"a")))
+
+
+def continuing(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+    """Say for ever that the client may continue."""
+    _raw(handler, repeat(b"HTTP/1.1 100 Continue\r\n\r\n"))
+
+
+_CHUNKED = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+
+
+def dripping_chunk_size(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+    """Send the size of a chunk one blank at a time."""
+    _raw(handler, chain([_CHUNKED, b"1"], repeat(b" ")))
+
+
+def dripping_trailers(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+    """Send a whole body, and then trailers without end."""
+    _raw(handler, chain([_CHUNKED, b"2\r\n{}\r\n0\r\n"], repeat(b"X-More: 1\r\n")))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import socket
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ckptsim.sim.capture import visit
+from ckptsim.scenarios import UserError
+from ckptsim.sim.capture import folder, visit
+from ckptsim.sim.capture.client import Body
+from ckptsim.sim.capture.redaction import redacted
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.job import scenario_of
 from ckptsim.sim.recording import read_recording
@@ -76,6 +83,10 @@ def test_a_missing_token_is_said(tmp_path: Path, capsys: Captured) -> None:
         ("/config", servers.endless, "without an end"),
         ("/plan", servers.dripping, "within 0.5 s"),
         ("/overview", servers.silent, "no answer"),
+        ("/config", servers.dripping_head, "within 0.5 s"),
+        ("/config", servers.continuing, "within 0.5 s"),
+        ("/plan", servers.dripping_chunk_size, "within 0.5 s"),
+        ("/plan", servers.dripping_trailers, "within 0.5 s"),
         ("/plan", servers.truncated, "expected all of it"),
         ("/plan", servers.torn, "no JSON"),
         ("/taskmanagers", servers.elsewhere, "redirect to http://evil.example/steal"),
@@ -210,3 +221,62 @@ def test_many_subtasks_are_asked_in_parts() -> None:
     for path in paths:
         subtasks = [word.partition(".")[0] for word in path.partition("=")[2].split(",")]
         assert all(subtasks.count(one) == len(visit.METRICS) for one in set(subtasks))
+
+
+def test_a_handshake_that_never_ends_is_over_in_time(tmp_path: Path, capsys: Captured) -> None:
+    """The deadline bounds what comes before HTTP, too."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        assert main(["capture", url, "--out", str(tmp_path / "out"), "--timeout", "0.3"]) == 2
+    assert time.monotonic() - began < 10
+    assert "within 0.3 s" in capsys.readouterr().err
+
+
+def test_what_is_no_recording_leaves_nothing(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers that cannot be read back, or a disk without room, leave no half recording."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def unreadable(_: Path) -> None:
+        raise UserError("no recording")
+
+    recorded = Recorded(SHIPPED / "job00")
+    monkeypatch.setattr(folder, "read_recording", unreadable)
+    assert capture(recorded, tmp_path / "out") == 2
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert capture(recorded, tmp_path / "out") == 2
+    assert "No space left on device at" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_redaction_takes_time_in_proportion() -> None:
+    """Ten times the hosts take some ten times as long; each has its own stand-in everywhere."""
+
+    def took(count: int) -> float:
+        names = [f"tm-{number}.rack{number % 40}.corp.example" for number in range(count)]
+        options = [{"key": "a.host", "value": name} for name in names]
+        ids = [{"id": f"{name}:6122-abcdef", "name": f"x{name} {name}!"} for name in names]
+        taken = [visit.Taken("/a", 1, Body(b"", each)) for each in (options, ids)]
+        began = time.process_time()
+        (_, hidden), redaction = redacted(taken)
+        assert redaction.counts == {"host": count}
+        last = {"id": f"host-{count}:6122-abcdef", "name": f"x{names[-1]} host-{count}!"}
+        assert hidden.body.value[-1] == last
+        return time.process_time() - began
+
+    assert took(10_000) < 40 * took(1_000)
+
+
+def test_the_longest_host_is_hidden_and_no_part_of_a_word() -> None:
+    """Of hosts that begin alike the longest that ends with a word is meant."""
+    hosts = ["db", "db.corp", "db.corp.", "1.2.3.4"]
+    told = "db.corp, db.corp.x adb db-1 (db) 1.2.3.4a 1.2.3.4"
+    options = [{"key": "host", "value": host} for host in hosts]
+    taken = [visit.Taken("/a", 1, Body(b"", [*options, {"name": told}]))]
+    (hidden,), _ = redacted(taken)
+    expected = "host-2, host-2.x adb host-1-1 (host-1) 1.2.3.4a host-4"
+    assert hidden.body.value[-1]["name"] == expected

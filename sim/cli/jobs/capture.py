@@ -18,7 +18,6 @@ from ckptsim.sim.capture.visit import Visit
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.recording import read_recording
 
 EXAMPLES = """examples:
   ckptsim capture http://localhost:8081 --out recorded/
@@ -89,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.no_redact:
         taken, redaction = redacted(taken)
         counts = redaction.counts
-    size = write_recording(arguments.out, taken)
-    recording = read_recording(arguments.out)
+    recording, size = write_recording(arguments.out, taken)
     document = {
         "written": str(arguments.out),
         "answers": len(taken),

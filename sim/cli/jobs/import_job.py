@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.columns import aligned, notes_lines
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.places import output_file, written_whole
+from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.advice.budget import bounded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import written_whole
 from ckptsim.sim import validate
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
 from ckptsim.sim.cli.places import output_folder
@@ -189,7 +191,6 @@ def _written(
 
     from ckptsim.analysis.figures import validation
 
-    folder.mkdir(parents=True, exist_ok=True)
     drawn = {}
     pairs = [
         (cell.family, cell.mode, cell.duration.predicted, cell.duration.measured)
@@ -203,9 +204,11 @@ def _written(
         table = pd.concat([_sequence_table(one) for one in sequences], ignore_index=True)
         drawn["sequences.png"] = validation.sequences(table)
     for name, figure in drawn.items():
-        figure.savefig(folder / name, dpi=150, metadata={"Software": None})
-    (folder / "report.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    (folder / "predictions.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, dpi=150, metadata={"Software": None})
+        written_whole(folder / name, buffer.getvalue())
+    written_whole(folder / "report.txt", "\n".join([*lines, ""]))
+    written_whole(folder / "predictions.json", json.dumps(found, indent=1))
     return [folder / name for name in (*drawn, "report.txt", "predictions.json")]
 
 

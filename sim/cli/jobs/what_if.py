@@ -11,12 +11,13 @@ from typing import cast
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.jobs.answer import Answer, Outcome
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.jobs.runner import add_master_argument, run_scenarios
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.places import output_file, written_whole
+from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.advice.failing import (
     Failure,

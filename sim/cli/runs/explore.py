@@ -15,7 +15,7 @@ from typing import Any
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import to_toml
+from ckptsim.scenarios.files import to_toml, written_whole
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
@@ -276,7 +276,6 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
 def _written(subject: Subject, name: str, path: Path) -> Subject:
     """Write the scenario, and return it as the command line gets it from there."""
     says = f"a drawn scenario that breaks {name}"
-    path.parent.mkdir(parents=True, exist_ok=True)
     written = replace(subject, scenario=replace(subject.scenario, says=says), source=str(path))
-    path.write_text(to_toml(written.scenario), encoding="utf-8")
+    written_whole(path, to_toml(written.scenario))
     return written

@@ -9,10 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios import UserError, canonical_json
-from ckptsim.sim.cli.places import written_whole
+from ckptsim.scenarios.dialect import shown
+from ckptsim.scenarios.files import written_whole
 from ckptsim.sim.fingerprint import version_of_exploring
 from ckptsim.sim.search.explore import Corpus, Explorer
-from ckptsim.sim.search.explore.report import ExploreReport, Progress, progress_of
+from ckptsim.sim.search.explore.report import (
+    CHOICE_MAX,
+    ExploreReport,
+    Progress,
+    is_choices,
+    progress_of,
+)
 
 OUT = Path("out", "explore")
 SAVE_S = 10.0  # an assumption: how much a process that is killed may lose
@@ -53,7 +60,10 @@ class Kept:
         if document is None or document["corpus"] > length:
             return corpus, Progress(begun_with=length)
         del corpus.entries[document["corpus"] :]
-        return corpus, progress_of(document, self._explorer)
+        try:
+            return corpus, progress_of(document, self._explorer)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged() from error
 
     def failed(self) -> Corpus:
         """Return the runs that broke a property the last time."""
@@ -66,10 +76,16 @@ class Kept:
         try:
             document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             same = document["of"] == self._identity()
-        except (ValueError, KeyError, TypeError) as error:
-            expected = "expected what an interrupted exploration has left"
-            raise UserError(f"{path}: found no such document, {expected}") from error
+            length = document["corpus"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._damaged() from error
+        if type(length) is not int or length < 0:
+            raise self._damaged()
         return document if same else None
+
+    def _damaged(self) -> UserError:
+        expected = "expected what an interrupted exploration has left; remove it to begin anew"
+        return UserError(f"{self._progress_file}: found no such document, {expected}")
 
     def _identity(self) -> dict[str, object]:
         """Return all that decides what exploring does, but for its budget."""
@@ -114,14 +130,19 @@ def _lists_of(path: Path) -> list[tuple[int, ...]]:
     if not path.exists():
         return []
     found: list[tuple[int, ...]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "no text in UTF-8"
+        raise UserError(f"{path}: found {reason}, expected one array in each line") from error
+    for number, line in enumerate(lines, start=1):
         try:
             choices = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             choices = None
-        if not isinstance(choices, list) or not all(type(each) is int for each in choices):
-            expected = "expected an array of whole numbers"
-            raise UserError(f"{path}, line {number}: found {line[:40]!r}, {expected}")
+        if not is_choices(choices):
+            expected = f"expected an array of whole numbers from 0 to {CHOICE_MAX}"
+            raise UserError(f"{path}, line {number}: found {shown(line)}, {expected}")
         found.append(tuple(choices))
     return found
 

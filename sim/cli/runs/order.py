@@ -89,6 +89,8 @@ def _add_count(
 def _lines(name: str) -> Iterator[bytes]:
     """Yield the lines of a file, or of stdin as they come."""
     if name == "-":
+        if sys.stdin is None:
+            raise UserError("FILE: found -, but stdin is closed, expected messages there")
         yield from sys.stdin.buffer
         return
     try:

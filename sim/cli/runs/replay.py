@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
+from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
@@ -89,9 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
                 files["barriers.svg"] = _barriers(entries, model, target.index)
         except ExtraMissing as missing:  # all else can be told without it
             print(f"barriers.svg is not drawn: {missing}", file=sys.stderr)
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        written_whole(folder / name, text)
     rows = stories(subject, result)
     unexpected = any(row.property not in subject.scenario.violates for row in result.violations)
     code = EXIT_VIOLATED if unexpected else EXIT_FINE

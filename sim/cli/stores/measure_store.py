@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.files import costs_text
+from ckptsim.scenarios.files import costs_text, written_whole
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
@@ -101,11 +101,8 @@ def _machine(rounds: int, repeats: int) -> Mapping[str, object]:
 
 
 def _write(path: Path, text: str) -> None:
-    beside = path.with_name(path.name + ".new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        written_whole(path, text)
     except OSError as error:
         raise UserError(f"--out: cannot write {path}: {error.strerror}") from error
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from ckptsim.sim.search.explore.run import Explored, Explorer
 
+# No draw of a generator has as many values; seeds have 64 bits.
+CHOICE_MAX = (1 << 64) - 1
+
 
 @dataclass(slots=True, kw_only=True)
 class ExploreReport:
@@ -87,9 +90,34 @@ class Progress:
         }
 
 
+def is_choices(found: object) -> bool:
+    """Return whether a value that was read is a list of choices."""
+    return isinstance(found, list) and all(_is_count(each) for each in found)
+
+
+def _is_count(found: object) -> bool:
+    return type(found) is int and 0 <= found <= CHOICE_MAX
+
+
 def progress_of(document: dict[str, Any], explorer: Explorer) -> Progress:
-    """Return the progress of a document; the runs that broke a property are run again."""
+    """Return the progress of a document; the runs that broke a property are run again.
+
+    Raises ValueError, KeyError or TypeError for one that `Progress.document` has not made.
+    """
     report = dict(document["report"])
+    fresh = ExploreReport()
+    for name, value in report.items():
+        # `violating` has lists where a report has runs; counts stand under names.
+        counts = value.values() if isinstance(value, dict) else ()
+        if not isinstance(value, type(getattr(fresh, name, None))) or not all(
+            map(_is_count, counts)
+        ):
+            raise TypeError(f"report.{name}")
+    known = [document["begun_with"], *(part for pair in document["planned"] for part in pair)]
+    runs = [number for number, _ in report["violating"]]
+    lists = [choices for _, choices in report["violating"]]
+    if not all(map(_is_count, known + runs)) or not all(map(is_choices, lists)):
+        raise TypeError("begun_with, planned or violating")
     violating = [explorer.run(number, choices) for number, choices in report.pop("violating")]
     return Progress(
         report=ExploreReport(**report, violating=violating),

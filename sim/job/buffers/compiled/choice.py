@@ -49,8 +49,9 @@ class _Process:
     def spends(self, seconds: float) -> bool:
         """Return whether a run that takes the reference so many seconds is for the kernel."""
         self.spent_s += seconds
-        price = _LOADING_S if is_ready() else _COMPILING_S
-        self.has_kernel = self.has_kernel or self.spent_s > price
+        # Before that it does not matter whether the kernel is there.
+        if not self.has_kernel and self.spent_s > _LOADING_S:
+            self.has_kernel = is_ready() or self.spent_s > _COMPILING_S
         return self.has_kernel
 
 

@@ -7,7 +7,6 @@ a job takes to run, is there for the process that compiles.
 from __future__ import annotations
 
 import ctypes
-import logging
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
@@ -17,10 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
-from ckptsim.sim.job.buffers.compiled.kept import kept_in, one_at_a_time, write_whole
+from ckptsim.sim.job.buffers.compiled.kept import keep, kept, one_at_a_time
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
-
-_log = logging.getLogger(__name__)
 
 # Does what Python asks for of the memory to which it is bound; see `columns/request.py`.
 Ask: TypeAlias = Callable[[int, int, int, int], int]
@@ -42,16 +39,14 @@ def kernel() -> Callable[[Memory], Ask]:
 
         followed = np.errstate(over="ignore")(ask)  # words wrap around, as they are to
         return lambda m: lambda *asked: int(followed(m, *asked))
-    path = kept_in() / f"{_processor()}.o"
-    try:
-        if not path.exists():
-            with one_at_a_time():
-                if not path.exists():
-                    write_whole(path, _compiled())
-        code = path.read_bytes()
-    except OSError:
-        _log.warning("cannot keep the compiled kernel in %s: it is compiled once more", kept_in())
-        code = _compiled()
+    name = f"{_processor()}.o"
+    code = kept(name)
+    if code is None:
+        with one_at_a_time():
+            code = kept(name)
+            if code is None:
+                code = _compiled()
+                keep(name, code)
     return _loaded(code)
 
 

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from tempfile import gettempdir
 from typing import cast
 
 import numpy as np
@@ -109,22 +108,6 @@ def in_python(call: str) -> str:
         capture_output=True,
         text=True,
     ).stdout.strip()
-
-
-def test_a_home_that_cannot_be_written_is_replaced_with_a_line() -> None:
-    """The compiled kernel is then kept among temporary files, and one line says so."""
-    program = "from ckptsim.sim.job.buffers.compiled.kept import kept_in; print(kept_in())"
-    root = Path(__file__).parents[4]
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"XDG_CACHE_HOME": os.devnull, "PYTHONPATH": f"{root}/src:{root}"},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert Path(done.stdout.strip()).is_relative_to(gettempdir())
-    assert done.stderr.count("\n") == 1
-    assert "cannot be written" in done.stderr
 
 
 def test_memory_grows_with_channels_and_not_with_time() -> None:

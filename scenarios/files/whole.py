@@ -1,0 +1,41 @@
+"""Files that are written whole, into folders that may hold anything: links, and other names."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from ckptsim.scenarios.errors import UserError
+
+
+def written_whole(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
+    """Write a file; a reader sees the old one or the new one, never a part.
+
+    A link in its place is replaced, so nothing outside the folder changes.  Raises OSError with the
+    path, also where the disk is full.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:200]}.")
+        scratch = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            scratch.chmod(mode)
+            scratch.replace(path)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def real_folder(folder: Path) -> Path:
+    """Return a folder below an output folder, made if it is not there.
+
+    Raises UserError where a link stands in its place: what it leads to is not ours to change.
+    """
+    if folder.is_symlink():
+        raise UserError(f"{folder}: found a link, expected a folder; nothing was changed there")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,96 @@
+"""What is printed: the one place where text of others is kept from the terminal's controls.
+
+A scenario, a server or a core can put escape sequences into a name, and a locale can lack half of
+our characters.  Both become escapes as JSON has them, so JSON stays what it means.  Lines that end
+are ours: who prints a text of others on one line takes `printable` for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO, cast
+
+# Controls other than tab and the end of a line, what turns the direction of text, and halves of
+# characters, which names of files may have.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class _Printed:
+    """A stream that escapes what it is given to write."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.terminal = stream
+
+    def write(self, text: str) -> int:
+        text = _OBEYED.sub(_escaped, text)
+        encoding = getattr(self.terminal, "encoding", None) or "utf-8"
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            text = "".join(c if c.isascii() else _known(c, encoding) for c in text)
+        self.terminal.write(text)
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.terminal, name)
+
+
+def _known(character: str, encoding: str) -> str:
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        units = character.encode("utf-16-be")
+        return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+    return character
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Escape all that is printed within the block; a stream that is closed stays closed."""
+    before = sys.stdout, sys.stderr
+    for name, stream in zip(("stdout", "stderr"), before, strict=True):
+        if stream is not None and not isinstance(stream, _Printed):
+            setattr(sys, name, cast("TextIO", _Printed(stream)))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def terminal() -> TextIO | None:
+    """Return the terminal where progress is shown, as it is; None where there is none."""
+    stream = getattr(sys.stderr, "terminal", sys.stderr)
+    return stream if stream is not None and stream.isatty() else None
+
+
+def flushed() -> None:
+    """Let what was printed leave the process.
+
+    Raises OSError where it cannot, and lets the interpreter's own flush find nothing to do.
+    """
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        abandon_stdout()
+        raise
+
+
+def abandon_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
