@@ -55,6 +55,7 @@ def run_world(
     steps_max: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
+    judged: bool = True,
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
@@ -66,6 +67,7 @@ def run_world(
     source: what a command line names to get the scenario without them (by default its name).
     watch: looks on at the cores; what it finds are violations of the run.  began: is told of its
     environment.  A core that raises what no core may raise ends the run with a violation.
+    judged: without it a world that can do so checks no property; all other figures are the same.
     steps_max: more steps of the calendar than these raise TooManyStepsError.
     Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
     """
@@ -86,6 +88,7 @@ def run_world(
         parameters=parameters,
         source=source,
         steps_max=steps_max,
+        judged=judged,
     )
     try:
         with fence():

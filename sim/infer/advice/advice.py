@@ -194,7 +194,8 @@ class _Runs:
                 model = replace(model, vertices=vertices, recovery=Recovery(timed=True))
             at_ns = round(crash_s * _SECOND_NS)
             faults = (CrashTask(vertex=last.name, subtask=0, at_ns=at_ns),)
-        return run_world(replace(self._scenario, model=model, faults=faults), seed=self._seed)
+        scenario = replace(self._scenario, model=model, faults=faults)
+        return run_world(scenario, seed=self._seed, judged=False)
 
 
 def _phases(effective_s: float, early: float) -> Iterator[tuple[float, float]]:
