@@ -179,7 +179,7 @@ class _Runs:
         interval_ns = _YEARS_NS if interval_s is None else round(interval_s * _SECOND_NS)
         checkpointing = _in_mode(job.checkpointing, mode, interval_ns)
         restart = FixedDelay(delay_ns=round(self._failures.restart_s * _SECOND_NS))
-        last = next(v for v in reversed(job.vertices) if not v.is_source)
+        last = next(v for v in reversed(job.spelled_out().vertices) if not v.is_source)
         model = replace(
             job,
             checkpointing=checkpointing,
