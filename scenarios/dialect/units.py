@@ -1,4 +1,4 @@
-"""Quantities as people write them: `"1.5 s"`, `"3 min 59 s"`, `"20 MB/s"`, read and written exactly.
+"""Quantities as people write them, read and written exactly: `"3 min 59 s"`, `"32 KiB"`.
 
 All arithmetic is on whole numbers and fractions, so that nothing is rounded on the way in or out.
 """

@@ -2,7 +2,8 @@
 
 A path names a parameter as in error texts: `sync.sockets.count`, `faults[0].at`; `[*]` stands for
 every item of an array: `sync.streams[*].records`.  Items that have a name are found by it, too:
-`job.vertices[keyed].state`.  Short keys take values with a unit, as in files.  Setting the `kind` of a table begins it anew, setting a whole table or array replaces it.
+`job.vertices[keyed].state`.  Short keys take values with a unit, as in files.  Setting the `kind`
+of a table begins it anew, setting a whole table or array replaces it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from ckptsim.sim.infer.advice.failing import (
     price_of_failures,
 )
 from ckptsim.sim.infer.advice.warnings import warnings_of
-from ckptsim.sim.infer.change import read_change
+from ckptsim.sim.infer.change import read_change, read_values
 from ckptsim.sim.infer.change.variants import Variant, extrapolations, variants_of
 from ckptsim.sim.infer.folder import Named, job_named, place_named
 from ckptsim.sim.infer.measures import predicted
@@ -111,7 +111,7 @@ def answer_to(arguments: argparse.Namespace) -> Answer:
     Raises UserError for what is no question, and for a job, option or value that cannot be.
     """
     named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
-    change, varied = read_change(arguments.set), _varied(arguments.vary)
+    change, varied = read_change(arguments.set), read_values(arguments.vary)
     if not change and not varied and arguments.failure is None:
         expected = "at least one --set, --vary or --failure"
         raise UserError(f"--set: found no change, expected {expected}")
@@ -125,12 +125,6 @@ def answer_to(arguments: argparse.Namespace) -> Answer:
         notes=list(_notes(named, variants, outcomes, failure)),
         failure=failure,
     )
-
-
-def _varied(words: Sequence[str]) -> dict[str, list[str]]:
-    """Return the values of each varied option."""
-    found = read_change(words, "--vary")
-    return {option: [part.strip() for part in text.split(",")] for option, text in found.items()}
 
 
 def _failure(arguments: argparse.Namespace, named: Named) -> Failure | None:
