@@ -1,6 +1,6 @@
 """Which interval of checkpoints costs least, from simulated runs and simulated failures."""
 
-from ckptsim.sim.infer.advice.advice import Advisor, around_the_least, grid_s
+from ckptsim.sim.infer.advice.advice import RUNS_OF_A_POINT, Advisor, around_the_least, grid_s
 from ckptsim.sim.infer.advice.curve import (
     SCATTER,
     Failures,
@@ -15,6 +15,7 @@ from ckptsim.sim.infer.advice.curve import (
 from ckptsim.sim.infer.advice.day import read_load
 
 __all__ = [
+    "RUNS_OF_A_POINT",
     "SCATTER",
     "Advisor",
     "Failures",
