@@ -45,20 +45,18 @@ def parse(text: str, units: Mapping[str, int]) -> int | None:
     A duration may have several parts, each in a smaller unit than the one before: `"1h30min"`.
     A fraction of a base unit, such as `"0.5 ns"`, is not one.
     """
-    total, last = Fraction(0), None
-    rest = text.strip()
-    while rest or last is None:
+    total, rest, parts = Fraction(0), text.strip(), 0
+    least = max(units.values()) + 1
+    while rest or not parts:
         match = _QUANTITY.match(rest)
-        unit = None if match is None else _SPELLINGS.get(match[2], match[2])
-        if match is None or unit not in units or (last and not _follows(unit, last, units)):
+        size = None if match is None else units.get(_SPELLINGS.get(match[2], match[2]))
+        if match is None or size is None or size >= least:
             return None
-        total += Fraction(match[1]) * units[unit]
-        rest, last = rest[match.end() :], unit
+        if parts and units is not DURATION_UNITS:
+            return None
+        total, least, parts = total + Fraction(match[1]) * size, size, parts + 1
+        rest = rest[match.end() :]
     return int(total) if total.denominator == 1 else None
-
-
-def _follows(unit: str, last: str, units: Mapping[str, int]) -> bool:
-    return units is DURATION_UNITS and units[unit] < units[last]
 
 
 def write(amount: int, units: Mapping[str, int]) -> str:

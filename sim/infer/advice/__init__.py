@@ -10,6 +10,7 @@ from ckptsim.sim.infer.advice.curve import (
     flat_s,
     frontier_of,
     optimum_s,
+    shortest_s,
     young_s,
 )
 from ckptsim.sim.infer.advice.day import read_load
@@ -28,5 +29,6 @@ __all__ = [
     "grid_s",
     "optimum_s",
     "read_load",
+    "shortest_s",
     "young_s",
 ]

@@ -24,7 +24,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Checkpointing, FixedDelay, Job, Mode, Recovery
 from ckptsim.scenarios.job.faults import CrashTask
 from ckptsim.sim.infer.advice.budget import records_per_s
-from ckptsim.sim.infer.advice.curve import Failures, Point, young_s
+from ckptsim.sim.infer.advice.curve import Failures, Point, shortest_s, young_s
 from ckptsim.sim.infer.advice.day import DAY_S, WHOLE_DAY, LoadPeriod, loaded, mean_of
 from ckptsim.sim.infer.advice.failing import afterwards_ns, can_make_up, caught_up_s, replayable
 from ckptsim.sim.infer.measures import WARM_UP, predicted
@@ -258,12 +258,14 @@ def around_the_least(
 def grid_s(job: Job, first: Point, failures: Failures, *, count: int) -> list[float]:
     """Return intervals about the best one on paper, as far as runs of them take seconds.
 
-    first: a point that says what a checkpoint costs and how long it lasts.  Of intervals that are
-    shorter than that all but one come to the same, so they are left out.
+    first: a point that says what a checkpoint costs and how long it lasts.  Of the intervals that
+    are too short for a break between two checkpoints there is one, as all come to the same.
     """
-    centre = max(young_s(first.loss_s, failures.mtbf_s), first.duration_s, 0.05)
+    shortest = max(shortest_s(first.duration_s), 0.05)
+    centre = max(young_s(first.loss_s, failures.mtbf_s), shortest)
+    below = math.floor(math.log(centre / shortest, _RATIO)) + 1
+    least = centre / _RATIO ** min(below, count // 2)
     # All runs of a point together are some 35 intervals.
     longest = _RECORDS / 35 / max(1.0, records_per_s(job))
-    found = [centre * _RATIO ** (number - count // 2) for number in range(count)]
-    found = [one for one in found if one * _RATIO > first.duration_s]
+    found = [least * _RATIO**number for number in range(count)]
     return [interval for interval in found if interval <= longest] or [min(found)]

@@ -62,6 +62,14 @@ class Point:
         return self.effective_s - self.duration_s < _BREAK * self.effective_s
 
 
+def shortest_s(duration_s: float) -> float:
+    """Return the shortest interval that leaves a break after checkpoints of a duration.
+
+    Twice the least break, as durations depend on the interval.
+    """
+    return duration_s / (1 - 2 * _BREAK)
+
+
 def young_s(loss_s: float, mtbf_s: float) -> float:
     """Return the best interval between two checkpoints by Young."""
     return math.sqrt(2 * loss_s * mtbf_s)
