@@ -149,8 +149,8 @@ def _measured_vertex(vertex: VertexAnswer, completed: Sequence[CheckpointAnswer]
 
 
 def simulated(scenario: Scenario, *, seeds: Sequence[int]) -> list[RunResult]:
-    """Return one run of a scenario for each seed."""
-    return [run_world(scenario, seed=seed) for seed in seeds]
+    """Return one run of a scenario for each seed, without judgements."""
+    return [run_world(scenario, seed=seed, judged=False) for seed in seeds]
 
 
 def predicted(results: Sequence[RunResult]) -> Measures:

@@ -25,13 +25,14 @@ _FAILURE_HEAD = ("", "down", "done again", "at most", "read", "latest record", "
 class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
-    moving: what still moves at their end, in words.  failure: what a failure costs, None where none
-    was asked for.
+    completed: checkpoints of a run at most, with those of the warm-up.  notes: what must be said.
+    failure: what a failure costs, None where none was asked for.
     """
 
     measures: Measures
     medians_ms: tuple[float, ...]
-    moving: tuple[str, ...] = ()
+    completed: int = 0
+    notes: tuple[str, ...] = ()
     failure: FailurePrice | None = None
 
 
@@ -152,15 +153,24 @@ def _measured_row(found: Measures) -> tuple[str, ...]:
 def _row(label: str, scenario: Scenario, outcome: Outcome) -> tuple[str, ...]:
     measures, price = outcome.measures, price_of(scenario, outcome.measures)
     spread = outcome.medians_ms
+    if not spread:
+        return (label, "-", "-", _none(outcome), "-", "-", "-")
     return (
         label,
         _ms(measures.duration_ms.get("median")),
         _ms(measures.duration_ms.get("p95")),
-        f"{min(spread):,.0f} to {max(spread):,.0f} ms" if spread else "none completed",
+        f"{min(spread):,.0f} to {max(spread):,.0f} ms",
         size_text(price.in_flight_bytes),
         size_text(price.written_bytes_per_day),
         f"{price.done_again_s:,.1f} s",
     )
+
+
+def _none(outcome: Outcome) -> str:
+    """Say why there is no duration."""
+    if not outcome.completed:
+        return "none completed"
+    return f"{outcome.completed} of {outcome.completed} left out as warm-up"
 
 
 def _failure_row(label: str, price: FailurePrice) -> tuple[str, ...]:

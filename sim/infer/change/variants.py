@@ -95,7 +95,7 @@ def why(before: Measures, after: Measures) -> str:
     """Return in one sentence which part of a checkpoint moved, of the subtask that is last."""
     old, new = before.last, after.last
     if old is None or new is None:
-        return "no checkpoint was completed"
+        return "no checkpoint was completed after the warm-up"
     was = parts_of(old)
     moved, now = max(parts_of(new).items(), key=lambda part: abs(part[1] - was[part[0]]))
     change = f"{moved} {was[moved]:,.0f} -> {now:,.0f} ms"
