@@ -44,6 +44,8 @@ class RunSpec:
     calendar, and entries of the trace where drivers differ in their steps.
     environments: those that the world has asked for; they tell what happened until an exception.
     watch: who looks on at the cores, if anybody does.  began: is told of every environment.
+    judged: whether properties are checked.  Without that a world of buffers takes a third of the
+    time, and all other figures are the same; other worlds check them in any case.
     """
 
     scenario: Scenario
@@ -62,6 +64,7 @@ class RunSpec:
     environments: list[Environment] = field(default_factory=list)
     watch: Watch | None = None
     began: Callable[[Environment], None] | None = None
+    judged: bool = True
 
     def environment(self, goals: Iterable[str] = ()) -> Environment:
         """Return the environment of this run, with seed, ties, trace and declared goals set."""

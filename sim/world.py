@@ -14,7 +14,7 @@ is put down to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -24,7 +24,7 @@ from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
 from ckptsim.sim.kernel import Environment, TiePolicy, TooManyStepsError, fence, parse_ties
-from ckptsim.sim.rows import RunResult, RunRow
+from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
 from ckptsim.sim.slots.resolve import Choice, resolve
@@ -55,6 +55,7 @@ def run_world(
     steps_max: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
+    judged: bool = True,
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
@@ -64,9 +65,9 @@ def run_world(
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source: what a command line names to get the scenario without them (by default its name).
-    watch: looks on at the cores; what it finds are violations of the run.  began: is told of its
+    watch: looks on at the cores; what it finds are violations of the run.  began: takes its
     environment.  A core that raises what no core may raise ends the run with a violation.
-    steps_max: more steps of the calendar than these raise TooManyStepsError.
+    judged, steps_max: see RunSpec.
     Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
     """
     world = load_world(scenario.world)
@@ -86,6 +87,7 @@ def run_world(
         parameters=parameters,
         source=source,
         steps_max=steps_max,
+        judged=judged,
     )
     try:
         with fence():
@@ -98,10 +100,7 @@ def run_world(
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
         result = blamed
-    if watch is not None:
-        result.violations += watch.rows(spec)
-    result.run = _with_violations(result)
-    return result
+    return _with_violations(result, [] if watch is None else watch.rows(spec))
 
 
 def load_world(link: str) -> World:
@@ -136,7 +135,8 @@ def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
     )
 
 
-def _with_violations(result: RunResult) -> RunRow:
-    if not result.violations:
-        return result.run
-    return replace(result.run, violations=len(result.violations))
+def _with_violations(result: RunResult, more: Sequence[ViolationRow]) -> RunResult:
+    result.violations += more
+    if result.violations:
+        result.run = replace(result.run, violations=len(result.violations))
+    return result

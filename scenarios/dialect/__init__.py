@@ -13,6 +13,7 @@ from ckptsim.scenarios.dialect.kinds import (
     Text,
     Whole,
     nothing_renamed,
+    one_of,
     suggestion,
 )
 from ckptsim.scenarios.dialect.literal import printable, shown
@@ -56,6 +57,7 @@ __all__ = [
     "Whole",
     "human_table",
     "nothing_renamed",
+    "one_of",
     "parse",
     "placed",
     "plain_table",

@@ -21,6 +21,8 @@ from ckptsim.scenarios.dialect.literal import shown
 from ckptsim.scenarios.errors import Problem
 
 NONE_TEXT = "none"
+_ALIKE = 0.6  # the usual measure of `difflib` for a close match
+_LISTED = 12  # names that a sentence lists at most
 _SURROGATE = re.compile("[\ud800-\udfff]")  # undecodable bytes of a command line; no TOML has them
 
 
@@ -92,9 +94,38 @@ class At:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return `, did you mean "x"?` for a word that resembles a known one, else nothing."""
-    close = difflib.get_close_matches(word[:80], sorted(known), n=1, cutoff=0.6)
-    return f', did you mean "{close[0]}"?' if close else ""
+    """Return `, did you mean "x"?` for a word that resembles a known one, else nothing.
+
+    The parts of a name count in any order: `completed_checkpoints` is `checkpoints_completed`.
+    """
+    asked = word[:80]
+    best, name = max(((_likeness(asked, one), one) for one in sorted(known)), default=(0.0, ""))
+    return f', did you mean "{name}"?' if best >= _ALIKE else ""
+
+
+def _likeness(asked: str, name: str) -> float:
+    """Return how alike two names are, from 0 to 1: as they stand, and with their parts in order."""
+    matcher = difflib.SequenceMatcher(b=name.lower())
+    matcher.set_seq1(asked.lower())
+    as_it_stands = matcher.ratio()
+    parts, own = _parts(asked), _parts(name)
+    matcher.set_seqs(" ".join(parts), " ".join(own))
+    in_order = matcher.ratio() if len(parts) > 1 < len(own) else 0.0
+    # All that was asked for is there: the likelier, the less there is besides.
+    inside = _ALIKE + matcher.ratio() / 10 if len(asked) > 2 and set(parts) <= set(own) else 0.0
+    return max(as_it_stands, in_order, inside)
+
+
+def _parts(name: str) -> list[str]:
+    return sorted(re.split(r"[^a-z0-9]+", name.lower()))
+
+
+def one_of(asked: str, known: Iterable[str]) -> str:
+    """Return what was expected where a name is not known: the known ones, and the likeliest."""
+    names = list(dict.fromkeys(known))
+    listed = ", ".join(f'"{name}"' for name in names[:_LISTED])
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"one of {listed}{more}{suggestion(asked, names)}"
 
 
 Defaults = tuple[tuple[str, object], ...]

@@ -1,4 +1,4 @@
-"""Quantities as people write them: `"1.5 s"`, `"32 KiB"`, `"20 MB/s"`, read and written exactly.
+"""Quantities as people write them, read and written exactly: `"3 min 59 s"`, `"32 KiB"`.
 
 All arithmetic is on whole numbers and fractions, so that nothing is rounded on the way in or out.
 """
@@ -36,22 +36,27 @@ SIZE_UNITS: Mapping[str, int] = {
 BYTE_RATE_UNITS: Mapping[str, int] = {f"{unit}/s": size for unit, size in SIZE_UNITS.items()}
 
 _SPELLINGS = {"µs": "us", "μs": "us", "KB": "kB", "KB/s": "kB/s"}
-_QUANTITY = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-zµμ]+(?:/s)?)", re.ASCII)
+_QUANTITY = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*([A-Za-zµμ]+(?:/s)?)\s*", re.ASCII)
 
 
 def parse(text: str, units: Mapping[str, int]) -> int | None:
     """Return the quantity in base units, or None when the text is not exactly one.
 
+    A duration may have several parts, each in a smaller unit than the one before: `"1h30min"`.
     A fraction of a base unit, such as `"0.5 ns"`, is not one.
     """
-    match = _QUANTITY.fullmatch(text.strip())
-    if match is None:
-        return None
-    unit = _SPELLINGS.get(match[2], match[2])
-    if unit not in units:
-        return None
-    amount = Fraction(match[1]) * units[unit]
-    return int(amount) if amount.denominator == 1 else None
+    total, rest, parts = Fraction(0), text.strip(), 0
+    least = max(units.values()) + 1
+    while rest or not parts:
+        match = _QUANTITY.match(rest)
+        size = None if match is None else units.get(_SPELLINGS.get(match[2], match[2]))
+        if match is None or size is None or size >= least:
+            return None
+        if parts and units is not DURATION_UNITS:
+            return None
+        total, least, parts = total + Fraction(match[1]) * size, size, parts + 1
+        rest = rest[match.end() :]
+    return int(total) if total.denominator == 1 else None
 
 
 def write(amount: int, units: Mapping[str, int]) -> str:

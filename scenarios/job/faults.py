@@ -5,15 +5,16 @@ Faults name vertices and subtasks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name, text
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
-from ckptsim.scenarios.job.graph import Vertex, forward_group
+from ckptsim.scenarios.job.graph import Vertex, forward_group, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane
 
 _PLAN = "assumption: part of the fault plan"
@@ -48,6 +49,11 @@ class _Fault:
         return []
 
 
+def _unknown(asked: str, vertices: Sequence[Vertex]) -> Problem:
+    """Return the problem of a vertex that is not known, with those that are."""
+    return Problem("vertex", f'"{asked}"', one_of(asked, [vertex.name for vertex in vertices]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtSubtask(_Fault):
     """A fault of one subtask."""
@@ -58,12 +64,10 @@ class AtSubtask(_Fault):
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
         found = _Fault.problems_in(self, model)
-        vertex = next((v for v in model.vertices if v.name == self.vertex), None)
+        vertices = spelled_out(model.vertices)
+        vertex = next((v for v in vertices if v.name == self.vertex), None)
         if vertex is None:
-            found.append(Problem("vertex", f'"{self.vertex}"', "the name of a vertex"))
-        elif vertex.repeat > 1:
-            says = f'"{self.vertex}", which stands {vertex.repeat} times'
-            found.append(Problem("vertex", says, "the name of a vertex that stands once"))
+            found.append(_unknown(self.vertex, vertices))
         elif self.subtask >= vertex.parallelism:
             expected = f"less than the parallelism {vertex.parallelism}"
             found.append(Problem("subtask", str(self.subtask), expected))
@@ -242,9 +246,9 @@ class Rescale(_Fault):
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
         found = _Fault.problems_in(self, model)
-        vertex = next((v for v in model.vertices if v.name == self.vertex), None)
-        if vertex is None:
-            return [*found, Problem("vertex", f'"{self.vertex}"', "the name of a vertex")]
+        vertices = spelled_out(model.vertices)
+        if all(vertex.name != self.vertex for vertex in vertices):
+            return [*found, _unknown(self.vertex, vertices)]
         checkpointing = getattr(model, "checkpointing", None)
         if isinstance(checkpointing, Checkpointing) and not checkpointing.coordinated:
             expected = "no such fault without a coordinator, whose checkpoints alone are rescaled"
@@ -252,17 +256,14 @@ class Rescale(_Fault):
         if getattr(getattr(model, "channels", None), "preloaded_records", 0):
             expected = "no such fault beside preloaded records, which are for single subtasks"
             found.append(Problem("kind", '"rescale"', expected))
-        if vertex.repeat > 1:
-            says = f'"{self.vertex}", which stands {vertex.repeat} times'
-            found.append(Problem("vertex", says, "the name of a vertex that stands once"))
-        group = forward_group(model.vertices, self.vertex)
+        group = forward_group(vertices, self.vertex)
         found += [
             Problem("vertex", f'"{self.vertex}", which goes with "{one.name}"', expected)
-            for one in model.vertices
+            for one in vertices
             if one.name in group
             for expected in _of_one_parallelism(one, getattr(model, "plane", Plane.RECORDS))
         ]
-        for source in (v for v in model.vertices if v.is_source and v.name in group):
+        for source in (v for v in vertices if v.is_source and v.name in group):
             says = f'"{self.vertex}", which goes with source "{source.name}"'
             if not source.keeps_position:
                 expected = "a source that remembers what it has read"

@@ -1,8 +1,9 @@
 """Vary a scenario: set some of its parameters by path, with the loader's checks.
 
 A path names a parameter as in error texts: `sync.sockets.count`, `faults[0].at`; `[*]` stands for
-every item of an array: `sync.streams[*].records`.  Short keys take values with a unit, as in
-files.  Setting the `kind` of a table begins it anew, setting a whole table or array replaces it.
+every item of an array: `sync.streams[*].records`.  Items that have a name are found by it, too:
+`job.vertices[keyed].state`.  Short keys take values with a unit, as in files.  Setting the `kind`
+of a table begins it anew, setting a whole table or array replaces it.
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ from ckptsim.scenarios.dialect import (
     Many,
     Nested,
     OneOf,
+    one_of,
     schema,
     shown,
     suggestion,
 )
 from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.fields import NAME_PATTERN
 from ckptsim.scenarios.files import document
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link, Scenario
 
-_STEP = re.compile(r"(?:^|\.)([A-Za-z0-9_-]+)|\[([0-9]{1,6}|\*)\]", re.ASCII)
+_STEP = re.compile(
+    rf"(?:^|\.)([A-Za-z0-9_-]+)|\[([0-9]{{1,6}}|\*)\]|\[({NAME_PATTERN})\]", re.ASCII
+)
 EVERY = "*"
 
 
@@ -47,6 +52,7 @@ def with_parameters(
     link = links[scenario.link]
     base = document.plain(scenario, links)
     problems: list[Problem] = []
+    named: dict[str, str] = {}
     for path in sorted(parameters, key=_rank):
         steps = _steps(path)
         if not steps:
@@ -54,14 +60,67 @@ def with_parameters(
             problems.append(Problem(source, shown(path), expected))
             continue
         at = At(source, "", problems, link.renamed)
-        _set(document.entries(link), base, steps, parameters[path], at)
+        steps = _numbered(base, steps, at, named)
+        if steps:
+            _set(document.entries(link), base, steps, parameters[path], at)
     try:
         varied = document.read(base, source=source, links=links)
     except ScenarioError as error:
         problems.extend(error.problems)
     if problems:
-        raise ScenarioError(problems)
+        raise ScenarioError([_by_name(problem, source, named) for problem in problems])
     return varied
+
+
+class ItemName(str):
+    """The name of an item of an array, as a step of a path."""
+
+    __slots__ = ()
+
+
+def _numbered(
+    base: object, steps: list[str | int], at: At, named: dict[str, str]
+) -> list[str | int]:
+    """Return the steps with indexes in place of names; nothing where a name is not known.
+
+    named: takes the place of each item that was named, by the place with its index.
+    """
+    held: Any = base
+    found: list[str | int] = []
+    for step in steps:
+        if isinstance(step, ItemName):
+            items = held if isinstance(held, list) else []
+            names = [str(item["name"]) for item in items if "name" in item]
+            if step not in names:
+                expected = one_of(step, names) if names else "an index or a key"
+                at.note(f'"{step}"', expected)
+                return []
+            found.append(names.index(step))
+            named[f"{at.path}[{found[-1]}]"] = f"{at.path}[{step}]"
+            at = at.item(names.index(step))
+        else:
+            found.append(step)
+            at = at.item(step) if isinstance(step, int) else at.key(step)
+        held = _held(held, found[-1])
+    return found
+
+
+def _held(held: object, step: str | int) -> Any:
+    """Return what a document holds at a step; an empty table where there is no such thing."""
+    if isinstance(held, dict):
+        return held.get(step, {})
+    here = isinstance(held, list) and isinstance(step, int) and step < len(held)
+    return held[step] if here else {}  # type: ignore[index]
+
+
+def _by_name(problem: Problem, source: str, named: Mapping[str, str]) -> Problem:
+    """Return a problem with its place as it was written, by the names of items."""
+    head = f"{source}: "
+    for place, written in named.items():
+        if problem.path.startswith(head + place):
+            rest = problem.path.removeprefix(head + place)
+            return Problem(head + written + rest, problem.found, problem.expected)
+    return problem
 
 
 def assignments(words: Sequence[str]) -> dict[str, object]:
@@ -110,10 +169,13 @@ def _steps(path: str) -> list[str | int]:
     position = 0
     while position < len(path):
         match = _STEP.match(path, position)
-        if match is None or (match[2] and not steps):
+        if match is None or (not match[1] and not steps):
             return []
-        key, index = match.groups()
-        steps.append(key or (EVERY if index == EVERY else int(index)))
+        key, index, name = match.groups()
+        if name is not None:
+            steps.append(ItemName(name))
+        else:
+            steps.append(key or (EVERY if index == EVERY else int(index)))
         position = match.end()
     return steps
 

@@ -60,6 +60,16 @@ def notes_lines(notes: Sequence[str]) -> list[str]:
     return lines
 
 
+def size_text(value: float | None) -> str:
+    """Return a size in bytes in a unit for people, `-` where none is known."""
+    if value is None:
+        return "-"
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{value / size:,.1f} {unit}"
+    return f"{value:,.0f} B"
+
+
 def _padded(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=False)]
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import cost_parameters, load_costs
-from ckptsim.scenarios.planning import assignments, with_parameters
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject
@@ -28,7 +29,8 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH=VALUE",
-        help="set a parameter, such as sync.sockets.count=4; may be repeated",
+        help="set a parameter, such as sync.sockets.count=4, or an option by Flink's name; may be "
+        "repeated",
     )
     add_costs_argument(parser)
     add_core_arguments(parser)
@@ -63,8 +65,8 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
 
     Raises UserError when there is no such scenario, parameter, slot, core or mutant.
     """
-    parameters = assignments(arguments.set)
     scenario = by_name(arguments.scenario)
+    parameters = parameters_set(scenario, arguments.set)
     if arguments.costs is not None:
         measured = cost_parameters(load_costs(arguments.costs), scenario.link)
         scenario = with_parameters(scenario, measured, source=str(arguments.costs))
@@ -81,6 +83,15 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
     )
+
+
+def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object]:
+    """Return what `--set` says, by paths of ours; it takes the engine's names, too."""
+    if not words:
+        return {}
+    from ckptsim.sim.infer.change import parameters_of  # with all of a job, which takes a while
+
+    return parameters_of(scenario, words)
 
 
 def add_seed_arguments(parser: argparse.ArgumentParser) -> None:

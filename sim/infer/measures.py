@@ -67,6 +67,12 @@ class Measures:
     vertices: Mapping[str, VertexMeasures]
     last: LastPart | None
 
+    @property
+    def written_bytes(self) -> float:
+        """Return what one checkpoint writes: the state of all vertices, and data in flight."""
+        state = sum(one.state_bytes or 0.0 for one in self.vertices.values())
+        return state + self.persisted_bytes.get("median", 0.0)
+
 
 def measured(recording: Recording, names: Mapping[str, str]) -> Measures:
     """Return what a recording shows; names: id of a vertex -> its name in the result."""
@@ -143,8 +149,8 @@ def _measured_vertex(vertex: VertexAnswer, completed: Sequence[CheckpointAnswer]
 
 
 def simulated(scenario: Scenario, *, seeds: Sequence[int]) -> list[RunResult]:
-    """Return one run of a scenario for each seed."""
-    return [run_world(scenario, seed=seed) for seed in seeds]
+    """Return one run of a scenario for each seed, without judgements."""
+    return [run_world(scenario, seed=seed, judged=False) for seed in seeds]
 
 
 def predicted(results: Sequence[RunResult]) -> Measures:

@@ -1,5 +1,7 @@
 """Numbers, durations and sizes as answers and options of the engine have them, or None.
 
+What the engine cannot read is read as in a scenario's file: "3 min 59 s", "64 KiB".
+
 Source: Apache Flink 1.20.3, TimeUtils.parseDuration and MemorySize.parse.
 """
 
@@ -7,6 +9,8 @@ from __future__ import annotations
 
 import math
 import re
+
+from ckptsim.scenarios.dialect import units
 
 _MS = 1_000_000
 _DURATION_NS = {
@@ -76,6 +80,9 @@ def duration_ns(value: object) -> int | None:
         unit = match[2].lower()
         factor = _DURATION_NS.get(unit, _DURATION_NS.get(unit.removesuffix("s")))
         return None if factor is None else int(match[1]) * factor
+    ours = units.parse(stripped, units.DURATION_UNITS)
+    if ours is not None:
+        return ours
     iso = _ISO.fullmatch(stripped)
     if iso is None or not any(iso.groups()):
         return None
@@ -87,8 +94,10 @@ def size_bytes(value: object) -> int | None:
     """Return a size in bytes; a bare number counts bytes."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value if value >= 0 else None
-    match = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None or match[1].startswith("-"):
+    if not isinstance(value, str):
         return None
-    factor = _SIZE.get(match[2].lower())
-    return None if factor is None else int(match[1]) * factor
+    match = _QUANTITY.fullmatch(value.strip())
+    factor = None if match is None else _SIZE.get(match[2].lower())
+    if match is None or factor is None:
+        return units.parse(value, units.SIZE_UNITS)
+    return None if match[1].startswith("-") else int(match[1]) * factor

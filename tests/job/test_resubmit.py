@@ -152,7 +152,7 @@ def test_a_job_manager_that_comes_back_knows_the_mode_of_the_submission() -> Non
     ("fault", "says"),
     [
         ({"mode": "unaligned"}, "an aligned mode, because unaligned checkpoints do not run"),
-        ({"vertex": "nobody"}, "the name of a vertex"),
+        ({"vertex": "nobody"}, 'found "nobody", expected one of "'),
     ],
 )
 def test_what_cannot_be_is_refused(fault: dict[str, Any], says: str) -> None:

@@ -8,6 +8,7 @@ from ckptsim.scenarios.job.graph.graph import (
     VertexKind,
     edges_of,
     forward_group,
+    row_names,
     spelled_out,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "VertexKind",
     "edges_of",
     "forward_group",
+    "row_names",
     "spelled_out",
 ]

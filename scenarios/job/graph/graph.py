@@ -89,7 +89,8 @@ class Vertex:
         minimum=1,
         maximum=32,
         unit="vertices",
-        says="an operator stands so many times in a row, named NAME1, NAME2, ... if more than once",
+        says="an operator stands so many times in a row, as NAME1, NAME2, ... if more than once; "
+        "inputs and faults name each, an input that names NAME reads the last",
         source="assumption: makes the depth of a job one number",
     )
     chain: int = count(
@@ -353,19 +354,25 @@ def forward_group(vertices: Sequence[Vertex], name_: str) -> tuple[str, ...]:
 def spelled_out(vertices: Sequence[Vertex]) -> tuple[Vertex, ...]:
     """Return a graph in which every vertex stands once.
 
-    Repeated ones are joined in a row by the partitioner of their first input.
+    Repeated ones are joined in a row by the partitioner of their first input.  An input may name
+    any of a row; the name of the vertex means the last.
     """
-    last = {vertex.name: _row_names(vertex)[-1] for vertex in vertices}
+    if all(vertex.repeat == 1 for vertex in vertices):
+        return tuple(vertices)
+    last = {vertex.name: row_names(vertex)[-1] for vertex in vertices}
     found: list[Vertex] = []
     for vertex in vertices:
-        inputs = tuple(replace(one, upstream=last[one.upstream]) for one in vertex.inputs)
-        for name_ in _row_names(vertex):
+        inputs = tuple(
+            replace(one, upstream=last.get(one.upstream, one.upstream)) for one in vertex.inputs
+        )
+        for name_ in row_names(vertex):
             found.append(replace(vertex, name=name_, repeat=1, inputs=inputs))
             inputs = tuple(replace(one, upstream=name_) for one in vertex.inputs[:1])
     return tuple(found)
 
 
-def _row_names(vertex: Vertex) -> list[str]:
+def row_names(vertex: Vertex) -> list[str]:
+    """Return the names under which a vertex stands in the graph."""
     if vertex.repeat == 1:
         return [vertex.name]
     return [f"{vertex.name}{number}" for number in range(1, vertex.repeat + 1)]

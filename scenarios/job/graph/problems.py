@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ckptsim.scenarios import graphs
+from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.graph.edges import Partitioner
-from ckptsim.scenarios.job.graph.graph import Recorded, Vertex, VertexKind, spelled_out
+from ckptsim.scenarios.job.graph.graph import (
+    Recorded,
+    Vertex,
+    VertexKind,
+    row_names,
+    spelled_out,
+)
 
 
 def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
@@ -18,15 +25,24 @@ def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
         Problem(f"vertices[{index}].name", f'"{repeated}"', "a name that no other vertex has")
         for index, repeated in graphs.repeated(names)
     ]
+    # A vertex by its own name, and by those under which it is repeated.
+    by_name = {name: vertex for vertex in vertices for name in row_names(vertex)}
+    by_name |= {vertex.name: vertex for vertex in vertices}
     for index, vertex in enumerate(vertices):
         found += [
-            Problem(f"{_input(index, place)}.upstream", f'"{one.upstream}"', "a vertex's name")
+            Problem(
+                f"{_input(index, place)}.upstream",
+                f'"{one.upstream}"',
+                one_of(one.upstream, [name for name in by_name if name != vertex.name]),
+            )
             for place, one in enumerate(vertex.inputs)
-            if one.upstream not in names
+            if one.upstream not in by_name
         ]
     if found:
         return found
-    circle = graphs.cycle({v.name: [one.upstream for one in v.inputs] for v in vertices})
+    circle = graphs.cycle(
+        {v.name: [by_name[one.upstream].name for one in v.inputs] for v in vertices}
+    )
     if circle:
         return [Problem("vertices", " -> ".join(circle), "a graph without a cycle")]
     once = [vertex.name for vertex in spelled_out(vertices)]
@@ -34,7 +50,6 @@ def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
         Problem("vertices", f'two vertices called "{once[index]}"', "names that differ when spelt")
         for index, _ in graphs.repeated(once)
     ]
-    by_name = {vertex.name: vertex for vertex in vertices}
     read = {one.upstream for vertex in vertices for one in vertex.inputs}
     for index, vertex in enumerate(vertices):
         found += _place_problems(f"vertices[{index}]", vertex, is_read=vertex.name in read)

@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from ckptsim.sim.cli.columns import aligned, notes_lines, paragraph
+from ckptsim.sim.cli.columns import aligned, notes_lines, paragraph, size_text
 from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
 from ckptsim.sim.cli.jobs.variant_page import table_lines, whole_page
 from ckptsim.sim.infer.advice import SCATTER, Point, frontier_of
 
 # Optima that differ by less are one: six failures for each point scatter by so much.
 _NEAR = 0.15
+_BACK_TO_BACK = "no break"
 _HEAD = (
     "mode",
     "interval",
@@ -23,6 +24,7 @@ _HEAD = (
     "undone",
     "caught up",
     "in flight",
+    "per day",
     "cost",
     "",
 )
@@ -50,7 +52,7 @@ def lines_of(advice: Advice) -> Iterator[str]:
     yield from (f"  {line}" for line in _frontier(curves))
     yield ""
     for curve in curves:
-        least = "outside of these" if curve.optimum_s is None else f"at {curve.optimum_s:,.2f} s"
+        least = _outside(curve) if curve.optimum_s is None else f"at {curve.optimum_s:,.2f} s"
         paper = f"Young {curve.young_s:,.2f} s, Daly {curve.daly_s:,.2f} s"
         yield from paragraph(
             f"{curve.mode.value}: least cost {least}; on paper {paper}. {_why(curve)}"
@@ -69,10 +71,20 @@ def _row(point: Point, best: Point | None) -> tuple[str, ...]:
         f"{point.loss_s * 1e3:,.1f} ms",
         f"{point.undone_s:,.2f} s",
         "-" if point.caught_up_s is None else f"{point.caught_up_s:,.1f} s",
-        f"{point.in_flight_bytes / 1e6:,.1f} MB",
+        size_text(point.in_flight_bytes),
+        size_text(point.written_bytes_per_day),
         f"{point.cost:.3%}",
-        "<- advised" if point is best else "",
+        "<- advised" if point is best else _BACK_TO_BACK if point.is_back_to_back else "",
     )
+
+
+def _outside(curve: Curve) -> str:
+    """Say on which side of the simulated intervals the least cost lies."""
+    kept = [point for point in curve.points if not point.is_back_to_back] or curve.points
+    least = min(kept, key=lambda one: one.cost)
+    if least is kept[0]:
+        return f"at or below {least.interval_s:,.2f} s, the shortest that leaves a break"
+    return "outside of these"
 
 
 def _cannot_be_kept(curve: Curve) -> bool:
@@ -98,10 +110,21 @@ def _sentence(advice: Advice) -> str:
         return "advised: nothing, since no simulated interval keeps the objectives"
     curve = next(one for one in curves if one.mode is best.mode)
     return (
-        f"advised: {best.mode.value} checkpoints every {best.effective_s:,.1f} s. One takes"
+        f"advised: {best.mode.value} checkpoints every {best.interval_s:,.2f} s. One takes"
         f" {best.duration_s * 1e3:,.0f} ms and costs {best.loss_s * 1e3:,.1f} ms of work, a failure"
         f" undoes {best.undone_s:,.1f} s in the mean; together {best.cost:.2%} of the time."
-        f" {_flat(advice)}{_late(best)}{_on_paper(curve)}"
+        f" The job writes {size_text(best.written_bytes_per_day)} a day."
+        f" {_no_break(best)}{_flat(advice)}{_late(best)}{_on_paper(curve)}"
+    )
+
+
+def _no_break(best: Point) -> str:
+    """Say that checkpoints follow each other without a break, where they do."""
+    if not best.is_back_to_back:
+        return ""
+    return (
+        f"They are back to back, one every {best.effective_s:,.2f} s, and the storage never rests:"
+        " no longer interval keeps the objectives. "
     )
 
 
@@ -138,9 +161,9 @@ def _late(best: Point) -> str:
 def _frontier(curves: Sequence[Curve]) -> Iterator[str]:
     for point in frontier_of([p for curve in curves for p in curve.points]):
         yield (
-            f"{point.mode.value} every {point.effective_s:,.2f} s:"
-            f" {point.duration_s * 1e3:,.0f} ms, {point.in_flight_bytes / 1e6:,.1f} MB,"
-            f" {_recovery(point)}"
+            f"{point.mode.value} every {point.interval_s:,.2f} s:"
+            f" {point.duration_s * 1e3:,.0f} ms, {size_text(point.in_flight_bytes)},"
+            f" {_recovery(point)}{', no break' * point.is_back_to_back}"
         )
 
 

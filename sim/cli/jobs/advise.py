@@ -20,7 +20,7 @@ from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import WHOLE_DAY, loaded, read_load
 from ckptsim.sim.infer.advice.loads import loads_of
-from ckptsim.sim.infer.advice.warnings import warnings_of
+from ckptsim.sim.infer.advice.warnings import transaction_warnings, warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.folder import job_named, place_named
 from ckptsim.sim.recording.values import duration_ns
@@ -33,6 +33,7 @@ EXAMPLES = """examples:
 
 The cost of an interval is the share of time that taking checkpoints and doing again what failures
 undo take together; both are simulated.  Young and Daly are what paper says with the same loss.
+Checkpoints back to back are advised only where no other interval keeps the objectives.
 exit codes: 0 done, 2 no such job, or nothing that meets the objectives' units"""
 
 _POINTS = 7
@@ -89,23 +90,28 @@ def run(arguments: argparse.Namespace) -> int:
             " can catch up after a failure: no interval helps this one"
         )
     failures = advice.Failures(mtbf_s=arguments.mtbf, restart_s=arguments.restart)
-    advisor = advice.Advisor(scenario, failures, parts=parts)
     curves = []
-    total = len(arguments.modes) * _POINTS
     with ProgressBar("advise") as bar:
-        for index, mode in enumerate(arguments.modes):
+        points = len(arguments.modes) * (_POINTS + 1)
+        ran = _Ran(bar, points * advice.RUNS_OF_A_POINT * len(parts))
+        advisor = advice.Advisor(scenario, failures, parts=parts, ran=ran)
+        for mode in arguments.modes:
             first = advisor.point(mode, job.checkpointing.interval_ns / 1e9)
             curves.append(
                 _curve(advisor, mode, advice.grid_s(heaviest, first, failures, count=_POINTS))
             )
-            bar(done=(index + 1) * _POINTS, total=total)
     wanted = _Objectives(arguments, failures)
-    found = advice.best_of([p for curve in curves for p in curve.points], allowed=wanted.allow)
+    every = [point for curve in curves for point in curve.points]
+    found = advice.best_of(every, allowed=wanted.allow)
     flat_s = (0.0, 0.0)
     if found is not None:
-        [points] = [curve.points for curve in curves if curve.mode is found.mode]
-        flat_s = advice.flat_s(points, found, failures, allowed=wanted.allow)
-    notes = list(warnings_of(job, named.recording))
+        of_mode = [point for point in every if point.mode is found.mode]
+        flat_s = advice.flat_s(of_mode, found, failures, allowed=wanted.allow)
+    cheapest = found or min(every, key=lambda one: one.cost)
+    notes = [
+        *transaction_warnings(job, cheapest, failures),
+        *warnings_of(job, named.recording),
+    ]
     answer = Advice(curves=curves, best=found, flat_s=flat_s, notes=notes)
     if arguments.json:
         print(json.dumps(document_of(answer), indent=1))
@@ -117,15 +123,27 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_FINE
 
 
+class _Ran:
+    """Shows that one more run is over; `about`: how many there are, unless one needs more."""
+
+    def __init__(self, bar: ProgressBar, about: int) -> None:
+        self._bar, self._about, self._done = bar, about, 0
+
+    def __call__(self) -> None:
+        self._done += 1
+        self._bar(done=self._done, total=self._about)
+
+
 def _curve(advisor: advice.Advisor, mode: Mode, intervals_s: Sequence[float]) -> Curve:
     points = tuple(advice.around_the_least(advisor, mode, intervals_s))
     losses = sorted(point.loss_s for point in points)
     loss_s = losses[len(losses) // 2]
     mtbf_s = advisor.failures.mtbf_s
+    kept = [point for point in points if not point.is_back_to_back]
     return Curve(
         mode=mode,
         points=points,
-        optimum_s=advice.optimum_s(points) if len(points) > 2 else None,
+        optimum_s=advice.optimum_s(kept) if len(kept) > 2 else None,
         young_s=advice.young_s(loss_s, mtbf_s),
         daly_s=advice.daly_s(loss_s, mtbf_s),
     )

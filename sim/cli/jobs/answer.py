@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.cli.columns import aligned, notes_lines
+from ckptsim.sim.cli.columns import aligned, notes_lines, size_text
 from ckptsim.sim.cli.jobs.variant_page import body, whole_page
 from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
 from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
@@ -25,13 +25,14 @@ _FAILURE_HEAD = ("", "down", "done again", "at most", "read", "latest record", "
 class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
-    moving: what still moves at their end, in words.  failure: what a failure costs, None where none
-    was asked for.
+    completed: checkpoints of a run at most, with those of the warm-up.  notes: what must be said.
+    failure: what a failure costs, None where none was asked for.
     """
 
     measures: Measures
     medians_ms: tuple[float, ...]
-    moving: tuple[str, ...] = ()
+    completed: int = 0
+    notes: tuple[str, ...] = ()
     failure: FailurePrice | None = None
 
 
@@ -143,7 +144,7 @@ def _measured_row(found: Measures) -> tuple[str, ...]:
         _ms(found.duration_ms.get("median")),
         _ms(found.duration_ms.get("p95")),
         f"n = {found.duration_ms['n']}",
-        _size(found.persisted_bytes.get("median")),
+        size_text(found.persisted_bytes.get("median")),
         "",
         "",
     )
@@ -152,15 +153,24 @@ def _measured_row(found: Measures) -> tuple[str, ...]:
 def _row(label: str, scenario: Scenario, outcome: Outcome) -> tuple[str, ...]:
     measures, price = outcome.measures, price_of(scenario, outcome.measures)
     spread = outcome.medians_ms
+    if not spread:
+        return (label, "-", "-", _none(outcome), "-", "-", "-")
     return (
         label,
         _ms(measures.duration_ms.get("median")),
         _ms(measures.duration_ms.get("p95")),
-        f"{min(spread):,.0f} to {max(spread):,.0f} ms" if spread else "none completed",
-        _size(price.in_flight_bytes),
-        _size(price.written_bytes_per_day),
+        f"{min(spread):,.0f} to {max(spread):,.0f} ms",
+        size_text(price.in_flight_bytes),
+        size_text(price.written_bytes_per_day),
         f"{price.done_again_s:,.1f} s",
     )
+
+
+def _none(outcome: Outcome) -> str:
+    """Say why there is no duration."""
+    if not outcome.completed:
+        return "none completed"
+    return f"{outcome.completed} of {outcome.completed} left out as warm-up"
 
 
 def _failure_row(label: str, price: FailurePrice) -> tuple[str, ...]:
@@ -172,7 +182,7 @@ def _failure_row(label: str, price: FailurePrice) -> tuple[str, ...]:
         _seconds(price.down_s),
         f"{price.done_again_records:,.0f} records",
         f"{price.done_again_most_records:,}",
-        _size(price.read_bytes),
+        size_text(price.read_bytes),
         _seconds(price.latest_s),
         caught_up,
     )
@@ -184,15 +194,6 @@ def _ms(value: float | None) -> str:
 
 def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:,.2f} s"
-
-
-def _size(value: float | None) -> str:
-    if value is None:
-        return "-"
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if value >= size:
-            return f"{value / size:,.1f} {unit}"
-    return f"{value:,.0f} B"
 
 
 # Figures -----------------------------------------------------------------------------------------

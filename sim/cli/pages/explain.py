@@ -9,13 +9,14 @@ from dataclasses import asdict
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
 from ckptsim.scenarios.describe import describe
 from ckptsim.scenarios.files import parse, read, scenario_key, to_toml
-from ckptsim.scenarios.planning import assignments, is_plan, plan_from, with_parameters
+from ckptsim.scenarios.planning import is_plan, plan_from, with_parameters
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.pages.plan_page import plan_page
 from ckptsim.sim.cli.pages.reference import parameter_lines
 from ckptsim.sim.cli.pages.topics import TOPICS, Page, load_topic
+from ckptsim.sim.cli.subject import parameters_set
 
 EXAMPLES = """examples:
   ckptsim explain                      shows the topics
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print_page(plan_page(plan_from(document, source=source)), as_json=arguments.json)
         return EXIT_FINE
     scenario = read(document, source=source)
-    scenario = with_parameters(scenario, assignments(arguments.set), source="--set")
+    scenario = with_parameters(scenario, parameters_set(scenario, arguments.set), source="--set")
     if arguments.toml:
         print(to_toml(scenario), end="")
     elif arguments.json:

@@ -5,14 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.catalogue import LIBRARY, PLANS, by_name, text_of
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.files import cost_parameters, load_costs
-from ckptsim.scenarios.planning import Plan, load_plan, scenarios_of, size_of
+from ckptsim.scenarios.files import cost_parameters, load_costs, parse
+from ckptsim.scenarios.planning import (
+    Plan,
+    is_plan,
+    load_plan,
+    plan_from,
+    scenarios_of,
+    size_of,
+)
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import (
     add_limit_arguments,
@@ -22,7 +31,7 @@ from ckptsim.sim.cli.options import (
 )
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
-from ckptsim.sim.cli.subject import add_costs_argument
+from ckptsim.sim.cli.subject import add_costs_argument, parameters_set, positive
 
 EXAMPLES = """examples:
   ckptsim sweep upload_latency --out out/uploads
@@ -30,6 +39,8 @@ EXAMPLES = """examples:
   ckptsim sweep my_plan.toml --out out/mine --master spark://host:7077
   ckptsim sweep store_knee --costs out/measure-store/costs.toml --out out/knee
   ckptsim sweep my_plan.toml --out out/mine --report      # and the page, in one go
+  ckptsim sweep my_plan.toml --set 'job.vertices[keyed].state=2 GB'
+  ckptsim sweep job.toml --vary 'execution.checkpointing.interval=1 s,5 s' --replications 3
   ckptsim report out/mine
 
 The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
@@ -39,7 +50,28 @@ _MANY_RUNS = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("plan", metavar="PLAN", help="a plan's name or the path of its file")
+    parser.add_argument(
+        "plan",
+        metavar="PLAN|SCENARIO",
+        help="a plan's name or the path of its file; with --vary also a scenario's",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="set a parameter at all points, by its path or Flink's name; may be repeated",
+    )
+    parser.add_argument(
+        "--vary",
+        action="append",
+        default=[],
+        metavar="PATH=A,B,...",
+        help="sweep these values too, in each combination with others; may be repeated",
+    )
+    parser.add_argument(
+        "--replications", type=positive, metavar="N", help="runs of each point; default: the plan's"
+    )
     parser.add_argument(
         "--out", type=output_folder, metavar="DIR", help="default: out/NAME of the plan"
     )
@@ -66,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ckptsim.analysis.tables.store import SweepStore
 
     settings = spark_settings(arguments)
-    plan = load_plan(arguments.plan)
+    plan = _plan(arguments)
     if arguments.costs is not None:
         plan = with_costs(plan, load_costs(arguments.costs))
     out = arguments.out or Path("out") / plan.name
@@ -109,6 +141,46 @@ def run(arguments: argparse.Namespace) -> int:
         )
         print(f"next: ckptsim report {out}" if page is None else f"report: {page}")
     return EXIT_VIOLATED if found.errors or found.violated else EXIT_FINE
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    """Return the plan that is named, or one of the scenario that is varied, as it was asked for.
+
+    Raises ScenarioError for parameters and values that cannot be.
+    """
+    plan = _of_scenario(arguments.plan) if arguments.vary else None
+    plan = plan or load_plan(arguments.plan)
+    if arguments.replications is not None:
+        plan = replace(plan, replications=arguments.replications, seeds=())
+    overrides: dict[str, object] = {}
+    grid: dict[str, tuple[object, ...]] = {}
+    for scenario in scenarios_of(plan):
+        overrides |= parameters_set(scenario, arguments.set)
+        grid |= _axes(scenario, arguments.vary)
+    twice = [path for path in (*overrides, *grid) if path in plan.axes]
+    twice += [path for path in overrides if path in grid]
+    if twice:
+        raise UserError(f"--set, --vary: found {twice[0]}, which is swept already")
+    own = {path: value for path, value in plan.overrides.items() if path not in grid}
+    return replace(plan, overrides={**own, **overrides}, grid={**plan.grid, **grid})
+
+
+def _of_scenario(name: str) -> Plan | None:
+    """Return a plan of a scenario without any axis yet; None for the name of a plan."""
+    source, text = text_of(name, PLANS, LIBRARY)
+    document = parse(text, source)
+    if is_plan(document):
+        return None
+    return plan_from({"name": by_name(name).name, "scenario": name}, source="--vary")
+
+
+def _axes(scenario: Scenario, words: Sequence[str]) -> dict[str, tuple[object, ...]]:
+    """Return the values of each path that `--vary` sweeps."""
+    if not words:
+        return {}
+    from ckptsim.sim.infer.change import axis_of, read_values
+
+    return dict(axis_of(scenario, option, texts) for option, texts in read_values(words).items())
 
 
 def _report(out: Path, session: Any) -> Path:

@@ -1,6 +1,6 @@
 """Which interval of checkpoints costs least, from simulated runs and simulated failures."""
 
-from ckptsim.sim.infer.advice.advice import Advisor, around_the_least, grid_s
+from ckptsim.sim.infer.advice.advice import RUNS_OF_A_POINT, Advisor, around_the_least, grid_s
 from ckptsim.sim.infer.advice.curve import (
     SCATTER,
     Failures,
@@ -10,11 +10,13 @@ from ckptsim.sim.infer.advice.curve import (
     flat_s,
     frontier_of,
     optimum_s,
+    shortest_s,
     young_s,
 )
 from ckptsim.sim.infer.advice.day import read_load
 
 __all__ = [
+    "RUNS_OF_A_POINT",
     "SCATTER",
     "Advisor",
     "Failures",
@@ -27,5 +29,6 @@ __all__ = [
     "grid_s",
     "optimum_s",
     "read_load",
+    "shortest_s",
     "young_s",
 ]

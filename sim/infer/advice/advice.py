@@ -24,8 +24,8 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Checkpointing, FixedDelay, Job, Mode, Recovery
 from ckptsim.scenarios.job.faults import CrashTask
 from ckptsim.sim.infer.advice.budget import records_per_s
-from ckptsim.sim.infer.advice.curve import Failures, Point, young_s
-from ckptsim.sim.infer.advice.day import WHOLE_DAY, LoadPeriod, loaded, mean_of
+from ckptsim.sim.infer.advice.curve import Failures, Point, shortest_s, young_s
+from ckptsim.sim.infer.advice.day import DAY_S, WHOLE_DAY, LoadPeriod, loaded, mean_of
 from ckptsim.sim.infer.advice.failing import afterwards_ns, can_make_up, caught_up_s, replayable
 from ckptsim.sim.infer.measures import WARM_UP, predicted
 from ckptsim.sim.rows import RecoveryRow, RunResult
@@ -41,6 +41,8 @@ _CHECKPOINTS = 7
 _SEEN = 3
 _LONGEST_S = 3600.0
 _EARLY, _LATE = 2, 4
+RUNS_OF_A_POINT = 2 + _EARLY + _LATE
+"""Runs that a point takes for each part of the day: two without failures, and those with one."""
 _BEFORE = 3
 # Neighbouring intervals differ by this factor; the records that a point may take to simulate.
 _RATIO = 1.6
@@ -53,6 +55,7 @@ class Advisor:
 
     parts: of a day, with their loads; what an interval comes to is the mean over the day.  A
     failure strikes at any time of it, so it costs in the mean what it costs in each part.
+    ran: is called after each run.
     """
 
     def __init__(
@@ -62,10 +65,12 @@ class Advisor:
         *,
         seed: int = 1,
         parts: Sequence[LoadPeriod] = WHOLE_DAY,
+        ran: Callable[[], object] = int,
     ) -> None:
         self._scenarios = [(part.share, loaded(scenario, part.factor)) for part in parts]
         self.failures = failures
         self._seed = seed
+        self._ran = ran
         self._points: dict[tuple[Mode, float], Point] = {}
 
     def point(self, mode: Mode, interval_s: float) -> Point:
@@ -73,27 +78,24 @@ class Advisor:
         key = mode, interval_s
         if key not in self._points:
             found = [
-                (share, _Runs(one, self.failures, self._seed).point(mode, interval_s))
+                (share, _Runs(one, self.failures, self._seed, self._ran).point(mode, interval_s))
                 for share, one in self._scenarios
             ]
             self._points[key] = mean_of(found)
         return self._points[key]
 
-    def curve(
-        self, mode: Mode, intervals_s: Sequence[float], tick: Callable[[], object] = int
-    ) -> list[Point]:
+    def curve(self, mode: Mode, intervals_s: Sequence[float]) -> list[Point]:
         """Return the points of a mode, by interval."""
-        found = []
-        for interval_s in sorted(intervals_s):
-            found.append(self.point(mode, interval_s))
-            tick()
-        return found
+        return [self.point(mode, interval_s) for interval_s in sorted(intervals_s)]
 
 
 class _Runs:
     """The runs of a job at one load."""
 
-    def __init__(self, scenario: Scenario, failures: Failures, seed: int) -> None:
+    def __init__(
+        self, scenario: Scenario, failures: Failures, seed: int, ran: Callable[[], object]
+    ) -> None:
+        self._ran = ran
         self._scenario = scenario
         self._failures = failures
         self._seed = seed
@@ -130,6 +132,7 @@ class _Runs:
             undone_s=undone_s,
             undone_most_records=max((row.records_reprocessed for _, row in undone), default=0),
             in_flight_bytes=found.persisted_bytes.get("median", 0.0),
+            written_bytes_per_day=found.written_bytes * DAY_S / effective_s,
             cost=loss_s / effective_s + (failures.restart_s + undone_s) / failures.mtbf_s,
             caught_up_s=math.fsum(s * time_s for s, time_s in known) if all_known else None,
             caught_up_most_s=max(time_s for _, time_s in known) if all_known else None,
@@ -179,7 +182,7 @@ class _Runs:
         interval_ns = _YEARS_NS if interval_s is None else round(interval_s * _SECOND_NS)
         checkpointing = _in_mode(job.checkpointing, mode, interval_ns)
         restart = FixedDelay(delay_ns=round(self._failures.restart_s * _SECOND_NS))
-        last = next(v for v in reversed(job.vertices) if not v.is_source)
+        last = next(v for v in reversed(job.spelled_out().vertices) if not v.is_source)
         model = replace(
             job,
             checkpointing=checkpointing,
@@ -194,7 +197,10 @@ class _Runs:
                 model = replace(model, vertices=vertices, recovery=Recovery(timed=True))
             at_ns = round(crash_s * _SECOND_NS)
             faults = (CrashTask(vertex=last.name, subtask=0, at_ns=at_ns),)
-        return run_world(replace(self._scenario, model=model, faults=faults), seed=self._seed)
+        scenario = replace(self._scenario, model=model, faults=faults)
+        result = run_world(scenario, seed=self._seed, judged=False)
+        self._ran()
+        return result
 
 
 def _phases(effective_s: float, early: float) -> Iterator[tuple[float, float]]:
@@ -252,10 +258,14 @@ def around_the_least(
 def grid_s(job: Job, first: Point, failures: Failures, *, count: int) -> list[float]:
     """Return intervals about the best one on paper, as far as runs of them take seconds.
 
-    first: a point that says what a checkpoint costs and how long it lasts.
+    first: a point that says what a checkpoint costs and how long it lasts.  Of the intervals that
+    are too short for a break between two checkpoints there is one, as all come to the same.
     """
-    centre = max(young_s(first.loss_s, failures.mtbf_s), first.duration_s, 0.05)
+    shortest = max(shortest_s(first.duration_s), 0.05)
+    centre = max(young_s(first.loss_s, failures.mtbf_s), shortest)
+    below = math.floor(math.log(centre / shortest, _RATIO)) + 1
+    least = centre / _RATIO ** min(below, count // 2)
     # All runs of a point together are some 35 intervals.
     longest = _RECORDS / 35 / max(1.0, records_per_s(job))
-    found = [centre * _RATIO ** (number - count // 2) for number in range(count)]
+    found = [least * _RATIO**number for number in range(count)]
     return [interval for interval in found if interval <= longest] or [min(found)]

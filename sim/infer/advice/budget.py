@@ -5,14 +5,17 @@ How much a run costs is the number of records that all tasks process together, g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.advice.loads import arriving
+from ckptsim.sim.infer.measures import WARM_UP, behind_warm_up
 from ckptsim.sim.job.buffers.constants import CONSTANTS, step_ns
 from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.rows import RunResult
 
 _SECOND_NS = 1_000_000_000
 # Records per run: some 3 s on one core, measured on the shipped recordings; and what is the most
@@ -40,6 +43,25 @@ def bounded(scenario: Scenario) -> Scenario:
     return replace(
         scenario, model=replace(job, checkpointing=checkpointing, duration_ns=longest_ns)
     )
+
+
+def lengthened(scenario: Scenario, results: Sequence[RunResult]) -> Scenario | None:
+    """Return a scenario with time for checkpoints behind the warm-up, which its runs lacked.
+
+    None where they had some, where something other than the clock ended a run, and where a longer
+    run would take minutes.
+    """
+    job = cast("Job", scenario.model)
+    out_of_time = all(result.run.ended_ns >= job.duration_ns for result in results)
+    if not job.checkpointing.enabled or not out_of_time or any(map(behind_warm_up, results)):
+        return None
+    known_ns = [row.duration_ns or 0 for result in results for row in result.checkpoints]
+    each_ns = max([job.checkpointing.interval_ns, *known_ns])
+    wanted_ns = max(2 * job.duration_ns, (WARM_UP + LEAST_CHECKPOINTS) * each_ns)
+    longest_ns = round(MOST_RECORDS / max(1.0, records_per_s(job)) * _SECOND_NS)
+    if min(wanted_ns, longest_ns) <= job.duration_ns:
+        return None
+    return replace(scenario, model=replace(job, duration_ns=min(wanted_ns, longest_ns)))
 
 
 def records_per_s(job: Job) -> float:

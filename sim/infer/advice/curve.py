@@ -17,6 +17,9 @@ from ckptsim.scenarios.job import Mode
 
 SCATTER = 0.04
 """Costs are one that differ by less of what an interval can change: six failures scatter by it."""
+# Checkpoints are back to back that leave less of the interval between the end of one and the next.
+# Assumption: durations vary by so much, and what else uses the storage needs some of it.
+_BREAK = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,7 @@ class Point:
     interval_s: that was set; effective_s: that is reached, since a checkpoint may outlast it.
     loss_s: what one checkpoint costs the job.  undone_s: what a failure undoes in the mean, as time
     that it takes to do again; undone_most_records: the most of the simulated failures.
+    written_bytes_per_day: state and data in flight.
     cost: share of the time that is lost.  caught_up_s, caught_up_most_s: from a failure until no
     record is late, in the mean and at most; None where no source has a rate that can be made up
     for, or where it did not come.
@@ -48,8 +52,22 @@ class Point:
     undone_most_records: int
     in_flight_bytes: float
     cost: float
+    written_bytes_per_day: float = 0.0
     caught_up_s: float | None = None
     caught_up_most_s: float | None = None
+
+    @property
+    def is_back_to_back(self) -> bool:
+        """Return whether one checkpoint follows another with next to no break."""
+        return self.effective_s - self.duration_s < _BREAK * self.effective_s
+
+
+def shortest_s(duration_s: float) -> float:
+    """Return the shortest interval that leaves a break after checkpoints of a duration.
+
+    Twice the least break, as durations depend on the interval.
+    """
+    return duration_s / (1 - 2 * _BREAK)
 
 
 def young_s(loss_s: float, mtbf_s: float) -> float:
@@ -66,8 +84,13 @@ def daly_s(loss_s: float, mtbf_s: float) -> float:
 
 
 def best_of(points: Sequence[Point], *, allowed: Callable[[Point], bool]) -> Point | None:
-    """Return the point of least cost among those that are allowed; of equal ones the longest."""
+    """Return the point of least cost among those that are allowed; of equal ones the longest.
+
+    Checkpoints back to back keep the storage busy all day, so they are taken only where nothing
+    else is allowed.
+    """
     found = [point for point in points if allowed(point)]
+    found = [point for point in found if not point.is_back_to_back] or found
     return min(found, key=lambda one: (one.cost, -one.effective_s), default=None)
 
 
@@ -82,7 +105,10 @@ def flat_s(
     fixed = failures.restart_s / failures.mtbf_s
     most = best.cost + SCATTER * (best.cost - fixed)
     place = points.index(best)
-    alike = [allowed(point) and point.cost <= most for point in points]
+    alike = [
+        allowed(point) and point.cost <= most and point.is_back_to_back == best.is_back_to_back
+        for point in points
+    ]
     first = max((i + 1 for i in range(place) if not alike[i]), default=0)
     last = min((i - 1 for i in range(place, len(points)) if not alike[i]), default=len(points) - 1)
     return points[first].effective_s, points[last].effective_s

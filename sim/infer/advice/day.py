@@ -13,6 +13,7 @@ from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.advice.curve import Point
 
+DAY_S = 86_400
 _DAY_MIN = 24 * 60
 _STEP = re.compile(r"(\d{1,2}):(\d{2})=(\d{1,4}(?:\.\d{1,6})?)(%?)")
 _MOST_PARTS = 12
@@ -89,6 +90,7 @@ def mean_of(points: Sequence[tuple[float, Point]]) -> Point:
         undone_s=mean(lambda p: p.undone_s),
         undone_most_records=max(p.undone_most_records for _, p in points),
         in_flight_bytes=mean(lambda p: p.in_flight_bytes),
+        written_bytes_per_day=mean(lambda p: p.written_bytes_per_day),
         cost=mean(lambda p: p.cost),
         caught_up_s=None
         if any(time_s is None for _, time_s in late)

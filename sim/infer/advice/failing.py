@@ -13,6 +13,7 @@ from statistics import median
 from typing import cast
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import FixedDelay, Job, Recovery, Vertex
 from ckptsim.scenarios.job.faults import CrashTask
@@ -65,12 +66,12 @@ def failure_of(job: Job, vertex: str | None, *, restart_ns: int) -> Failure:
 
     Raises ScenarioError for a name that no vertex has.
     """
-    names = [one.name for one in job.vertices]
+    vertices = job.spelled_out().vertices
+    names = [one.name for one in vertices]
     if vertex is None:
-        vertex = next(v.name for v in reversed(job.vertices) if not v.is_source)
+        vertex = next(v.name for v in reversed(vertices) if not v.is_source)
     elif vertex not in names:
-        expected = f"the name of a vertex: {', '.join(names)}"
-        raise ScenarioError([Problem("--failure", f'"{vertex}"', expected)])
+        raise ScenarioError([Problem("--failure", f'"{vertex}"', one_of(vertex, names))])
     return Failure(vertex=vertex, restart_ns=restart_ns)
 
 

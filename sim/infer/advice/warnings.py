@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.dialect import units
+from ckptsim.scenarios.job import Job, Mode
+from ckptsim.sim.infer.advice.curve import Failures, Point
 from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.verdict import ENOUGH_CHECKPOINTS
 from ckptsim.sim.recording import Recording
@@ -44,6 +46,26 @@ def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
         )
     if recording is not None:
         yield from _of_recording(job, recording)
+
+
+def transaction_warnings(job: Job, point: Point, failures: Failures) -> Iterator[str]:
+    """Yield what is lost where a transaction ends before a failure is over.
+
+    A transaction is open from one checkpoint to the commit after the next one; a failure before
+    that commit adds the restart.
+    """
+    timeout_ns = job.costs.transaction_timeout_ns
+    if timeout_ns is None or point.mode is Mode.AT_LEAST_ONCE:
+        return
+    needed_s = point.effective_s + point.duration_s + failures.restart_s
+    if timeout_ns < needed_s * 1e9:
+        yield (
+            f"the transaction time-out of {units.write(timeout_ns, units.DURATION_UNITS)} is"
+            " shorter than interval + duration + restart:"
+            f" {point.effective_s:,.1f} s + {point.duration_s:,.1f} s + {failures.restart_s:,.1f} s"
+            f" = {needed_s:,.0f} s. A failure between completion and commit then loses what the"
+            " checkpoint covers. Raise job.costs.transaction_timeout above that sum"
+        )
 
 
 def _at_highest(job: Job) -> Job:

@@ -1,5 +1,11 @@
 """Changes of a job by option: the engine's own names, or ours, from a scenario to a scenario."""
 
-from ckptsim.sim.infer.change.change import changed, read_change
+from ckptsim.sim.infer.change.change import (
+    axis_of,
+    changed,
+    parameters_of,
+    read_change,
+    read_values,
+)
 
-__all__ = ["changed", "read_change"]
+__all__ = ["axis_of", "changed", "parameters_of", "read_change", "read_values"]

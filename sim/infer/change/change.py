@@ -1,18 +1,21 @@
-"""Changes of a job by option: the engine's own names, or ours, from a scenario to a scenario.
+"""The one language of options: the engine's own names, or ours, from a scenario to a scenario.
 
 `execution.checkpointing.interval=500 ms` is an option of the engine; `source.NAME.rate=3900 /s`,
 `vertex.NAME.parallelism=4` and `vertex.NAME.KEY=VALUE` name a vertex, `parallelism.default` all of
-them; everything that begins with `job.` is a path of ours.
+them.  A path such as `job.vertices[NAME].state` is ours, and the last key of one is enough where no
+other path ends with it: `interval`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.dialect import suggestion, units
+from ckptsim.scenarios.describe import describe
+from ckptsim.scenarios.dialect import one_of, suggestion, units
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import Checkpointing, Job, Mode, Network
 from ckptsim.scenarios.planning import assignments, with_parameters
@@ -22,6 +25,9 @@ from ckptsim.sim.infer.topology import bare_name
 from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
 
 Read = Callable[[object], Any]
+_UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")
+_VERTEX = re.compile(r"^job\.vertices\[([0-9]+)\]")
+_TABLE = re.compile(r"[.\[]")
 _CHECKPOINTS = "execution.checkpointing."
 # The engine's name -> our key of the table of checkpoints, how it reads, its least value.
 _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
@@ -78,15 +84,120 @@ def read_change(words: Sequence[str], flag_: str = "--set") -> dict[str, str]:
     return found
 
 
+def read_values(words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the values of each option that words such as `job.machine.cores=2,4` vary.
+
+    Raises ScenarioError as `read_change` does.
+    """
+    found = read_change(words, "--vary")
+    return {option: [part.strip() for part in text.split(",")] for option, text in found.items()}
+
+
 def changed(scenario: Scenario, change: Mapping[str, str]) -> Scenario:
     """Return a scenario with options set, in the order of the engine's meaning, not of the words.
 
     change: option -> value as a text, both as in a configuration file of the engine.
     Raises ScenarioError with every option that is not known and every value that is none.
     """
+    theirs, ours = _sorted(scenario, change)
+    if theirs:
+        scenario = _with_options(scenario, theirs, ours)
+    if not ours:
+        return scenario
+    words = assignments([f"{path}={value}" for path, value in ours.items()])
+    return with_parameters(scenario, words, source="--set")
+
+
+def parameters_of(scenario: Scenario, words: Sequence[str]) -> dict[str, object]:
+    """Return what words of either language set, as values by paths of ours.
+
+    What the engine's names come to is read from the scenario that they make.
+    Raises ScenarioError as `changed` does; values at paths are judged when they are set.
+    """
+    theirs, ours = _sorted(scenario, read_change(words))
+    found: dict[str, object] = {}
+    if theirs:
+        job = cast("Job", scenario.model)
+        before = {one.path: one.value for one in describe(scenario)}
+        for one in describe(_with_options(scenario, theirs, ours)):
+            if one.value != before.get(one.path):
+                found[_by_name(job, one.path)] = one.value
+    return found | assignments([f"{path}={value}" for path, value in ours.items()])
+
+
+def axis_of(
+    scenario: Scenario, option: str, values: Sequence[str]
+) -> tuple[str, tuple[object, ...]]:
+    """Return the path that an option of either language varies, and its values there.
+
+    Raises ScenarioError as `parameters_of` does, and for an option that sets several parameters.
+    """
+    found = [parameters_of(scenario, [f"{option}={value}"]) for value in values]
+    paths = list(dict.fromkeys(path for one in found for path in one))
+    if len(paths) != 1:
+        says = f"values that set {', '.join(paths)}" if paths else "values that change nothing"
+        raise ScenarioError([Problem(f"--vary {option}", says, "those of one parameter")])
+    as_it_is = {one.path: one.value for one in describe(scenario)}
+    if isinstance(scenario.model, Job):
+        as_it_is = {_by_name(scenario.model, path): value for path, value in as_it_is.items()}
+    return paths[0], tuple(one.get(paths[0], as_it_is.get(paths[0])) for one in found)
+
+
+def _by_name(job: Job, path: str) -> str:
+    """Return a path with the name of a vertex in place of its index."""
+    return _VERTEX.sub(lambda found: f"job.vertices[{job.vertices[int(found[1])].name}]", path)
+
+
+def _sorted(scenario: Scenario, change: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the engine's options of a change, and the paths of ours.
+
+    Raises ScenarioError for an option that is none of both.
+    """
+    theirs: dict[str, str] = {}
+    ours: dict[str, str] = {}
+    problems: list[Problem] = []
+    described = describe(scenario)
+    tables = dict.fromkeys(_TABLE.split(one.path)[0] for one in described)
+    is_job = isinstance(scenario.model, Job)
+    for option, value in change.items():
+        is_theirs = option in OPTIONS or option.startswith(("source.", "vertex."))
+        if is_theirs and is_job:
+            theirs[option] = value
+        elif _TABLE.split(option)[0] in tables:
+            ours[option] = value
+        else:
+            ends = [one.path for one in described if _ends_with(one.path, option)]
+            if len(ends) == 1:
+                ours[ends[0]] = value
+            else:
+                problems.append(_unknown(option, ends, list(tables), is_job=is_job))
+    if problems:
+        raise ScenarioError(problems)
+    return theirs, ours
+
+
+def _ends_with(path: str, key: str) -> bool:
+    last = path.rpartition(".")[2]
+    return key in (last, _UNIT.sub("", last))
+
+
+def _unknown(option: str, ends: Sequence[str], tables: Sequence[str], *, is_job: bool) -> Problem:
+    """Return the problem of an option that is not known, or of a key that several paths have."""
+    if ends:
+        return Problem("--set", f'"{option}"', one_of(option, ends))
+    hint = suggestion(option, [*(OPTIONS if is_job else ()), *tables])
+    known = f"a path that begins with one of {', '.join(tables)}"
+    if is_job:
+        known = "an option that the simulation knows, or a path such as job.network.segment"
+    elif option in OPTIONS:
+        known += ", as only jobs have the engine's options"
+    return Problem("--set", f'"{option}"', known + hint)
+
+
+def _with_options(scenario: Scenario, change: Mapping[str, str], ours: dict[str, str]) -> Scenario:
+    """Return a job with the engine's options set; what is better set by a path goes to `ours`."""
     job = cast("Job", scenario.model)
     problems: list[Problem] = []
-    ours: dict[str, str] = {}
     for option, value in change.items():
         job = _one(job, (option, value), ours, problems)
     job = replace(job, checkpointing=_mode(job.checkpointing, change, problems))
@@ -94,22 +205,15 @@ def changed(scenario: Scenario, change: Mapping[str, str]) -> Scenario:
         problems = [Problem(f"job.{p.path}", p.found, p.expected) for p in job.problems()]
     if problems:
         raise ScenarioError(problems)
-    found = replace(scenario, model=job)
-    if not ours:
-        return found
-    words = assignments([f"{path}={value}" for path, value in ours.items()])
-    return with_parameters(found, words, source="--set")
+    return replace(scenario, model=job)
 
 
 def _one(
     job: Job, assignment: tuple[str, str], ours: dict[str, str], problems: list[Problem]
 ) -> Job:
-    """Return a job with one option set; paths of ours are put aside, the mode comes last."""
-    option, value = assignment
+    """Return a job with one option set, but for the mode, which comes last."""
+    option = assignment[0]
     if option in (*_UNALIGNED, _MODE):
-        return job
-    if option.startswith("job."):
-        ours[option] = value
         return job
     if option.startswith(("source.", "vertex.")):
         return _of_vertex(job, assignment, ours, problems)
@@ -119,12 +223,7 @@ def _one(
         found = _read(assignment, whole, 1, problems)
         names = [vertex.name for vertex in job.vertices]
         return job if found is None else with_parallelism(job, dict.fromkeys(names, found))
-    if option == _FLUSHES or option in _NETWORK:
-        return replace(job, network=_network(job.network, assignment, problems))
-    hint = suggestion(option, OPTIONS)
-    expected = f"an option that the simulation knows, or a path such as job.network.segment{hint}"
-    problems.append(Problem("--set", f'"{option}"', expected))
-    return job
+    return replace(job, network=_network(job.network, assignment, problems))
 
 
 def _of_checkpoints(job: Job, assignment: tuple[str, str], problems: list[Problem]) -> Job:
@@ -198,19 +297,18 @@ def _of_vertex(
     names = [v.name for v in job.vertices if kind == "vertex" or v.is_source]
     name = name if name in names else bare_name(name)
     if name not in names:
-        hint = suggestion(name, names)
-        problems.append(Problem(f"--set {option}", f'"{name}"', f"the name of a {kind}{hint}"))
+        problems.append(Problem(f"--set {option}", f'"{name}"', one_of(name, names)))
         return job
     if key == "parallelism":
         count = _read(assignment, whole, 1, problems)
         return job if count is None else with_parallelism(job, {name: count})
-    index = next(i for i, vertex in enumerate(job.vertices) if vertex.name == name)
+    index = [vertex.name for vertex in job.vertices].index(name)
     if key in ("state", "state_bytes"):
         size = units.parse(value, units.SIZE_UNITS)
         size = _read(assignment, size_bytes, 0, problems) if size is None else size
         return job if size is None else _with_state(job, index, size)
     as_fast_as_it_can = key == "rate" and value.strip().lower() in ("none", "unlimited", "null")
-    ours[f"job.vertices[{index}].{key}"] = "none" if as_fast_as_it_can else value
+    ours[f"job.vertices[{name}].{key}"] = "none" if as_fast_as_it_can else value
     return job
 
 

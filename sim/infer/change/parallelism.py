@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ckptsim.scenarios.job import Input, Job, Partitioner, PlacementKind, Vertex
+from ckptsim.scenarios.job.graph import row_names
 from ckptsim.sim.infer.tasks.keys import key_group_shares
 
 
@@ -23,6 +24,7 @@ def with_parallelism(job: Job, wanted: Mapping[str, int]) -> Job:
         for vertex in job.vertices
     ]
     counts = {vertex.name: vertex.parallelism for vertex in vertices}
+    counts |= {name: vertex.parallelism for vertex in vertices for name in row_names(vertex)}
     joined = [
         replace(v, inputs=tuple(_joined(one, v, counts[one.upstream]) for one in v.inputs))
         for v in vertices

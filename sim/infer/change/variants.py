@@ -11,10 +11,10 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.advice.budget import bounded
+from ckptsim.sim.infer.advice.day import DAY_S
 from ckptsim.sim.infer.change.change import changed
 from ckptsim.sim.infer.measures import LastPart, Measures
 
-_DAY_S = 86_400
 _MS = 1e6
 # More variants than anybody compares in one table; a sweep is the place for more.
 _MOST = 64
@@ -84,11 +84,9 @@ def price_of(scenario: Scenario, measures: Measures) -> Price:
         job.checkpointing.interval_ns / 1e9,
         duration_s + job.checkpointing.min_pause_ns / 1e9,
     )
-    in_flight = measures.persisted_bytes.get("median", 0.0)
-    state = sum(one.state_bytes or 0.0 for one in measures.vertices.values())
     return Price(
-        in_flight_bytes=in_flight,
-        written_bytes_per_day=(state + in_flight) * _DAY_S / interval_s,
+        in_flight_bytes=measures.persisted_bytes.get("median", 0.0),
+        written_bytes_per_day=measures.written_bytes * DAY_S / interval_s,
         done_again_s=interval_s + duration_s,
     )
 
@@ -97,7 +95,7 @@ def why(before: Measures, after: Measures) -> str:
     """Return in one sentence which part of a checkpoint moved, of the subtask that is last."""
     old, new = before.last, after.last
     if old is None or new is None:
-        return "no checkpoint was completed"
+        return "no checkpoint was completed after the warm-up"
     was = parts_of(old)
     moved, now = max(parts_of(new).items(), key=lambda part: abs(part[1] - was[part[0]]))
     change = f"{moved} {was[moved]:,.0f} -> {now:,.0f} ms"

@@ -16,6 +16,7 @@ from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
 from ckptsim.sim.job.oracle.buffers.journal import JournaledOracle
+from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
 from ckptsim.sim.job.vocabulary import BUFFERS as VOCABULARY
 from ckptsim.sim.kernel import Environment, parse_ties
@@ -48,7 +49,9 @@ def _run(
     spec: RunSpec, env: Environment, job: Job, restored: JobCheckpoint | None
 ) -> DataflowWorld:
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
-    observer = BufferOracle if spec.watch is None else JournaledOracle
+    observer: type[BufferObserver] = BufferOracle if spec.watch is None else JournaledOracle
+    if not spec.judged:
+        observer = BufferObserver
     world = DataflowWorld(
         env, job, protocol=spec.cores, faults=faults, observer=observer, restored=restored
     )

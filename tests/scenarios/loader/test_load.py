@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario, ScenarioError, dialect, loads, scenario_key
 from ckptsim.scenarios.files import human, plain, read
+from ckptsim.scenarios.planning import METRICS
 from tests.scenarios.loader.toy import LINKS, Crash, Medium, Node, Spread, Toy
 
 HEAD = 'name = "x"\nlink = "toy"\nsays = "a test"\n'
@@ -164,6 +165,9 @@ def test_what_is_written_is_read_back(amount: int, scale: Mapping[str, int]) -> 
         ("3ms", dialect.DURATION_UNITS, 3_000_000),
         ("2 µs", dialect.DURATION_UNITS, 2_000),
         (" 7 h ", dialect.DURATION_UNITS, 25_200_000_000_000),
+        ("3 min 59 s", dialect.DURATION_UNITS, 239_000_000_000),
+        ("1h30min", dialect.DURATION_UNITS, 5_400_000_000_000),
+        ("1 min 0.5 s", dialect.DURATION_UNITS, 60_500_000_000),
         ("0 ns", dialect.DURATION_UNITS, 0),
         ("32 KiB", dialect.SIZE_UNITS, 32_768),
         ("32 kB", dialect.SIZE_UNITS, 32_000),
@@ -183,7 +187,7 @@ def test_quantities(text: str, scale: Mapping[str, int], amount: int) -> None:
     [
         *("", "5", "s", "-1 s", "+1 s", "1 e3 s", "1e3 s", "1,5 s", ".5 s", "1. s", "1 s s"),
         *("1 S", "1 sec", "0.5 ns", "1 KiB", "inf s", "nan s", "٣ s", "1 s/s", "0x1 s", "1_000 s"),
-        "9" * 31 + " s",
+        *("9" * 31 + " s", "5 ms 1 s", "1 s 1 s", "1 h 30", "1 h min"),
     ],
 )
 def test_what_is_no_duration(text: str) -> None:
@@ -201,3 +205,27 @@ def test_literals_are_short_and_printable(value: object) -> None:
 def test_enormous_integers_are_shown() -> None:
     """Integers of more digits than Python prints are shown by their size."""
     assert dialect.shown(1 << 100_000) == "an integer of 100001 bits"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("completed_checkpoints", "checkpoints_completed"),
+        ("latency_p95", "p95_latency_ns"),
+        ("recovery", "recovery_ns"),
+        ("downtime_sn", "downtime_ns"),
+        ("nonsense", None),
+    ],
+)
+def test_a_name_is_suggested_whatever_the_order_of_its_parts(word: str, meant: str | None) -> None:
+    """The likeliest of the metrics is suggested, and none for a word that resembles none."""
+    hint = "" if meant is None else f', did you mean "{meant}"?'
+    assert dialect.suggestion(word, METRICS) == hint
+
+
+def test_where_a_name_is_not_known_the_known_ones_are_listed() -> None:
+    """A dozen of them at most, and the likeliest."""
+    names = [f"stage{number}" for number in range(20)]
+    said = dialect.one_of("stag7", names)
+    assert said.startswith('one of "stage0", "stage1", ')
+    assert said.endswith('"stage11" and 8 more, did you mean "stage7"?')

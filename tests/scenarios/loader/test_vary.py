@@ -51,6 +51,19 @@ def test_items_are_set_by_index_or_all_at_once() -> None:
     assert (both.nodes[1].records, both.instants_ns) == (6, (1000, 2))
 
 
+def test_items_that_have_a_name_are_set_by_it() -> None:
+    """A name in brackets leads to the item; problems there are told by the name."""
+    assert [n.records for n in _model({"toy.nodes[b].records": 5}).nodes] == [10, 5]
+    assert _problems({"toy.nodes[zz].records": 5}) == [
+        'parameters: toy.nodes: found "zz", expected one of "a", "b"'
+    ]
+    assert _problems({"toy.nodes[b].recrds": 5})[0].startswith("parameters: toy.nodes[b].recrds: ")
+    assert _problems({"toy.nodes[b].records": 0})[0].startswith("parameters: toy.nodes[b].records")
+    assert _problems({"toy.timer[b].records": 5}) == [
+        'parameters: toy.timer: found "b", expected an index or a key'
+    ]
+
+
 def test_alternatives_are_begun_anew_by_their_kind() -> None:
     """Setting the kind drops the other keys; setting it to what it is keeps them."""
     changed = _model({"toy.delay.delay": "7 ns", "toy.delay.kind": "fixed"})

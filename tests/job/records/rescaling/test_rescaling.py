@@ -138,7 +138,7 @@ def rescale(vertex: str, parallelism: int = 2) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (job(rescale("other")), "the name of a vertex"),
+        (job(rescale("other")), 'found "other", expected one of "'),
         (forgetful(job(rescale("source")), "records"), "a source that remembers"),
         (forgetful(job(rescale("source")), "buffers"), "a source that remembers"),
         (job(rescale("sink", 0)), "1 to 128"),
