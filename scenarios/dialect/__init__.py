@@ -30,7 +30,10 @@ from ckptsim.scenarios.dialect.units import (
     BYTE_RATE_UNITS,
     DURATION_UNITS,
     SIZE_UNITS,
+    duration_text,
+    listed,
     parse,
+    size_text,
     write,
 )
 
@@ -54,7 +57,9 @@ __all__ = [
     "Real",
     "Text",
     "Whole",
+    "duration_text",
     "human_table",
+    "listed",
     "nothing_renamed",
     "parse",
     "placed",
@@ -63,6 +68,7 @@ __all__ = [
     "read_keys",
     "schema",
     "shown",
+    "size_text",
     "suggestion",
     "write",
 ]
