@@ -57,10 +57,12 @@ def parse(text: str, units: Mapping[str, int]) -> int | None:
 def write(amount: int, units: Mapping[str, int]) -> str:
     """Return the quantity in the largest unit that gives a whole number; `parse` reads it back."""
     fitting = (unit for unit, size in units.items() if amount % size == 0)
-    unit = list(units)[-1] if amount == 0 else next(fitting)
+    nothing = "s" if "s" in units else list(units)[-1]
+    unit = nothing if amount == 0 else next(fitting)
     return f"{amount // units[unit]} {unit}"
 
 
+_NANOSECONDS = re.compile(r"\b([0-9]{1,20}) ns\b")
 _TIME_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 _HOUR_S = 3_600
 
@@ -80,6 +82,11 @@ def duration_text(time_ns: float) -> str:
         parts += [f"{count:.0f} {unit}"] * bool(count)
     seconds = f"{left:.2f}".rstrip("0").rstrip(".")
     return " ".join([*parts, *([f"{seconds} s"] if float(seconds) else [])])
+
+
+def in_units(text: str) -> str:
+    """Return a text with the units of people where it counts nanoseconds, as a trace does."""
+    return _NANOSECONDS.sub(lambda found: duration_text(int(found[1])), text)
 
 
 def size_text(size_bytes: float) -> str:

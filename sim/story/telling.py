@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckptsim.scenarios.dialect import duration_text
+from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.sim.kernel import Entry
 
 
@@ -70,7 +70,7 @@ class Telling:
         A field of a name that ends in `_ns` reads as a duration.
         """
         named = {name: _text(name, value) for name, value in self.named(entry).items()}
-        return self.says.format(**named).strip()
+        return in_units(self.says.format(**named).strip())
 
 
 def _text(name: str, value: object) -> object:

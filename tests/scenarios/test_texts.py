@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.dialect import duration_text, listed, size_text
+from ckptsim.scenarios.dialect import duration_text, in_units, listed, size_text
 
 _S = 1_000_000_000
 
@@ -39,6 +39,12 @@ def test_no_duration_is_written_in_nanoseconds(time_ns: int) -> None:
     text = duration_text(time_ns)
     assert " ns" not in text
     assert "e" not in text
+
+
+def test_a_text_of_a_trace_gets_units() -> None:
+    """Nanoseconds in a text of a trace become the units of people, and nothing else changes."""
+    assert in_units("nothing moved for 10000000000 ns: a") == "nothing moved for 10 s: a"
+    assert in_units("x_ns 5 nsa 12") == "x_ns 5 nsa 12"
 
 
 def test_sizes_and_lists() -> None:

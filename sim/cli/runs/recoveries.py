@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ckptsim.scenarios.dialect import duration_text, size_text
+from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.rows import RecoveryRow
 
@@ -21,7 +21,7 @@ def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
                 duration_text(row.failed_ns),
                 row.restored_from or "nothing",
                 *_costs([row]),
-                row.cause,
+                in_units(row.cause),
             )
             for row in rows
         ]
@@ -30,7 +30,9 @@ def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
         causes = dict.fromkeys(row.cause for row in rows)
         groups = [[row for row in rows if row.cause == cause] for cause in causes]
         groups.sort(key=len, reverse=True)
-        lines = [(f"{len(own):,}", *_costs(own), own[0].cause) for own in groups[:_LINES_MAX]]
+        lines = [
+            (f"{len(own):,}", *_costs(own), in_units(own[0].cause)) for own in groups[:_LINES_MAX]
+        ]
         rest = sum(map(len, groups[_LINES_MAX:]))
         lines += [(f"{rest:,}", "", "", "", "", "other causes")] * bool(rest)
     return "\n".join(aligned(head, lines))

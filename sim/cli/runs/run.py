@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.dialect import duration_text
+from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
@@ -138,7 +138,7 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
         [
             ("scenario", f"{run.scenario} ({run.link}), seed {run.seed}, {run.ties} ties"),
             *ran_with(json.loads(run.cores), run.mutant),
-            ("outcome", run.outcome + (f": {run.error}" if run.error else "")),
+            ("outcome", run.outcome + (f": {in_units(run.error)}" if run.error else "")),
             ("ended at", f"{duration_text(run.ended_ns)}, after {run.attempts} attempt(s)"),
             ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
             ("checkpoints", _checkpoints(run.checkpoints_completed, result.checkpoints)),
