@@ -14,6 +14,8 @@ _HEAD = ("downtime", "bytes read", "done again", "caught up")
 
 def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
     """Return the recoveries of a run, with what each cost; of many those of a cause together."""
+    head: tuple[str, ...]
+    lines: list[tuple[str, ...]]
     if len(rows) <= _LINES_MAX:
         head = ("failed at", "restored from", *_HEAD, "cause")
         lines = [
