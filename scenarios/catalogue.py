@@ -61,11 +61,16 @@ def text_of(name: str, *folders: str, others: Iterable[str] = ()) -> tuple[str, 
         if name in files_here:
             return f"{folder}/{name}.toml", files_here[name].read_text(encoding="utf-8")
         known |= files_here
-    if "/" in name or "\\" in name or name.endswith(".toml"):
+    if is_file(name):
         return printable(name), read_text(Path(name))
     expected = "a name that `ckptsim list` shows, or the path of a file ending in .toml"
     hint = _elsewhere(name, folders) or suggestion(name, [*known, *others])
     raise ScenarioError([Problem("name", shown(name), expected + hint)])
+
+
+def is_file(name: str) -> bool:
+    """Return whether a word is meant as the path of a file, rather than as a name."""
+    return "/" in name or "\\" in name or name.endswith(".toml")
 
 
 def _elsewhere(name: str, folders: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from itertools import combinations
 
 from ckptsim.analysis.answers.series import Seeds, differ
@@ -22,10 +23,7 @@ def effects(metric: str, findings: Findings) -> list[str]:
     for name in findings.axes:
         ratios, clear = _effect(findings, metric, name)
         if clear:
-            low, high = min(ratios), max(ratios)
-            ends = plain_number(low) if plain_number(low) == plain_number(high) else ""
-            times = ends or f"{plain_number(low)} to {plain_number(high)}"
-            made.append((high, f"{name} {times} times"))
+            made.append((max(ratios), f"{name}{_times(ratios)}"))
         elif ratios:
             idle.append(name)
     made.sort(key=lambda entry: -entry[0])
@@ -38,10 +36,19 @@ def effects(metric: str, findings: Findings) -> list[str]:
     return sentences
 
 
+def _times(ratios: list[float]) -> str:
+    """Return the ratios in words; none where the metric is zero somewhere."""
+    if math.inf in ratios:
+        return ""
+    low, high = plain_number(min(ratios)), plain_number(max(ratios))
+    return f" {low} times" if low == high else f" {low} to {high} times"
+
+
 def _effect(findings: Findings, metric: str, name: str) -> tuple[list[float], bool]:
     """Return how many times the metric is from the least to the greatest value of a parameter.
 
-    There is one ratio for each combination of the others, and whether any of them is clear.
+    There is one ratio for each combination of the others, infinite where the least is zero, and
+    whether any of them is clear.
     """
     groups: dict[str, list[Seeds]] = {}
     for (_, parameters), seeds in findings.replications[metric].items():
@@ -51,9 +58,10 @@ def _effect(findings: Findings, metric: str, name: str) -> tuple[list[float], bo
     clear = False
     for group in groups.values():
         means = [interval(list(seeds.values())).mean for seeds in group]
-        if len(group) < 2 or min(means) <= 0:
+        if len(group) < 2 or min(means) < 0:
             continue
-        ratios.append(max(means) / min(means))
+        apart = max(means) / min(means) if min(means) else math.inf
+        ratios.append(apart if max(means) else 1.0)
         pairs = list(combinations(group, 2))
         clear |= any(differ(a, b, comparisons=len(pairs)) for a, b in pairs)
     return ratios, clear

@@ -14,13 +14,13 @@ from ckptsim.analysis.answers.series import (
     answering,
     differ,
     layout_of,
+    missed,
     series_of,
 )
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.words import amount, plain_number, span, with_interval
 from ckptsim.scenarios.planning import METRICS
 
-SENTENCES_MAX = 3
 SERIES_MAX = 6  # of more series the effect of each parameter is told instead
 SEVERAL = 3
 _CROSSING = 0.99
@@ -35,7 +35,10 @@ class Answer:
 
 
 def answer(findings: Findings, layout: Layout | None = None) -> Answer:
-    """Return the answer to a sweep's question, from the metrics that its plan names."""
+    """Return the answer to a sweep's question: of each metric that its plan names a sentence.
+
+    The first metric has two where it has something to say by several parameters.
+    """
     layout = layout or layout_of(findings.axes)
     sentences: list[str] = []
     used: list[Series] = []
@@ -44,14 +47,18 @@ def answer(findings: Findings, layout: Layout | None = None) -> Answer:
         used += series
         found = _about(metric, series, layout, findings)
         sentences += found if not sentences else found[:1]
+    missing = [f"{_capital(METRICS[one].says)}: no run has a value." for one in missed(findings)]
     return Answer(
-        sentences=tuple(sentences[:SENTENCES_MAX]), note=_note(used, findings.tie_policies)
+        sentences=(*sentences, *missing) if used else (), note=_note(used, findings.tie_policies)
     )
 
 
 def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Findings) -> list[str]:
     """Return what is to be said of a metric, the most telling first."""
     says = _capital(METRICS[metric].says)
+    means = [mean for one in series for mean in one.means]
+    if min(means) == max(means):
+        return [f"{says}: always {amount(metric, means[0])}."]
     if len(series) == 1:
         return [f"{says}{_where(series[0], layout)}: {_verdict(metric, series[0], layout)}."]
     if len(series) > SERIES_MAX and len(layout.others) > 1:
@@ -95,9 +102,9 @@ def _between(metric: str, series: Sequence[Series], layout: Layout) -> str:
         every = [mean for one in series for mean in one.means]
         several = f"the {len(series)} values of {' and '.join(layout.others)}"
         whom = several if len(series) >= SEVERAL else " and ".join(one.label for one in series)
-        if min(every) == max(every):
-            return f"the same with {whom} ({amount(metric, every[0])})"
-        return f"no difference beyond noise between {whom} ({_whole_span(metric, every)})"
+        depends = any(not isinstance(verdicts.judge(one), verdicts.Flat) for one in series)
+        on = f", it depends on {layout.along}" if depends else ""
+        return f"no difference beyond noise between {whom} ({_whole_span(metric, every)}){on}"
     less, more = (f"{one.label} ({_span(metric, one)})" for one in (found.less, found.more))
     crossing = found.ratios is not None and found.ratios[0] < _CROSSING
     if len(series) < SEVERAL or crossing:
@@ -157,7 +164,7 @@ def _verdict(metric: str, series: Series, layout: Layout) -> str:
     found = verdicts.judge(series)
     if isinstance(found, verdicts.Flat):
         if found.low == found.high:
-            return f"stays the same ({amount(metric, found.low)})"
+            return f"is always {amount(metric, found.low)}"
         return f"does not change beyond noise ({span(metric, found.low, found.high)})"
     if isinstance(found, verdicts.Uneven):
         return f"goes up and down ({span(metric, found.low, found.high)}), its ends are alike"
@@ -192,7 +199,7 @@ def _ranking(metric: str, series: Series) -> str:
     low, high = ranked[0], ranked[-1]
     pairs = len(ranked) * (len(ranked) - 1) // 2
     if low.mean.mean == high.mean.mean:
-        return f"stays the same ({amount(metric, low.mean.mean)})"
+        return f"is always {amount(metric, low.mean.mean)}"
     if not differ(low.seeds, high.seeds, comparisons=pairs):
         return f"does not change beyond noise ({_span(metric, series)})"
     least, most = (_others(one, ranked) for one in (low, high))

@@ -76,9 +76,17 @@ def _distinct_numbers(values: Sequence[str]) -> int:
 
 def answering(findings: Findings) -> list[str]:
     """Return the metrics that answer a sweep's question, those that some run has."""
-    declared = [str(name) for name in findings.about.get("answers", ())]
-    known = [name for name in declared if findings.replications.get(name)]
+    known = [name for name in _declared(findings) if findings.replications.get(name)]
     return known or [name for name in FALLBACK if findings.replications.get(name)][:1]
+
+
+def missed(findings: Findings) -> list[str]:
+    """Return the metrics that were to answer a sweep's question, and that no run has."""
+    return [name for name in _declared(findings) if not findings.replications.get(name)]
+
+
+def _declared(findings: Findings) -> list[str]:
+    return [str(name) for name in findings.about.get("answers", ())]
 
 
 def series_of(findings: Findings, metric: str, layout: Layout) -> list[Series]:

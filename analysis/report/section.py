@@ -31,8 +31,6 @@ from ckptsim.analysis.report.recoveries import recovery_pictures
 from ckptsim.analysis.report.slowest import slowest_run
 from ckptsim.scenarios.planning import METRICS
 
-HEADLINES_MAX = 3
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
@@ -95,7 +93,7 @@ def compared(one: Findings, other: Findings, where: str) -> dict[str, Any]:
     """Return what the template shows of one sweep against another; where: that one's directory."""
     about = one.about
     anchor = f"against-{about['plan']}"
-    found = [compare(one, other, metric) for metric in answering(one)[:HEADLINES_MAX]]
+    found = [compare(one, other, metric) for metric in answering(one)]
     drawn = [
         Picture(
             title="",
@@ -138,7 +136,7 @@ def compared(one: Findings, other: Findings, where: str) -> dict[str, Any]:
 
 def headlines(findings: Findings, layout: Layout) -> Iterator[Picture]:
     """Draw the metrics that answer the sweep's question."""
-    for metric in answering(findings)[:HEADLINES_MAX]:
+    for metric in answering(findings):
         series = series_of(findings, metric, layout)
         if layout.along is None or all(len(one.places) == 1 for one in series):
             continue

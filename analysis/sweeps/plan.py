@@ -46,7 +46,7 @@ def sweep_rows(plan: Plan) -> list[SweepRow]:
 def _about(plan: Plan, point: Point) -> dict[str, str]:
     """Return what all runs of a point have in common."""
     swept: dict[str, object] = json.loads(point.parameters)
-    source = str(swept.pop(SCENARIO_AXIS, plan.scenario))
+    source = plan.reached(str(swept.pop(SCENARIO_AXIS, plan.scenario)))
     return {
         "scenario": point.scenario.name,
         "link": point.scenario.link,

@@ -261,6 +261,7 @@ class Pipeline:
         """The vertices of the job: readers, stages, sink."""
         readers = jobs.Vertex(
             name=READERS,
+            replayable=False,  # the platform sends again what is missing
             kind=jobs.VertexKind.SOURCE,
             parallelism=self.readers.parallelism,
             rate_per_s=self.readers.rate_per_s,

@@ -31,7 +31,11 @@ from ckptsim.scenarios.dialect.units import (
     BYTE_RATE_UNITS,
     DURATION_UNITS,
     SIZE_UNITS,
+    duration_text,
+    in_units,
+    listed,
     parse,
+    size_text,
     write,
 )
 
@@ -55,7 +59,10 @@ __all__ = [
     "Real",
     "Text",
     "Whole",
+    "duration_text",
     "human_table",
+    "in_units",
+    "listed",
     "nothing_renamed",
     "one_of",
     "parse",
@@ -65,6 +72,7 @@ __all__ = [
     "read_keys",
     "schema",
     "shown",
+    "size_text",
     "suggestion",
     "write",
 ]

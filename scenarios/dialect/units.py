@@ -6,7 +6,7 @@ All arithmetic is on whole numbers and fractions, so that nothing is rounded on 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 # Nanoseconds per unit, longest first.
@@ -62,5 +62,52 @@ def parse(text: str, units: Mapping[str, int]) -> int | None:
 def write(amount: int, units: Mapping[str, int]) -> str:
     """Return the quantity in the largest unit that gives a whole number; `parse` reads it back."""
     fitting = (unit for unit, size in units.items() if amount % size == 0)
-    unit = list(units)[-1] if amount == 0 else next(fitting)
+    nothing = "s" if "s" in units else list(units)[-1]
+    unit = nothing if amount == 0 else next(fitting)
     return f"{amount // units[unit]} {unit}"
+
+
+_NANOSECONDS = re.compile(r"\b([0-9]{1,20}) ns\b")
+_TIME_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+_HOUR_S = 3_600
+
+
+def duration_text(time_ns: float) -> str:
+    """Return a duration or an instant for people: four digits, `10 min` or `1 h 3 min 59 s`."""
+    if time_ns <= 0:
+        return f"-{duration_text(-time_ns)}" if time_ns else "0 s"
+    for unit, size in (("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)):
+        if time_ns < min(1_000 * size, 60_000_000_000):
+            return f"{time_ns / size:.4g} {unit}"
+    whole_s = time_ns / 1e9
+    left = round(whole_s, 0 if whole_s >= _HOUR_S else 2)
+    parts = []
+    for unit, size in _TIME_UNITS:
+        count, left = divmod(left, size)
+        parts += [f"{count:.0f} {unit}"] * bool(count)
+    seconds = f"{left:.2f}".rstrip("0").rstrip(".")
+    return " ".join([*parts, *([f"{seconds} s"] if float(seconds) else [])])
+
+
+def in_units(text: str) -> str:
+    """Return a text with the units of people where it counts nanoseconds, as a trace does."""
+    return _NANOSECONDS.sub(lambda found: duration_text(int(found[1])), text)
+
+
+def size_text(size_bytes: float) -> str:
+    """Return a size for people, to three digits: `39 KiB`."""
+    for unit, size in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if abs(size_bytes) >= size:
+            return f"{size_bytes / size:.3g} {unit}"
+    return f"{size_bytes:.4g} B"
+
+
+_LISTED_MAX = 12
+
+
+def listed(values: Iterable[object]) -> str:
+    """Return values for people: `3, 7 and 9`, the first dozen of many, `none` without any."""
+    texts = list(map(str, values))
+    if len(texts) > _LISTED_MAX:
+        return f"{', '.join(texts[:_LISTED_MAX])} and {len(texts) - _LISTED_MAX} more"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if texts[1:] else texts) or "none"

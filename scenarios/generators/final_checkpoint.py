@@ -66,7 +66,7 @@ def final_checkpoint(choices: Choices) -> Scenario:
         text = closing.document(choices)
         text = _on_buffers(text) if text["link"] == "barriers" else text | {"link": _LINK}
     text = ending_soundly(harmless.with_harmless_faults(choices, text))
-    return scenario_of(text | {"violates": hazards_of(text)})
+    return scenario_of(with_sources(choices, text) | {"violates": hazards_of(text)})
 
 
 def _on_buffers(text: dict[str, Any]) -> dict[str, Any]:
@@ -85,6 +85,21 @@ def ending_soundly(text: dict[str, Any]) -> dict[str, Any]:
     if ending.get("protocol") != "naive" or all(one.get("mode") not in overtakes for one in parts):
         return text
     return text | {"job": job | {"ending": ending | {"protocol": "flink"}}}
+
+
+def with_sources(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with what its sources do about records that they are late with.
+
+    It is drawn last, so that the same choices continue giving the same jobs but for this.
+    """
+    job = text["job"]
+    on_buffers = job.get("plane", text["link"]) in ("buffers", "barriers")
+    paced = [one for one in job["vertices"] if "rate_per_s" in one] if on_buffers else []
+    if not paced or choices.integer(0, 3) == 3:
+        return text
+    for vertex in paced:
+        vertex["replayable"] = vertex["in_step"] = vertex.get("replayable", False)
+    return text
 
 
 def hazards_of(text: dict[str, Any]) -> list[str]:

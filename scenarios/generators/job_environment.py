@@ -216,7 +216,8 @@ def _recovery(choices: Choices, job: dict[str, Any], *, on_records: bool) -> Non
         job["storage"]["read_bytes_per_s"] = choices.of((20_000_000, 1_000_000))
         if choices.flag():
             for vertex in job["vertices"]:
-                vertex["replayable"] = vertex.get("kind") == "source" and "rate_per_s" in vertex
+                if vertex.get("kind") == "source" and "rate_per_s" in vertex:
+                    vertex["replayable"] = True
 
 
 def _ends(job: dict[str, Any]) -> list[int]:

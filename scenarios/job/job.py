@@ -168,11 +168,6 @@ class Job:
 
     def _subtask_problems(self) -> list[Problem]:
         found: list[Problem] = []
-        found += [
-            Problem(f"vertices[{index}].replayable", "true", "false, as its rate changes")
-            for index, vertex in enumerate(self.vertices)
-            if vertex.replayable and vertex.rate_changes
-        ]
         for index, vertex in enumerate(self.vertices):
             if self.placement is PlacementKind.MAP and not vertex.task_managers:
                 where = f"vertices[{index}].task_managers"

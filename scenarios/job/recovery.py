@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ckptsim.models.recovery.detection import HeartbeatParameters
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import count, duration_ns, flag
 
@@ -61,5 +62,5 @@ class Recovery:
         """Return what does not hold between the values."""
         if self.heartbeat_interval_ns < self.heartbeat_timeout_ns:
             return []
-        expected = f"more than heartbeat_interval_ns, {self.heartbeat_interval_ns}"
-        return [Problem("heartbeat_timeout_ns", str(self.heartbeat_timeout_ns), expected)]
+        expected = f"more than heartbeat_interval, {duration_text(self.heartbeat_interval_ns)}"
+        return [Problem("heartbeat_timeout_ns", duration_text(self.heartbeat_timeout_ns), expected)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from ckptsim.models.recovery import restart
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import count, duration_ns, number, ratio
 
@@ -150,7 +151,7 @@ class ExponentialDelay:
         """Return what does not hold between the values."""
         if self.initial_backoff_ns <= self.max_backoff_ns:
             return []
-        expected = f"at most max_backoff_ns, {self.max_backoff_ns}"
+        expected = f"at most max_backoff, {duration_text(self.max_backoff_ns)}"
         return [Problem("initial_backoff_ns", str(self.initial_backoff_ns), expected)]
 
 

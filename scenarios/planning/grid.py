@@ -17,8 +17,9 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from ckptsim.scenarios.catalogue import PLANS, by_name, shelf, text_of
+from ckptsim.scenarios.catalogue import PLANS, by_name, is_file, shelf, text_of
 from ckptsim.scenarios.dialect import At, Bad, read_keys
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.files import canonical, parse
@@ -36,7 +37,8 @@ class Plan:
     """A sweep plan as written; `grid`, `zip` and `overrides` are keyed by parameter paths.
 
     question: what the sweep asks; answers: the names of the metrics that answer it; words: what
-    swept parameters are called, by path.
+    swept parameters are called, by path.  folder: of the plan's file, from where the user is;
+    empty for a plan without a file.
     """
 
     name: str
@@ -54,11 +56,16 @@ class Plan:
     ties: tuple[str, ...]
     common_random_numbers: bool
     source: str
+    folder: str = ""
 
     @property
     def axes(self) -> tuple[str, ...]:
         """The paths of the swept parameters, the slowest varying first."""
         return (*self.grid, *self.zip)
+
+    def reached(self, scenario: str) -> str:
+        """Return a scenario that the plan names as one names it from where the user is."""
+        return str(Path(self.folder, scenario)) if is_file(scenario) else scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +93,12 @@ def load_plan(name: str) -> Plan:
     Raises ScenarioError with every problem found.
     """
     source, text = text_of(name, PLANS)
-    return plan_from(parse(text, source), source=source)
+    return plan_from(parse(text, source), source=source, folder=folder_of(name))
+
+
+def folder_of(name: str) -> str:
+    """Return the folder from which the paths in a plan lead, by the plan's name or path."""
+    return "" if name in shelf(PLANS) else str(Path(name).parent)
 
 
 def all_plans() -> list[Plan]:
@@ -99,8 +111,10 @@ def is_plan(found: Mapping[str, object]) -> bool:
     return "scenario" in found and "link" not in found
 
 
-def plan_from(found: Mapping[str, object], *, source: str) -> Plan:
+def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> Plan:
     """Return the plan in a document; `source` names it in error texts.
+
+    folder: where its paths begin; empty: where the user is.
 
     Raises ScenarioError with every problem found.
     """
@@ -110,7 +124,7 @@ def plan_from(found: Mapping[str, object], *, source: str) -> Plan:
     if isinstance(values, Bad):
         raise ScenarioError(problems)
     given = {entry.name: entry.default for entry in ENTRIES} | values
-    plan = Plan(source=source, **given)  # type: ignore[arg-type]
+    plan = Plan(source=source, folder=folder, **given)  # type: ignore[arg-type]
     _check(plan, at, given_keys=frozenset(found))
     if problems:
         raise ScenarioError(problems)
@@ -221,7 +235,7 @@ def _bases(plan: Plan, links: Mapping[str, Link]) -> dict[str, Scenario]:
     bases: dict[str, Scenario] = {}
     for name in names:
         try:
-            bases[name] = by_name(name, links=links)
+            bases[name] = by_name(plan.reached(name), links=links)
         except ScenarioError as error:
             where = f"{plan.source}: scenario: "
             problems.extend(Problem(where + p.path, p.found, p.expected) for p in error.problems)

@@ -58,6 +58,10 @@ FIGURES: Mapping[str, Metric] = {
     "handles": Metric(
         says="handles of in-flight data per completed checkpoint", measure=Measure.COUNT
     ),
+    "records_missed": Metric(
+        says="records missed by sources with replayable = false while they were down or held up",
+        measure=Measure.COUNT,
+    ),
     "worked_off_ns": Metric(
         says="time from a failure until its backlog is worked off", measure=Measure.TIME
     ),

@@ -126,7 +126,12 @@ ENTRIES: tuple[Entry, ...] = (
         "metrics that answer the question, the most telling first",
     ),
     _entry("words", Words(), {}, "what swept parameters are called in figures and sentences"),
-    _entry("scenario", _SCENARIO, REQUIRED, "the scenario that is varied, by name or path"),
+    _entry(
+        "scenario",
+        _SCENARIO,
+        REQUIRED,
+        "the scenario that is varied, by name, or by path from the plan's folder",
+    ),
     _entry("overrides", Settings(), {}, "parameters set alike for all points"),
     _entry("grid", Axes(), {}, "values of which every combination is taken"),
     _entry("zip", Axes(), {}, "values that change together, the fastest"),

@@ -47,6 +47,12 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
+def set_in(text: str, left: int) -> str:
+    """Return a text for a column that begins behind `left` others, no wider than the terminal."""
+    whole = min(_WIDEST, _columns())
+    return f"\n{'':<{left}}".join(_wrapped(text, max(_NARROWEST, whole - left)))
+
+
 def paragraph(text: str) -> list[str]:
     """Return the lines of a text, no wider than the terminal, all but the first one set in."""
     return _wrapped(text, min(_WIDEST, _columns()), indent="  ")

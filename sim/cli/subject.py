@@ -10,13 +10,14 @@ from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import with_parameters
+from ckptsim.sim.cli.columns import set_in
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
-from ckptsim.sim.story import milliseconds
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,10 +127,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def table(pairs: Sequence[tuple[str, Any]]) -> str:
-    """Return names and values as aligned lines."""
+def table(pairs: Sequence[tuple[str, Any]], *, wrap: Sequence[str] = ()) -> str:
+    """Return names and values as aligned lines; wrap: the names of values that may be broken."""
     width = max((len(name) for name, _ in pairs), default=0)
-    return "\n".join(f"{name:<{width}}  {value}" for name, value in pairs)
+    texts = [set_in(str(value), width + 2) if name in wrap else value for name, value in pairs]
+    return "\n".join(
+        f"{name:<{width}}  {text}" for (name, _), text in zip(pairs, texts, strict=True)
+    )
 
 
 def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, str]]:
@@ -143,7 +147,7 @@ def violation_text(row: ViolationRow) -> str:
     concerned = "" if row.index is None else f" ({row.scope or 'checkpoint'}/{row.index})"
     story = "\n".join(f"  {line}" for line in row.story.splitlines())
     return (
-        f"VIOLATED {row.property} at {milliseconds(row.at_ns)}{concerned}: {row.says}\n"
+        f"VIOLATED {row.property} at {duration_text(row.at_ns)}{concerned}: {row.says}\n"
         f"{story}\n"
         f"replay: {row.replay}"
     )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.story import Vocabulary, milliseconds, tell
+from ckptsim.sim.story import Vocabulary, instant, tell
 from ckptsim.sim.story.spans import spans
 
 # A viewer does not show more; Mermaid itself refuses texts of more than 50,000 characters.
@@ -44,7 +44,7 @@ def diagram(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Mes
     for position, entry in enumerate(shown):
         here = aliases[str(entry[2])]
         line = tell([entry], vocabulary)[0]
-        says = f"{milliseconds(line.time_ns)} {_text(line.text)}"
+        says = f"{instant(line.time_ns)} {_text(line.text)}"
         for message in arriving.get(position, []):
             start = aliases[str(entries[message.start][2])]
             lines.append(f"    {start}->>{here}: {_text(message.name)}")

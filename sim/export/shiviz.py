@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.story import Vocabulary, milliseconds, tell
+from ckptsim.sim.story import Vocabulary, instant, tell
 from ckptsim.sim.story.spans import spans
 
 PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
@@ -44,7 +44,7 @@ def log(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message
         line = tell([entry], vocabulary)[0]
         text = line.text.replace("\n", " ")
         shown = json.dumps(clock, sort_keys=True, ensure_ascii=False)
-        lines.append(f"{milliseconds(line.time_ns)} {text}\n{host} {shown}")
+        lines.append(f"{instant(line.time_ns)} {text}\n{host} {shown}")
     return "\n".join(lines) + "\n" if lines else ""
 
 

@@ -31,7 +31,7 @@ CONTROL: Vocabulary = {
     "canceled": Telling("is cancelled by its user", always=True),
     "failed": Telling("fails: {cause}", "cause", always=True),
     "restored": Telling("restarts from checkpoint {index}", "index", always=True),
-    "stalled": Telling("does nothing for {lasts_ns} ns", "lasts_ns", always=True),
+    "stalled": Telling("does nothing for {lasts_ns}", "lasts_ns", always=True),
     "violated": Telling("property {name} does not hold: {says}", "name says", always=True),
 }
 

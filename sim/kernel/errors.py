@@ -27,7 +27,7 @@ class TooManyStepsError(KernelError):
     """A run takes more steps than it was given."""
 
     def __init__(self, steps: int, now: int) -> None:
-        super().__init__(f"the run has not ended after {steps} steps, at {now} ns")
+        super().__init__(f"the run has not ended after {steps} steps, at {now / 1e6:.12g} ms")
 
 
 def refused_time(what: str, found: object, least: int) -> ClockError:

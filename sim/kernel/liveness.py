@@ -57,7 +57,11 @@ def settle(
         following = env.peek()
         if following > end:
             found = tuple(waits())
-            why = "nothing is scheduled" if following == float("inf") else f"{bound_ns} ns passed"
+            why = (
+                "nothing is scheduled"
+                if following == float("inf")
+                else f"{bound_ns / 1e6:g} ms passed"
+            )
             raise SimulationStalled(f"{why}, but work remains: {explain_waits(found)}", found)
         env.step()
 

@@ -25,6 +25,7 @@ from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering.source import FailFeed
 from ckptsim.models.recovery import detection, failover
 from ckptsim.models.store.ingestion import events as ingestion_events
+from ckptsim.scenarios.dialect import duration_text
 
 Key = tuple[object, ...]
 """What was asked for, in words and numbers."""
@@ -119,7 +120,7 @@ class Duties:
         if due_ns is None:
             return f"{_words(key)} fires, which is not set"
         if now_ns < due_ns:
-            return f"{_words(key)} fires {due_ns - now_ns} ns too early"
+            return f"{_words(key)} fires {duration_text(due_ns - now_ns)} too early"
         return None
 
 

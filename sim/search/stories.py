@@ -10,14 +10,13 @@ from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.search.nearest import Nearest, nearest, slots_taken
 from ckptsim.sim.search.trial import Subject, Trial
-from ckptsim.sim.story import Target, Vocabulary, concerning, tell, time_of
+from ckptsim.sim.story import Target, Vocabulary, concerning, instant, instant_us, tell, time_of
 from ckptsim.sim.story.causes import causes
 from ckptsim.sim.world import load_world
 
 _BEFORE = 6  # lines in front of the last good point
 _LINES_MAX = 24
 _PLACE = re.compile(r"\b([A-Za-z_][\w.]*)/(\d+)\b")
-_TIME = re.compile(r"\s*(\d+)\.(\d{6}) ms ")
 
 
 def with_story(subject: Subject, found: Trial, *, beside: bool = True) -> Trial:
@@ -75,7 +74,7 @@ def _story(
     mine = [] if target is None else _about(trace[first + 1 : last], vocabulary, target)
     kept = dict.fromkeys([*(trace[at] for at in positions), *mine, trace[last]])
     entries = [entry for entry in trace[first + 1 : last + 1] if entry in kept]
-    time = _milliseconds(trace[first - 1]) if first else "the start"
+    time = instant(time_of(trace[first - 1])) if first else "the start"
     good = f"last good point: {first} entries, up to {time}, are the same {other.differs}"
     sides = [
         f"then here:  {_side(trace, first, vocabulary)}",
@@ -130,20 +129,14 @@ def _side(trace: Sequence[Entry], at: int, vocabulary: Vocabulary) -> str:
 
 def _merged(lines: list[str], told: list[str]) -> list[str]:
     """Put lines that the world tells among those of the trace, by their times."""
-    timed = [(_at(line), number, line) for number, line in enumerate([*told, *lines])]
+    timed = [(instant_us(line), number, line) for number, line in enumerate([*told, *lines])]
     return [line for _, _, line in sorted(timed)]
 
 
 def _until(told: list[str], trace: Sequence[Entry], first: int) -> list[str]:
     """Return the world's lines of instants before the one at which two runs part."""
-    until = time_of(trace[first])
-    return [line for line in told if _at(line) < until]
-
-
-def _at(line: str) -> int:
-    """Return the instant that a line begins with in ns; 0 for one without."""
-    found = _TIME.match(line)
-    return int(found[1] + found[2]) if found else 0
+    until_us = time_of(trace[first]) // 1_000
+    return [line for line in told if instant_us(line) < until_us]
 
 
 def _cut(lines: list[str]) -> list[str]:
@@ -153,8 +146,3 @@ def _cut(lines: list[str]) -> list[str]:
     tail = _LINES_MAX - head - 1
     left_out = len(lines) - head - tail
     return [*lines[:head], f"{'':>14}  ({left_out} lines left out)", *lines[-tail:]]
-
-
-def _milliseconds(entry: Entry) -> str:
-    time = time_of(entry)
-    return f"{time // 1_000_000}.{time % 1_000_000:06} ms"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.story.telling import Telling, Vocabulary
+
+_SECOND_US = 1_000_000
+_INSTANT = re.compile(r"\s*(\d+)\.(\d{3}(?= ms )|\d{6}(?= s ))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,8 @@ class Line:
     until_ns: int = 0
 
     def __str__(self) -> str:
-        more = f" ({self.count} times, until {milliseconds(self.until_ns)})" * (self.count > 1)
-        return f"{milliseconds(self.time_ns):>14}  {self.entity}: {self.text}{more}"
+        more = f" ({self.count} times, until {instant(self.until_ns)})" * (self.count > 1)
+        return f"{instant(self.time_ns):>14}  {self.entity}: {self.text}{more}"
 
 
 def tell(
@@ -86,9 +90,18 @@ def tells_of(entries: Sequence[Entry], vocabulary: Vocabulary, target: Target) -
     return any(_is_about(_named(entry, vocabulary), target) for entry in entries)
 
 
-def milliseconds(time_ns: int) -> str:
-    """Return a time in ms with all its digits, without rounding."""
-    return f"{time_ns // 1_000_000}.{time_ns % 1_000_000:06} ms"
+def instant(time_ns: int) -> str:
+    """Return an instant to the microsecond, as in `6.504 ms` and `12.345678 s`."""
+    time_us = time_ns // 1_000
+    if time_us < _SECOND_US:
+        return f"{time_us // 1_000}.{time_us % 1_000:03} ms"
+    return f"{time_us // _SECOND_US}.{time_us % _SECOND_US:06} s"
+
+
+def instant_us(line: str) -> int:
+    """Return the instant that a line of a story begins with, in us; 0 for one without."""
+    found = _INSTANT.match(line)
+    return 0 if found is None else int(found[1]) * 10 ** len(found[2]) + int(found[2])
 
 
 def _named(entry: Entry, vocabulary: Vocabulary) -> dict[str, object]:

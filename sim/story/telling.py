@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.sim.kernel import Entry
 
 
@@ -64,9 +65,18 @@ class Telling:
         return named | dict(zip(names, values, strict=True))
 
     def sentence(self, entry: Entry) -> str:
-        """Return the clause with the entry's fields in it; a field that is None reads as "-"."""
-        named = {name: "-" if value is None else value for name, value in self.named(entry).items()}
-        return self.says.format(**named).strip()
+        """Return the clause with the entry's fields in it; a field that is None reads as "-".
+
+        A field of a name that ends in `_ns` reads as a duration.
+        """
+        named = {name: _text(name, value) for name, value in self.named(entry).items()}
+        return in_units(self.says.format(**named).strip())
+
+
+def _text(name: str, value: object) -> object:
+    if isinstance(value, int) and name.endswith("_ns"):
+        return duration_text(value)
+    return "-" if value is None else value
 
 
 Vocabulary = Mapping[str, Telling]

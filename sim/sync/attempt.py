@@ -204,4 +204,4 @@ class Attempt:
             return
         sentence = self.world.explain()
         self.world.properties.on_silence(self, sentence)
-        self.fail(f"nothing moved for {silence} ns: {sentence}")
+        self.fail(f"nothing moved for {silence} ns: {sentence}")  # exact, as a trace has it

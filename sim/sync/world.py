@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import GOALS, MissingState, StateKind, SyncFault, SyncModel
 from ckptsim.scenarios.sync import Medium as MediumChoice
 from ckptsim.sim.kernel import explain_waits
@@ -166,7 +167,7 @@ class SyncWorld:
             attempt.call_in(0, KIND_FAULT, attempt.entity, attempt.crash, side)
 
     def _out_of_time(self) -> None:
-        self.stalled = f"the run is not over after {_BOUND_NS} ns: {self.explain()}"
+        self.stalled = f"the run is not over after {duration_text(_BOUND_NS)}: {self.explain()}"
         self._finish()
 
     def _finish(self) -> None:

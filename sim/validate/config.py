@@ -71,6 +71,7 @@ def _source(entry: Mapping[str, Any], stops_ns: Mapping[str, int]) -> jobs.Verte
         parallelism=int(entry["parallelism"]),
         rate_per_s=_optional_float(entry.get("rate_limit_per_s_total", clock)),
         replayable=clock is not None,
+        in_step=clock is not None,
         hot_ratio=min(1.0, float(entry.get("hot_fraction_to_subtask0") or 0)),
         ends_at_ns=stop_ns,
     )

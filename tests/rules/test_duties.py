@@ -54,7 +54,7 @@ _DURABLE = ingestion_events.StepDurable()
 _WRITTEN = ingestion_events.DataWritten(position=1, size_bytes=1)
 # What was asked for at instant 0, what comes at which instants, and what is wrong with the last.
 CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
-    ("coordinator", [_SET], [(9, _FIRED)], "1 ns too early"),
+    ("coordinator", [_SET], [(9, _FIRED)], "0.001 us too early"),
     ("coordinator", [_SET], [(10, _FIRED), (10, _FIRED)], "is not set"),
     ("coordinator", [_SET], [(11, _STORED)], "which nobody waits for"),
     ("coordinator", [_SET, _STORE], [(11, _STORED)], "has not fired in time"),

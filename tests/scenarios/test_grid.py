@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ckptsim.analysis.sweeps.plan import sweep_rows
 from ckptsim.scenarios import ScenarioError, scenario_key
-from ckptsim.scenarios.catalogue import PLANS, shelf
+from ckptsim.scenarios.catalogue import PLANS, by_name, shelf
 from ckptsim.scenarios.files import to_toml
 from ckptsim.scenarios.planning import Plan, Run, all_plans, load_plan, plan_from, runs
 from tests.scenarios.loader import toy
@@ -285,3 +286,33 @@ def test_library_plans_expand() -> None:
         assert plan.name == name
         assert plan.says
         assert runs(plan)
+
+
+def test_paths_in_a_plan_begin_at_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan finds the scenario beside it, not one of that name where the user is."""
+    plans = tmp_path / "plans"
+    plans.mkdir()
+    mine, other = (by_name(name) for name in ("reference", "rework_reference"))
+    (plans / "job.toml").write_text(to_toml(mine), encoding="utf-8")
+    (tmp_path / "job.toml").write_text(to_toml(other), encoding="utf-8")
+    text = 'name = "p"\nscenario = "job.toml"\n[grid]\nscenario = ["job.toml", "reference"]\n'
+    (plans / "plan.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    rows = sweep_rows(load_plan("plans/plan.toml"))
+    assert {row.scenario for row in rows} == {mine.name}
+    assert [row.source for row in rows[::10]] == ["plans/job.toml", "reference"]
+    for row in rows[::10]:
+        _, verb, source, *_ = row.replay.split()
+        assert (verb, source) == ("replay", row.source)
+        assert scenario_key(by_name(source)) == scenario_key(mine)
+    monkeypatch.chdir(plans)
+    assert [row.source for row in sweep_rows(load_plan("plan.toml"))[::10]] == [
+        "job.toml",
+        "reference",
+    ]
+    (plans / "job.toml").unlink()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ScenarioError, match=r"plans/job\.toml"):
+        sweep_rows(load_plan("plans/plan.toml"))

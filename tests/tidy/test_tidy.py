@@ -187,6 +187,13 @@ def _is_print(node: ast.AST) -> bool:
     )
 
 
+def test_no_text_counts_nanoseconds() -> None:
+    """No text that the program makes has a number of nanoseconds: people get ms, s or min."""
+    told = re.compile(r"f(['\"]).*\} ?(?:ns|nanoseconds)\b")
+    found = [path.name for path in SOURCES if told.search(path.read_text(encoding="utf-8"))]
+    assert found == ["attempt.py"]  # the reason in a trace, which `in_units` turns for people
+
+
 @pytest.mark.parametrize("path", TESTS, ids=_relative)
 def test_each_test_says_what_must_hold(path):
     """Every test has a docstring that is a sentence."""

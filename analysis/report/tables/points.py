@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from ckptsim.analysis.answers import answering
 from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.tables import cells
 from ckptsim.analysis.words import with_interval
@@ -80,16 +81,16 @@ def tasks_part(findings: Findings) -> cells.TitledTable:
 def means_part(findings: Findings) -> cells.TitledTable:
     """Return the means over replications with their intervals, and the paired differences.
 
-    A metric that is the same at all points is left out: it says nothing of the sweep.
+    A metric that is the same at all points is left out, unless it answers the question.
     """
     differences = {
         (*cells.key_of(row), row["metric"]): row for row in cells.records(findings.differences)
     }
     means = findings.intervals.groupby("metric")["mean"]
-    varying = set(means.nunique().loc[lambda found: found > 1].index)
+    shown = {*means.nunique().loc[lambda found: found > 1].index, *answering(findings)}
     rows = []
     for row in cells.records(findings.intervals):
-        if row["metric"] not in varying:
+        if row["metric"] not in shown:
             continue
         paired = differences.get((*cells.key_of(row), row["metric"]))
         rows.append(

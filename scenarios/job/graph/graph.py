@@ -171,11 +171,17 @@ class Vertex:
         source=_JOB,
     )
     replayable: bool = flag(
+        True,
+        says="a source with a rate reads a log, as those of Kafka do: its records fall due whether "
+        "the job is up or not, and what is late is emitted as fast as the outputs take it; off: "
+        "what a failure or the outputs made it miss is dropped",
+        source="Source: Apache Flink 1.20.3, KafkaSource; measured sources of either kind",
+    )
+    in_step: bool = flag(
         False,
-        says="a source with a rate reads a log: its record n is due at n / rate whether the job is "
-        "up or not, and what is late is emitted as fast as the outputs take it; off: what the "
-        "outputs made it miss is dropped",
-        source="assumption: off; measured sources of the one kind and of the other",
+        says="the first records of all subtasks of a replayable source are due when the job "
+        "begins; off: each at an instant of its own within the time between two",
+        source="assumption: partitions of a log are written to independently",
     )
     records: int | None = count(
         None,

@@ -78,8 +78,8 @@ LIMITS = (
     Limit(
         plane=Plane.RECORDS,
         path="vertices[].replayable",
-        value=False,
-        because="its sources drop nothing, and no latency is counted",
+        value=True,
+        because="its sources drop nothing",
     ),
     Limit(
         plane=Plane.BUFFERS,

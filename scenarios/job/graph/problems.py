@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ckptsim.scenarios import graphs
-from ckptsim.scenarios.dialect import one_of
+from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.graph.edges import Partitioner
 from ckptsim.scenarios.job.graph.graph import (
@@ -134,16 +134,22 @@ def _change_problems(path: str, vertex: Vertex) -> list[Problem]:
     for index, (before, after) in enumerate(pairwise(vertex.rate_changes)):
         if after.at_ns <= before.at_ns:
             where = f"{path}.rate_changes[{index + 1}].at"
-            found.append(Problem(where, f"{after.at_ns} ns", f"more than {before.at_ns} ns"))
+            found.append(
+                Problem(
+                    where,
+                    f"{duration_text(after.at_ns)}",
+                    f"more than {duration_text(before.at_ns)}",
+                )
+            )
     period_ns = vertex.rate_period_ns
     if period_ns is None or not vertex.is_source:
         return found
     if not vertex.rate_changes:
         expected = "nothing without changes of the rate"
-        found.append(Problem(f"{path}.rate_period", f"{period_ns} ns", expected))
+        found.append(Problem(f"{path}.rate_period", f"{duration_text(period_ns)}", expected))
     elif period_ns <= vertex.rate_changes[-1].at_ns:
         expected = "more than the instant of its last change"
-        found.append(Problem(f"{path}.rate_period", f"{period_ns} ns", expected))
+        found.append(Problem(f"{path}.rate_period", f"{duration_text(period_ns)}", expected))
     return found
 
 

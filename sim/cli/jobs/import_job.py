@@ -21,6 +21,7 @@ from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.folder import Named, job_named, place_named
+from ckptsim.sim.infer.job import lasting
 from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.text import text_of
@@ -81,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     recording, imported = named.recording, named.imported
     if recording is None or imported is None:
         raise UserError(f"{arguments.folder}: found a file, expected the folder of a recording")
-    scenario = changed(named.scenario, change)
+    scenario = lasting(changed(named.scenario, change), named.measures)
     head = f"Made by `ckptsim import` of a recording of job {recording.job_name!r}."
     text = text_of(replace(imported, scenario=scenario), recording, head=head)
     written_whole(arguments.out, text)

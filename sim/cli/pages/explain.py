@@ -9,7 +9,7 @@ from dataclasses import asdict
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
 from ckptsim.scenarios.describe import describe
 from ckptsim.scenarios.files import parse, read, scenario_key, to_toml
-from ckptsim.scenarios.planning import is_plan, plan_from, with_parameters
+from ckptsim.scenarios.planning import folder_of, is_plan, plan_from, with_parameters
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     source, text = text_of(arguments.what, LIBRARY, PLANS, others=TOPICS)
     document = parse(text, source)
     if is_plan(document):
-        _print_page(plan_page(plan_from(document, source=source)), as_json=arguments.json)
+        plan = plan_from(document, source=source, folder=folder_of(arguments.what))
+        _print_page(plan_page(plan), as_json=arguments.json)
         return EXIT_FINE
     scenario = read(document, source=source)
     scenario = with_parameters(scenario, parameters_set(scenario, arguments.set), source="--set")

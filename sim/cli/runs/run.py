@@ -9,12 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
+from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import SimulatedTime
+from ckptsim.sim.cli.runs.recoveries import recoveries_text
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -26,7 +28,6 @@ from ckptsim.sim.cli.subject import (
 from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
 from ckptsim.sim.search.stories import stories
-from ckptsim.sim.story import milliseconds
 
 EXAMPLES = """examples:
   ckptsim run reference
@@ -137,8 +138,8 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
         [
             ("scenario", f"{run.scenario} ({run.link}), seed {run.seed}, {run.ties} ties"),
             *ran_with(json.loads(run.cores), run.mutant),
-            ("outcome", run.outcome + (f": {run.error}" if run.error else "")),
-            ("ended at", f"{milliseconds(run.ended_ns)}, after {run.attempts} attempt(s)"),
+            ("outcome", run.outcome + (f": {in_units(run.error)}" if run.error else "")),
+            ("ended at", f"{duration_text(run.ended_ns)}, after {run.attempts} attempt(s)"),
             ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
             ("checkpoints", _checkpoints(run.checkpoints_completed, result.checkpoints)),
             ("recoveries", len(result.recoveries)),
@@ -148,19 +149,21 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
             ("violations", len(result.violations)),
             ("digest", f"{run.digest} ({run.events} events)"),
             ("replay", run.replay),
-        ]
+        ],
+        wrap=("reached", "not reached"),
     )
-    return "\n\n".join([lines, *map(violation_text, result.violations)])
+    told = [recoveries_text(result.recoveries)] if result.recoveries else []
+    return "\n\n".join([lines, *told, *map(violation_text, result.violations)])
 
 
 def _figure(row: FigureRow) -> str:
     metric = FIGURES[row.figure]
     told, *on_paper = (
-        milliseconds(round(value)) if metric.measure is Measure.TIME else f"{value:,.4g}"
+        duration_text(round(value)) if metric.measure is Measure.TIME else f"{value:,.4g}"
         for value in (row.value, row.expected)
         if value is not None
     )
-    return f"{told} {metric.says}" + "".join(f", on paper {one}" for one in on_paper)
+    return f"{told}: {metric.says}" + "".join(f", on paper {one}" for one in on_paper)
 
 
 def _checkpoints(completed: int, rows: Iterable[CheckpointRow]) -> str:
@@ -175,7 +178,6 @@ def _checkpoints(completed: int, rows: Iterable[CheckpointRow]) -> str:
     text += "".join(f", {count} {status}" for status, count in other.items())
     if durations:
         median, last = durations[(len(durations) - 1) // 2], durations[-1]
-        text += (
-            f"; median {milliseconds(median)}, longest {milliseconds(last)} (n = {len(durations)})"
-        )
+        text += f"; median {duration_text(median)}, longest {duration_text(last)}"
+        text += f" (n = {len(durations)})"
     return text

@@ -109,14 +109,14 @@ def failing(
 
 
 def replayable(vertex: Vertex) -> Vertex:
-    """Return a source that reads a log; one whose rate changes cannot be simulated so."""
-    reads_a_log = vertex.is_source and vertex.rate_per_s is not None and not vertex.rate_changes
-    return replace(vertex, replayable=True) if reads_a_log else vertex
+    """Return a source with a rate as one that reads a log."""
+    paced = vertex.is_source and vertex.rate_per_s is not None
+    return replace(vertex, replayable=True) if paced else vertex
 
 
 def can_make_up(job: Job) -> bool:
-    """Return whether a source has a rate, so that it can be late, and can be simulated as a log."""
-    return any(replayable(vertex).replayable for vertex in job.vertices)
+    """Return whether a source has a rate, so that it can be late."""
+    return any(vertex.is_source and vertex.rate_per_s is not None for vertex in job.vertices)
 
 
 def _reached_ns(job: Job, measures: Measures) -> int:

@@ -224,6 +224,21 @@ def makes_up(vertex: VertexAnswer) -> bool:
     return _spread(over_all) < _spread(over_rest) / 2
 
 
+def keeps_what_it_missed(vertex: VertexAnswer) -> tuple[bool, str]:
+    """Return whether a source emits later what it missed, and what shows it.
+
+    Its rate is that over the rest of its time where it drops what it missed.
+    """
+    if makes_up(vertex):
+        return True, "it emits as much where it was back-pressured for a while"
+    known = [times for one in vertex.subtasks if (times := times_of(one)) is not None]
+    clock = sum(times.clock_ms for times in known)
+    pressed = sum(times.pressed_ms for times in known) / clock if clock else 0.0
+    if pressed >= EVEN:
+        return False, f"it was back-pressured for {pressed:.0%} of its time, and emitted less"
+    return True, "it was hardly held up, so that nothing shows; sources of logs keep it"
+
+
 def _spread(values: Sequence[float]) -> float:
     """Return the coefficient of variation."""
     return pstdev(values) / (sum(values) / len(values)) if any(values) else math.inf

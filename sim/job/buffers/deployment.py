@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import OutputSpec, TaskSpec
-    from ckptsim.sim.job.splits import Split
 
 _WEIGHT = 1_000_000
 _NO_LIMIT = 1 << 60
@@ -69,7 +68,7 @@ class Deployment:
         begun = self._graph.begun_as(spec.vertex.name)
         for one in splits:
             one.gap_ns = begun.gap_of(one.index, self._env.now)
-            one.due_ns = self._first_ns(one, replayable=spec.vertex.replayable)
+            one.due_ns = self._world.clocks.first_ns(one, begun, self._env.now, self._draws)
         limits = [one.limit for one in splits if one.limit is not None]
         return self._make_source()(
             self._world,
@@ -79,14 +78,6 @@ class Deployment:
             replayable=spec.vertex.replayable,
             limit=None if spec.vertex.records is None else sum(limits),
         )
-
-    def _first_ns(self, split: Split, *, replayable: bool) -> int:
-        """Return when the next record of a split is due: of a log, by its number."""
-        if split.gap_ns is None:
-            return self._env.now
-        if replayable:
-            return split.gap_ns * split.position
-        return self._env.now + self._draws.integer(1, split.gap_ns)
 
     def _make_source(self) -> type[Source]:
         return Source

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.restoring.law import worked_off_ns
+from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.tables import job_tables
 from ckptsim.sim.rows import FigureRow
 
@@ -27,6 +28,10 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     ]
     if world.timed is not None:
         result.figures += _laws(spec.run_key, world)
+    missed = _records_missed(world)
+    if missed:
+        row = FigureRow(run_key=spec.run_key, figure="records_missed", value=missed, expected=None)
+        result.figures.append(row)
     return result
 
 
@@ -36,3 +41,17 @@ def _laws(key: str, world: DataflowWorld) -> Iterator[FigureRow]:
     if found is not None:
         taken_ns, paper_ns = found
         yield FigureRow(run_key=key, figure="worked_off_ns", value=taken_ns, expected=paper_ns)
+
+
+def _records_missed(world: DataflowWorld) -> int:
+    """Return how many records the sources without an end have dropped."""
+    count = 0
+    for source in world.tasks:
+        if not isinstance(source, Source) or source.is_fed or source.limit is not None:
+            continue
+        until_ns = world.env.now if source.exhausted_ns is None else source.exhausted_ns
+        positions, begun = source.splits, world.graph.begun_as(source.name)
+        for split in world.splits.of(*source.place):
+            split.position = positions[split.number]
+            count += world.clocks.missed(split, begun, until_ns, world.constants.catch_up_ns)
+    return count

@@ -16,6 +16,7 @@ from ckptsim.sim.job.buffers.constants import (
 )
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
+from ckptsim.sim.job.buffers.due import Clocks
 from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, note_goals, stall
 from ckptsim.sim.job.buffers.input import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
@@ -116,6 +117,7 @@ class DataflowWorld:
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases
+        self.clocks = Clocks()
         self.sampling = Sampling(self)
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ckptsim.models.barriers.handler import State as BarrierState
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.models.lifecycle.tables import Act
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.sim.kernel import Wait, explain_waits
 
 if TYPE_CHECKING:
@@ -110,13 +111,14 @@ class Watchdog:
             return
         elif idle_ns >= self._final_ns and self._waits_for_its_end():
             self._tell(
-                self._ending_name(), f"all data ended, and for {idle_ns} ns nothing happened"
+                self._ending_name(),
+                f"all data ended, and for {duration_text(idle_ns)} nothing happened",
             )
         elif plane.control.running:
             if not plane.control.can_checkpoint:
-                self._tell("job_ends", f"its tasks have restored for {idle_ns} ns")
+                self._tell("job_ends", f"its tasks have restored for {duration_text(idle_ns)}")
             elif plane.has_records():
-                self._tell("job_ends", f"no record was processed for {idle_ns} ns")
+                self._tell("job_ends", f"no record was processed for {duration_text(idle_ns)}")
 
     def _waits_for_its_end(self) -> bool:
         """Say whether all tasks of the attempt have ended their data, and some have not closed."""

@@ -18,6 +18,7 @@ from ckptsim.models.barriers.barrier import (
     NetworkEvent,
     is_blocking,
 )
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.sim.job.oracle.observer import ChannelObserver
 
 if TYPE_CHECKING:
@@ -162,7 +163,10 @@ class ChannelOracle(ChannelObserver):
         elif isinstance(element, EndOfPartition) and self._ends_ns is not None:
             late_ns = self.sender.now_ns - self._ends_ns
             if late_ns > self._plane.wire_ns:
-                self._violate(AT_ONCE, f"sends EndOfPartition {late_ns} ns after its sender closed")
+                self._violate(
+                    AT_ONCE,
+                    f"sends EndOfPartition {duration_text(late_ns)} after its sender closed",
+                )
 
     def _data_sent(self, element: object) -> None:
         amount = self._plane.amount(element)

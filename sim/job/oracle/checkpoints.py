@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
+from ckptsim.scenarios.dialect import duration_text, listed
 from ckptsim.sim.job.oracle.ends.finished import FinishedFlags, check_plan
 from ckptsim.sim.job.oracle.ends.lifecycle import with_upstream
 from ckptsim.sim.job.oracle.view import NOTHING, Held
@@ -100,7 +101,8 @@ class CheckpointOracle:
             return
         pause_ns = max(table.interval_ns, table.min_pause_ns) + table.min_pause_ns
         if now_ns - self._free_ns > pause_ns:
-            says = f"no checkpoint for {now_ns - self._free_ns} ns, though nothing is under way"
+            says = f"no checkpoint for {duration_text(now_ns - self._free_ns)}, though nothing is "
+            says += "under way"
             self._violate("periodic_triggers_go_on", says)
             self._free_ns = now_ns
 
@@ -116,7 +118,8 @@ class CheckpointOracle:
         since_ns = self._env.now - (self._completed_ns or 0)
         early = self._completed_ns is not None and since_ns < self._table.min_pause_ns
         if early and one.request.periodic:
-            says = f"checkpoint {one.checkpoint} is triggered {since_ns} ns after a completion"
+            says = f"checkpoint {one.checkpoint} is triggered {duration_text(since_ns)} after "
+            says += "a completion"
             self._violate("periodic_triggers_go_on", says, one.checkpoint)
         if one.request.periodic and self._free_ns is None:
             says = f"checkpoint {one.checkpoint} is triggered although periodic triggers have ended"
@@ -126,7 +129,8 @@ class CheckpointOracle:
             self._violate("periodic_triggers_go_on", says, one.checkpoint)
         running = [other for other in self._running.values() if not other.request.forced]
         if not one.request.forced and len(running) >= self._table.max_concurrent:
-            says = f"checkpoint {one.checkpoint} is triggered while {sorted(self._running)} run"
+            says = f"checkpoint {one.checkpoint} is triggered while "
+            says += f"{listed(sorted(self._running))} run"
             self._violate("pending_within_limit", says, one.checkpoint)
         self._running[one.checkpoint] = one
 
@@ -266,12 +270,12 @@ class CheckpointOracle:
         else:
             fits = sent <= read + held
         if not fits:
-            numbers = [*(first.numbers or ()), *(last.numbers or ())] or held or "none"
+            numbers = [*(first.numbers or ()), *(last.numbers or ())] or ([held] if held else [])
             says = f"checkpoint {checkpoint}, channel {channel.name}: {sent} {self._plane.unit} "
             says += f"sent before the barrier, {read} processed before the snapshot, "
             lost = closed and not self._table.enabled
             name = "closed_tasks_leave_nothing_queued" if lost else "consistent_cut"
-            self._violate(name, f"{says}in flight {numbers}", checkpoint)
+            self._violate(name, f"{says}in flight {listed(numbers)}", checkpoint)
 
     def failed(self, one: CheckpointRecord, reason: FailureReason) -> None:
         """Check that what is given up was still running, and that savepoints are spared."""
@@ -291,8 +295,9 @@ class CheckpointOracle:
         """Check what the coordinator says that it keeps; its host may hold one more by then."""
         plain = [number for number, one in held.items() if not one.savepoint]
         if list(numbers) != self._kept or not set(plain) <= set(self._held_on):
-            says = f"the coordinator says that it keeps {list(numbers)}, and its host holds {plain}"
-            self._violate("cores_agree_with_their_world", f"{says}, where {self._kept} are kept")
+            says = f"the coordinator says that it keeps {listed(numbers)}, and its host holds "
+            says += f"{listed(plain)}, where {listed(self._kept)} are kept"
+            self._violate("cores_agree_with_their_world", says)
 
     def _check_expired(self, one: CheckpointRecord) -> None:
         """Check that nobody whom an expired checkpoint waits for had closed long before.
@@ -385,5 +390,5 @@ class CheckpointOracle:
         elif whole:
             lasts_ns = max(arrival_ns for _, arrival_ns in one.parts.values()) - one.triggered_ns
         if lasts_ns > longest_ns:
-            says = f"checkpoint {one.checkpoint} is under way for {lasts_ns} ns"
+            says = f"checkpoint {one.checkpoint} is under way for {duration_text(lasts_ns)}"
             self._violate("checkpoint_ends_in_time", says, one.checkpoint)

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import listed
+
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.oracle.view import Contents, PlaneView, Violate
@@ -106,7 +108,7 @@ def _named(found: Contents) -> str:
     if None in found:
         return ""
     first = chain.from_iterable(repeat(one, min(3, found[one])) for one in sorted(found))
-    return f" (such as {list(islice(first, 3))})"
+    return f" (such as {listed(islice(first, 3))})"
 
 
 def loss(expected: Contents, found: Contents, ever: Contents, *, attempts: int) -> str | None:

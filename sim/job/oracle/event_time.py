@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
+from ckptsim.scenarios.dialect import duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -199,8 +200,9 @@ class EventTimeOracle(EventTimeObserver):
             moved = split in self.moved_splits or timestamp <= self.in_flight
             misled = self._task.inputs and moved
             name = RESTORED if misled else "no_record_is_late"
-            says = f"{self._task.name} processes a record of {timestamp} ns of split {split} behind"
-            self._task.violate(name, f"{says} its watermark {watermark} ns")
+            says = f"{self._task.name} processes a record of {duration_text(timestamp)} of split "
+            says += f"{split} behind its watermark {duration_text(watermark)}"
+            self._task.violate(name, says)
 
     def splits_opened(self, moved: Sequence[int], /) -> None:
         """Note for which splits watermarks in flight need not speak."""
@@ -218,5 +220,5 @@ class EventTimeOracle(EventTimeObserver):
 
 def _told(told: tuple[int, bool]) -> str:
     watermark, idle = told
-    says = "no watermark" if watermark == NO_WATERMARK else f"watermark {watermark} ns"
+    says = "no watermark" if watermark == NO_WATERMARK else f"watermark {duration_text(watermark)}"
     return f"{says}, {'idle' if idle else 'active'}"

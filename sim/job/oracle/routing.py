@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ckptsim.scenarios.dialect import listed
 from ckptsim.scenarios.job import Partitioner
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class RoutingOracle(RoutingObserver):
             right = len(taken) == 1 and self._is_one_of(output, taken[0].spec.index)
         if not right:
             places = [channel.spec.index - every[0] for channel in taken]
-            says = _says(self._task.name, output, f"takes {places}")
+            says = _says(self._task.name, output, f"takes {listed(places)}")
             self._task.violate(TAKE_CHANNELS, says, None)
 
     def _is_one_of(self, output: OutputSpec, index: int) -> bool:
@@ -98,7 +99,9 @@ def check_route(name: str, output: OutputSpec, route: Route, violate: Violate) -
     elif output.partitioner in _IN_TURN:
         right = right and bool(np.all(np.diff(picks) % width == 1 % width))
     if not right:
-        violate(TAKE_CHANNELS, _says(name, output, f"takes {picks.tolist()} one by one"), None)
+        violate(
+            TAKE_CHANNELS, _says(name, output, f"takes {listed(picks.tolist())} one by one"), None
+        )
 
 
 def _says(name: str, output: OutputSpec, takes: str) -> str:

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.channels.persister import PersisterStatus
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
@@ -158,7 +159,7 @@ class TaskOracle(WritingOracle):
             self._violate("unaligned_barriers_are_taken_next", says, number)
         if self._due is not None and self._due[1][0] < now_ns:
             number, (due_ns, _) = self._due
-            says = f"still aligns {number}, {now_ns - due_ns} ns after its time-out"
+            says = f"still aligns {number}, {duration_text(now_ns - due_ns)} after its time-out"
             self._violate("time_out_ends_alignment", says, number)
         for out in self.outputs if self._timed else ():
             late = out.overdue(now_ns)
@@ -170,7 +171,8 @@ class TaskOracle(WritingOracle):
         """Check that what the task does now it does within a record."""
         late_ns, record_ns = self.late_ns(since), self.plane.at_once_ns(self.task)
         if late_ns > record_ns:
-            says = f"takes {late_ns} ns to come to {checkpoint}, with {record_ns} a record"
+            says = f"takes {duration_text(late_ns)} to come to {checkpoint}, "
+            says += f"with {duration_text(record_ns)} a record"
             self._violate(name, says, checkpoint)
 
     def late_ns(self, since: Instant) -> int:
@@ -272,7 +274,7 @@ class TaskOracle(WritingOracle):
         """Check the start delay."""
         self._cut, self.entering = barrier, barrier.checkpoint
         if not 0 <= start_delay_ns <= max(0, self.now_ns - barrier.timestamp_ns):
-            says = f"has a start delay of {start_delay_ns} ns in {barrier.checkpoint}"
+            says = f"has a start delay of {duration_text(start_delay_ns)} in {barrier.checkpoint}"
             self._violate("alignment_figures_are_sane", says, barrier.checkpoint)
 
     def entered(self, checkpoint: int, /) -> None:
@@ -351,7 +353,8 @@ class TaskOracle(WritingOracle):
         since_ns, before = self._opened.get(checkpoint, (now_ns, taken))
         longest_ns, most = now_ns - since_ns, taken - before
         if not 0 <= duration_ns <= longest_ns or not 0 <= size <= most:
-            says = f"aligns {checkpoint} for {duration_ns} of {longest_ns} ns, {size} of {most}"
+            says = f"aligns {checkpoint} for {duration_text(duration_ns)} of "
+            says += f"{duration_text(longest_ns)}, {size} of {most}"
             self._violate("alignment_figures_are_sane", says, checkpoint)
 
     def settled(self) -> None:

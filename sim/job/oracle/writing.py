@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.sim.job.oracle.observer import TaskObserver
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ class WritingOracle(TaskObserver):
                 self._writing[checkpoint] = None  # one whose part it may have waited for has failed
             elif longest_ns is not None and self.now_ns > since_ns + longest_ns:
                 del self._writing[checkpoint]
-                says = f"{self.name} writes its part of {checkpoint} since {since_ns} ns"
+                says = (
+                    f"{self.name} writes its part of {checkpoint} since {duration_text(since_ns)}"
+                )
                 self.violate(_IN_TIME, f"{says}, and waits for nothing else", checkpoint)
 
     def _has_all(self, checkpoint: int) -> bool:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.store import Upsert
 from ckptsim.sim.mishaps import compare
-from ckptsim.sim.story import milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class ContentOracle:
         idle_until_ns = begun_ns + (entries - 1) * apply_ns
         earliest_ns = max(idle_until_ns, drainer.feed.available_ns(position)) + apply_ns
         if earliest_ns > world.env.now:
-            says = f"{drainer.key}: {position} is applied before {milliseconds(earliest_ns)}"
+            says = f"{drainer.key}: {position} is applied before {duration_text(earliest_ns)}"
             self._violate("durable_rows_are_the_content", says, drainer.key)
 
     def flushed(self, drainer: Drainer, position: int) -> None:

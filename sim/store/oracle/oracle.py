@@ -17,7 +17,7 @@ from ckptsim.sim.store.oracle.ends import check_end, left_of_version
 from ckptsim.sim.store.oracle.probe import probe
 from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.store.oracle.versions import VersionOracle
-from ckptsim.sim.story import milliseconds
+from ckptsim.sim.story import instant
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Slot, Step
@@ -352,13 +352,13 @@ def _story(world: StoreWorld, key: TopicPartition) -> list[str]:
     if truth is None:
         return []
     lines = [
-        f"{milliseconds(each.begun_ns):>14}  {key}: begins sync {each.number} "
+        f"{instant(each.begun_ns):>14}  {key}: begins sync {each.number} "
         f"({each.cause.name.lower()}) up to {each.position}: {each.status}"
         + (f" ({each.reason})" if each.reason else "")
         for each in truth.syncs[-4:]
     ]
     lines += [
-        f"{milliseconds(each.failed_ns):>14}  process: start {each.start} ends: {each.reason}"
+        f"{instant(each.failed_ns):>14}  process: start {each.start} ends: {each.reason}"
         for each in world.process.recoveries[-3:]
     ]
     return lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store.state import NOTHING, copy_of, disagreement
-from ckptsim.sim.story import milliseconds
+from ckptsim.scenarios.dialect import duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ class VersionOracle:
             silent_ns = world.env.now - missing_ns
             if topic not in world.dropped and silent_ns > world.model.process.retry_ns:
                 says = f"{topic}: its dictionary was out, and is not asked for again"
-                self._violate(_PROPERTY, f"{says} for {milliseconds(silent_ns)}")
+                self._violate(_PROPERTY, f"{says} for {duration_text(silent_ns)}")
         for topic, opened_ns in self._opened_ns.items():
             known = topic in self._asked or topic in world.dropped
             # At one instant with its start the process may go down before it has asked; one whose

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import EndStream, FailSync, Refusal
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import Levels, Outcome
 from ckptsim.sim.sync.intervals import IntervalSet
 
@@ -173,7 +174,7 @@ class EndChecks:
             over, next_ns = sum(got) >= table.partial_attempts, 0
         if wait_ns != (None if over else next_ns):
             says = f"attempt {len(got)} failed, {in_a_row} in a row without data; the platform "
-            says += "gives up" if wait_ns is None else f"waits {wait_ns} ns"
+            says += "gives up" if wait_ns is None else f"waits {duration_text(wait_ns)}"
             self._violate("run_ends_with_a_reason", says, None)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
@@ -204,7 +205,8 @@ class EndChecks:
         limit_ns = attempt.model.destination.stall_limit_ns
         latest_ns = max(moved, default=0)
         if attempt.env.now - latest_ns < limit_ns:
-            says = f"an attempt is taken for silent, though something moved at {latest_ns} ns"
+            says = "an attempt is taken for silent, though something moved at "
+            says += duration_text(latest_ns)
             self._violate("run_ends_with_a_reason", says, None)
 
     def _is_explained(self, attempt: Attempt) -> bool:

@@ -20,6 +20,7 @@ from ckptsim.models.ordering import (
     drive,
     scope_text,
 )
+from ckptsim.scenarios.dialect import listed
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
@@ -111,5 +112,7 @@ def _happened(attempt: Attempt) -> Released:
 
 
 def _shown(released: Released) -> str:
-    parts = [f"{scope} {[index for index, _ in own]}" for scope, own in sorted(released.items())]
+    parts = [
+        f"{scope} {listed(index for index, _ in own)}" for scope, own in sorted(released.items())
+    ]
     return "; ".join(parts) or "nothing"

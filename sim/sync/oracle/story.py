@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.story import milliseconds
+from ckptsim.sim.story import instant
 from ckptsim.sim.sync.intervals import shown
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def state_story(truth: Truth, state: SourceState) -> list[str]:
     if state.acknowledged_ns is not None:
         entries.append((state.acknowledged_ns, f"the send of state {name} returns"))
     entries.sort(key=lambda entry: entry[0])
-    return [f"{milliseconds(at_ns):>14}  {text}" for at_ns, text in entries]
+    return [f"{instant(at_ns):>14}  {text}" for at_ns, text in entries]
 
 
 def _partition(partition: Partition) -> list[tuple[int, str]]:

@@ -114,15 +114,43 @@ def test_of_many_series_each_parameter_has_its_effect() -> None:
     assert found.note.startswith("One seed per point")
 
 
-def test_three_sentences_are_the_most() -> None:
-    """A plan with four metrics gets three sentences, of the first metrics."""
+def test_each_metric_of_a_plan_has_a_sentence() -> None:
+    """All four metrics that a plan may name are told, also without a difference or a value."""
     metrics = {
-        name: around(1e6, 2e6, 5e6)
-        for name in ("median_latency_ns", "ended_ns", "recovery_ns", "finishing_ns")
+        "median_latency_ns": around(1e6, 2e6, 5e6),
+        "ended_ns": [[5e9] * 3] * 3,
+        "recovery_ns": [[]] * 3,
+        "finishing_ns": around(1e6, 2e6, 5e6),
     }
-    found = answer(findings({"service": SIZES}, metrics))
-    assert len(found.sentences) == 3
-    assert found.sentences[2].startswith("Time spent down")
+    asked = findings({"service": SIZES}, metrics)
+    asked.replications["recovery_ns"] = {}
+    found = answer(asked)
+    assert len(found.sentences) == 4
+    assert found.sentences[1] == "Duration of the run: always 5 s."
+    assert found.sentences[3] == "Time spent down and restarting: no run has a value."
+
+
+def test_of_many_series_one_with_a_zero_names_what_it_depends_on() -> None:
+    """A parameter that takes a metric to zero is named among those that make it."""
+    axes = {"depth": ("1", "3"), "backlog": ("1", "4"), "kind": ("a", "b"), "mode": ("x", "y")}
+    values = [[float(depth)] * 2 for depth in (0, 3) for _ in range(8)]
+    found = answer(findings(axes, {"checkpoints_failed": values}))
+    assert found.sentences == (
+        "Checkpoints failed: 0 to 3, made by depth.",
+        "No difference beyond noise by backlog or kind or mode.",
+    )
+
+
+def test_a_metric_that_another_parameter_decides_names_it() -> None:
+    """Where two ways are alike and the metric depends on another parameter, it is named."""
+    values = {
+        "median_latency_ns": around(51e6, 168e6, 733e6, 23e6, 23.2e6, 23.5e6),
+        "checkpoints_completed": [[10.0] * 3, [5.0] * 3, [0.0] * 3] * 2,
+        "ended_ns": [[90, 100, 110], [80, 100, 150], [80, 110, 120]] * 2,
+    }
+    found = answer(findings({"mode": MODES, "interval": ("1 s", "2 s", "5 s")}, values))
+    assert "along interval" in found.sentences[2]
+    assert "no difference" not in found.sentences[2]
 
 
 def test_without_a_value_it_says_so() -> None:
@@ -153,8 +181,8 @@ def test_a_number_is_told_without_the_name_of_its_parameter_again() -> None:
     values = around(1, 10, 100, 1, 10, 100)
     axes = {"time between crashes": ("30 s", "120 s"), "service": SIZES}
     found = answer(findings(axes, {"undone_per_crash": values}))
-    says = "By time between crashes: no difference beyond noise between 30 s and 120 s (1 to 100)."
-    assert found.sentences[1] == says
+    says = "no difference beyond noise between 30 s and 120 s (1 to 100), it depends on service"
+    assert found.sentences[1] == f"By time between crashes: {says}."
 
 
 def test_ends_that_are_alike_do_not_rise_or_fall() -> None:

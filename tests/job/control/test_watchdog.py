@@ -123,7 +123,7 @@ def test_records_that_nobody_processes_are_told_once_and_the_end_comes_later() -
     """Who waits for whom stands in the sentence; the run continues until its end is hopeless."""
     plane = ToldPlane(records=True)
     plane.env.run()
-    says = "no record was processed for 100 ns, but work remains: "
+    says = "no record was processed for 0.1 us, but work remains: "
     assert plane.found == [
         (100, "job_ends", f"{says}a waits for a record from b; b waits for nobody.")
     ]
@@ -162,7 +162,7 @@ def test_tasks_that_restore_for_ever_are_told() -> None:
     plane = ToldPlane(records=False, restores=True)
     plane.env.run()
     assert [(at_ns, name) for at_ns, name, _ in plane.found] == [(100, "job_ends")]
-    assert plane.found[0][2].startswith("its tasks have restored for 100 ns")
+    assert plane.found[0][2].startswith("its tasks have restored for 0.1 us")
 
 
 @pytest.mark.parametrize("other", [TaskState.CLOSED, TaskState.RUNNING])
@@ -171,7 +171,7 @@ def test_only_when_all_data_have_ended_the_final_checkpoint_is_overdue(other: Ta
     plane = ToldPlane(records=False, states=[TaskState.WAITING_FOR_FINAL_CP, other])
     plane.env.call_at(250, 0, plane.env.entity("watch"), plane.look)
     plane.env.run(until=plane.env.timeout(300))
-    says = "all data ended, and for 250 ns nothing happened, but work remains: "
+    says = "all data ended, and for 0.25 us nothing happened, but work remains: "
     expected = [(250, "job_ends", f"{says}a waits for a record from b; b waits for nobody.")]
     assert plane.found == (expected if other is TaskState.CLOSED else [])
 

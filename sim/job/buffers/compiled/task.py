@@ -12,6 +12,7 @@ from ckptsim.models.barriers.barrier import EndOfPartition
 from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.sim.job.buffers.compiled.columns import gate, request, task
 from ckptsim.sim.job.buffers.compiled.columns.clock import NONE
+from ckptsim.sim.job.buffers.due import turned
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.tasks.ending import TaskEnding
@@ -256,8 +257,9 @@ class CompiledSource(CompiledTask, Source):
             gap, due = row + task.SPLIT_GAP_NS, row + task.SPLIT_DUE_NS
             if len(self._splits) == 1:
                 gap, due = self.row + task.GAP_NS, self.row + task.DUE_NS
+            gaps = int(words[gap]), gaps_ns[one.number]
+            words[due] = turned(int(words[due]), gaps, now, replayable=self.replayable)
             words[gap] = gaps_ns[one.number]
-            words[due] = min(words[due], now + words[gap])
 
     def feed(self, reader: SourceReader) -> None:
         """Take records from a reader from now on."""

@@ -4,8 +4,7 @@ A source with a rate emits evenly, of each of its splits by a clock of its own; 
 splits take turns.  What back-pressure made it miss is caught up as far as `catch_up_ns` reaches and
 dropped beyond that.  A source that is fed from outside emits what its
 reader has queued, no faster than its rate, and catches nothing up.
-A replayable source drops nothing: its record n is due n intervals after the start of the job,
-through all attempts.
+A replayable source drops nothing, and its clocks run through all attempts.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.sim.job.buffers.due import turned
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.tasks.task import Steps, Task
 from ckptsim.sim.job.splits import held, left
@@ -75,6 +75,11 @@ class Source(Task):
     def held_splits(self) -> dict[int, int]:
         """Return those that are in its state."""
         return self.splits if self._reader is not None else held(self._splits, self.splits)
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether a reader has its records, and not a clock."""
+        return self._reader is not None
 
     @property
     def has_no_splits(self) -> bool:
@@ -148,12 +153,12 @@ class Source(Task):
     def change_rates(self, gaps_ns: Mapping[int, int]) -> None:
         """Emit at other rates from now on; called on the task's thread, between two records.
 
-        The next record is due by the old rate, unless that was so slow that the new one is first.
         gaps_ns: by the number of the split.
         """
         for one in self._splits:
+            gaps = one.gap_ns or 1, gaps_ns[one.number]
+            one.due_ns = turned(one.due_ns, gaps, self.env.now, replayable=self.replayable)
             one.gap_ns = gaps_ns[one.number]
-            one.due_ns = min(one.due_ns, self.env.now + one.gap_ns)
 
     def exhaust(self) -> None:
         """End the input: no records follow."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.models.recovery import split
+from ckptsim.scenarios.dialect import duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -117,7 +118,8 @@ class Sinks:
         """Check that the external system has not kept a transaction for longer than it waits."""
         late_ns = self._env.now - self._due_ns.get(name, self._env.now)
         if late_ns > 0 and self.external.has_no_end(name):
-            says = f"{name} is still there, {late_ns} ns after the external system's time-out"
+            says = f"{name} is still there, {duration_text(late_ns)} after the external "
+            says += "system's time-out"
             self.violate("transactions_time_out", says)
 
     def left(self, checkpoint: int, name: str) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
+from ckptsim.scenarios.dialect import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -82,8 +83,10 @@ class FinishedFlags:
             recorded = checkpoint.vertices[vertex]
             if recorded is not true or set(finished) != checkpoint.finished & set(tasks):
                 says = f"checkpoint {number} has {vertex} as {recorded.value}, tasks "
-                says += f"{sorted(checkpoint.finished & set(tasks))} of it finished; it is "
-                self._violate(_TRUE, f"{says}{true.value}, {finished} have no part in it", number)
+                says += f"{listed(sorted(checkpoint.finished & set(tasks)))} of it finished; it is "
+                self._violate(
+                    _TRUE, f"{says}{true.value}, {listed(finished)} have no part in it", number
+                )
 
     def _compare(self, older: int, newer: int) -> None:
         (tasks, vertices), (later_tasks, later_vertices) = (
@@ -131,7 +134,7 @@ def check_plan(plan: Plan, tasks: Mapping[Place, TaskOracle], violate: Violate) 
             violate(_PLAN, f"{place}, which has not closed, is taken for finished")
     missing = sorted(running - _reached(plan, tasks))
     if missing:
-        violate(_PLAN, f"no trigger and no barrier reaches {missing}")
+        violate(_PLAN, f"no trigger and no barrier reaches {listed(missing)}")
 
 
 def _reached(plan: Plan, tasks: Mapping[Place, TaskOracle]) -> set[Place]:

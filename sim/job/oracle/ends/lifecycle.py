@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import TaskState
+from ckptsim.scenarios.dialect import duration_text, listed
 from ckptsim.scenarios.job import Job, Protocol
 from ckptsim.sim.job.oracle.channels import AT_ONCE
 from ckptsim.sim.job.oracle.ends.observer import LifecycleObserver
@@ -243,14 +244,15 @@ class LifecycleOracle(LifecycleObserver):
             self._check_nothing_open()
             late_ns = self._late_ns()
             if late_ns:
-                says = f"{self._task.name} closes {late_ns} ns after all that it waits for was over"
+                says = f"{self._task.name} closes {duration_text(late_ns)} after all that it waits "
+                says += "for was over"
                 self._violate(AT_ONCE, says)
 
     def _check_read(self) -> None:
         """Check that a source has read all it has when it ends its data, but for a stop."""
         left = [] if self.cut_off else self._task.plane.splits_left(self._task.task)
         if left:
-            says = f"{self._task.name} ends its data with records left in splits {left}"
+            says = f"{self._task.name} ends its data with records left in splits {listed(left)}"
             self._violate("sources_read_to_their_end", says)
         goes_on = self._is_endless and not (self.cut_off or self.ended_before)
         if goes_on and self._task.plane.has_no_splits(self._task.task):
@@ -287,12 +289,13 @@ class LifecycleOracle(LifecycleObserver):
         if self._ends_ns is not None and self._ended is None and self.closed_ns is None:
             late_ns = self._task.now_ns - max(self._ends_ns, self._began_ns)
             if late_ns > _OVERTIME_NS:
-                says = f"{self._task.name} reads on {late_ns} ns after the instant that ends it"
+                says = f"{self._task.name} reads on {duration_text(late_ns)} after the instant "
+                says += "that ends it"
                 self._violate("sources_read_to_their_end", says)
         late_ns = 0 if self.closed_ns is not None else self._late_ns()
         if late_ns and not self._task.task.ending.has_writes:
-            says = f"{self._task.name} has not closed {late_ns} ns after all that it waits for "
-            self._violate(AT_ONCE, f"{says}was over")
+            says = f"{self._task.name} has not closed {duration_text(late_ns)} after all that it "
+            self._violate(AT_ONCE, f"{says}waits for was over")
 
     def _late_ns(self) -> int:
         """Return how long ago the last wait was over, 0 while one is not or where there are none.

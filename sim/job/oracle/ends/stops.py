@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import duration_text
+
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.oracle.view import Violate
@@ -35,6 +37,6 @@ class StopOracle:
         """Check that it is not overdue."""
         failed_ns = self._failed_ns
         if failed_ns is not None and self._env.now - failed_ns > self._again_ns:
-            says = f"a stop that failed at {failed_ns} ns is not asked for again"
+            says = f"a stop that failed at {duration_text(failed_ns)} is not asked for again"
             self._violate("given_up_for_a_cause", says)
             self._failed_ns = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.job.faults import LoseAcknowledgement
 from ckptsim.sim.job.oracle.messages.on_way import OnWay
 
@@ -54,7 +55,7 @@ class AcknowledgementOracle:
     def look(self) -> None:
         """Check that none is on its way for too long."""
         for (task, number), sent_ns in self._on_way.overdue():
-            says = f"{self._tasks[task].name} acknowledged {number} at {sent_ns} ns, "
+            says = f"{self._tasks[task].name} acknowledged {number} at {duration_text(sent_ns)}, "
             self._violate(_ARRIVE, f"{says}which nobody has heard", number)
 
     def attempt_ends(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.job.faults import DelayTrigger, LoseTrigger, RefuseTrigger
 from ckptsim.sim.job.oracle.messages.on_way import OnWay
 
@@ -69,7 +70,7 @@ class TriggerOracle:
         for (task, number), sent_ns in self._on_way.overdue():
             if not self._tasks[task].is_over:
                 says = f"{self._tasks[task].name} has not got the trigger of {number}, "
-                self._violate(_ARRIVE, f"{says}sent at {sent_ns} ns", number)
+                self._violate(_ARRIVE, f"{says}sent at {duration_text(sent_ns)}", number)
 
     def attempt_ends(self) -> None:
         """Forget what was on its way to the tasks of an attempt."""

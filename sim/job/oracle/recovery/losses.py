@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import duration_text, listed
+
 if TYPE_CHECKING:
     from ckptsim.models.recovery.detection import HeartbeatParameters
     from ckptsim.sim.job.oracle.view import Violate
@@ -39,7 +41,8 @@ class LossOracle:
             says = f"the loss of task manager {manager} is known again, or behind a restart"
             self._violate(_IN_TIME, says)
         elif not bounds[0] <= self._env.now <= bounds[1]:
-            says = f"the loss of task manager {manager} is not known between {bounds} ns"
+            says = f"the loss of task manager {manager} is not known "
+            says += f"between {duration_text(bounds[0])} and {duration_text(bounds[1])}"
             self._violate(_IN_TIME, says)
 
     def forgotten(self) -> None:
@@ -49,12 +52,13 @@ class LossOracle:
     def deploying(self) -> None:
         """Check that no loss is unknown: tasks on such a task manager are not cancelled yet."""
         if self._unknown:
-            managers = ", ".join(map(str, self._unknown))
+            managers = listed(self._unknown)
             self._violate(_IN_TIME, f"the job restarts while the loss of {managers} is unknown")
 
     def look(self) -> None:
         """Check that no loss has been unknown for too long."""
         for manager, (_, latest_ns) in self._unknown.items():
             if latest_ns < self._env.now:
-                says = f"the loss of task manager {manager} is still unknown after {latest_ns}"
+                says = f"the loss of task manager {manager} is still unknown "
+                says += f"after {duration_text(latest_ns)}"
                 self._violate(_IN_TIME, says)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.job import Rescaling
 from ckptsim.scenarios.job.faults import Cancel, Rescale, Resubmit
 
@@ -122,8 +123,8 @@ class RestartOracle(RestartObserver):
         if self._is_given_up:
             self._violate(_NAME, "tasks are deployed of a job that has failed for good")
         elif self._env.now < self._from_ns:
-            says = f"tasks are deployed, which the restart strategy lets happen at {self._from_ns}"
-            self._violate(_NAME, f"{says} ns")
+            says = "tasks are deployed, which the restart strategy lets happen at "
+            self._violate(_NAME, says + duration_text(self._from_ns))
 
 
 def _called(asked: Rescale | Resubmit) -> str:
