@@ -13,7 +13,7 @@ from ckptsim.models.ordering.events import Event, SendFailed, StateSent
 
 
 class OrderingDoor(Protocol):
-    """An ordering core as hosts and conformance vectors see it: one door, and questions.
+    """An ordering core as hosts see it: one door, and questions.
 
     An implementation of one's own is a factory `(OrderingParameters) -> OrderingDoor`.
     """
@@ -23,49 +23,19 @@ class OrderingDoor(Protocol):
         ...
 
     def blocked(self) -> tuple[Blocked, ...]:
-        """Say for every scope with unsent states which is next and what it waits for."""
+        """Return which state of a scope is next and what it waits for, used where a sync stalls."""
         ...
 
     def pending_count(self) -> int:
-        """Return the number of accepted states that were not sent."""
+        """Return the number of states that were not sent, used before and after a failed send."""
         ...
 
     def head(self, scope: terms.Scope) -> terms.CheckpointIndex | None:
-        """Return the scope's lowest unsent index, or None."""
-        ...
-
-    def records_read(
-        self, stream: terms.StreamDescriptor, identity: terms.CheckpointId | None = None
-    ) -> int:
-        """Return the records read for one id of the stream, or for the whole stream."""
-        ...
-
-    def records_sufficient(
-        self, stream: terms.StreamDescriptor, identity: terms.CheckpointId
-    ) -> bool:
-        """Tell whether every record read for the id is durable."""
-        ...
-
-    def ordinal(self, stream: terms.StreamDescriptor) -> terms.CheckpointIndex:
-        """Return the number of the stream's current interval (STDIO)."""
-        ...
-
-    def inferred_id(
-        self, stream: terms.StreamDescriptor, ordinal: terms.CheckpointIndex
-    ) -> terms.CheckpointId:
-        """Return the id inferred for the stream's n-th interval (STDIO)."""
-        ...
-
-    def stream_done(self, stream: terms.StreamDescriptor) -> bool:
-        """Tell whether the stream has ended and level COMPLETE accounts for all its records."""
-        ...
-
-    def verdict(self, stream: terms.StreamDescriptor) -> terms.Verdict:
-        """Return how the stream's processing ended."""
+        """Return the lowest unsent index of a scope, used before and after a failed send."""
         ...
 
 
-def make_core(parameters: terms.OrderingParameters) -> OrderingDoor:
+def make_core(parameters: terms.OrderingParameters) -> OrderingCore:
     """Build the ordering core of one attempt."""
     return OrderingCore(parameters)
 

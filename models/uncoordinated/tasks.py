@@ -62,13 +62,17 @@ class TakeCheckpoint:
 
 
 class TaskProtocol(Protocol):
-    """The door of both protocols, and what the host attaches to messages.
+    """The door of both protocols, and what the host attaches to messages."""
 
-    carries_index: messages carry the index, which costs its bytes on every one of them.
-    """
+    @property
+    def carries_index(self) -> bool:
+        """Whether messages carry the index, which costs its bytes, used when a message is sent."""
+        ...
 
-    carries_index: bool
-    index: int
+    @property
+    def index(self) -> int:
+        """The index of the newest checkpoint, used when a message is sent."""
+        ...
 
     def step(self, event: TaskEvent) -> list[TakeCheckpoint]:
         """Take one event; the checkpoint, if any, is taken before the event's own business."""

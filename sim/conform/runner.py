@@ -45,12 +45,16 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class VectorOutcome:
-    """What became of one vector: passed when `mismatch` and `skipped` are both None."""
+    """What became of one vector: passed when `mismatch` and `skipped` are both None.
+
+    left_out: what the vector asks and no host does; it was not asked of the user's core.
+    """
 
     name: str
     suite: str
     mismatch: Mismatch | None = None
     skipped: str | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +65,17 @@ class Adapter:
     slot: names the slot of the core that a vector is about; None where it is about none.
     skip_reason: says why a vector is not run, or None when it is; the mutant is of the vector's
     slot.
+    for_hosts: returns a vector without what no host asks or sends, and names what it lacks; None
+    where nothing is left.
     """
 
     run: Callable[[Vector, Factory | None], Mismatch | None]
     slot: Callable[[Vector], str | None] = lambda _vector: None
     skip_reason: Callable[[Vector, str | None], str | None] = lambda _vector, _mutant: None
+    for_hosts: Callable[[Vector], tuple[Vector | None, tuple[str, ...]]] = lambda vector: (
+        vector,
+        (),
+    )
 
 
 def run_file(
@@ -136,6 +146,12 @@ def _run(vector: Vector, name: str, choice: Choice) -> VectorOutcome:
     reason = adapter.skip_reason(vector, mutant)
     if reason is not None:
         return VectorOutcome(name, suite, skipped=reason)
+    left_out: tuple[str, ...] = ()
+    if slot in choice.names:  # the vectors are an acceptance test: a core owes what hosts ask
+        asked, left_out = adapter.for_hosts(vector)
+        if asked is None:
+            return VectorOutcome(name, suite, skipped=f"no host does {', '.join(left_out)}")
+        vector = asked
     try:
         mismatch = adapter.run(vector, make)
     except ProtocolError as error:
@@ -149,7 +165,7 @@ def _run(vector: Vector, name: str, choice: Choice) -> VectorOutcome:
                 f"{type(error).__name__}: {error}"
             ) from error
         mismatch = Mismatch("the core failed", "no exception", f"{type(error).__name__}: {error}")
-    return VectorOutcome(name, suite, mismatch=mismatch)
+    return VectorOutcome(name, suite, mismatch=mismatch, left_out=left_out)
 
 
 def load_adapter(suite: str) -> Adapter:

@@ -18,7 +18,6 @@ from ckptsim.models.lifecycle import (
     OperatorState,
     StopMode,
     TaskKind,
-    TaskLifecycle,
     TaskParameters,
     TaskState,
 )
@@ -28,6 +27,7 @@ from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.oracle.observer import NO_FILE, NO_TASK
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.slots import ProtocolCores
+from ckptsim.sim.slots.protocols import Lifecycle
 
 Entry = dict[str, Any]
 
@@ -289,7 +289,7 @@ class ScriptedTask:
     now = 0
 
     def __init__(
-        self, parameters: TaskParameters, lifecycle: TaskLifecycle, cores: ProtocolCores
+        self, parameters: TaskParameters, lifecycle: Lifecycle, cores: ProtocolCores
     ) -> None:
         channels = sum(parameters.gate_channels)
         self.entries: list[Entry] = []

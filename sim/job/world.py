@@ -6,7 +6,7 @@ nothing of the attempt acts any more, the coordinator gives up what is pending, 
 restart strategy's delay the next attempt begins from the latest completed checkpoint.  Savepoints
 are the user's: no restart begins from one.
 
-Source: Apache Flink 1.20.3, DefaultScheduler, CheckpointCoordinator.restoreLatestCheckpointed-
+Source: Apache Flink 1.20.3, DefaultScheduler, Coordinator.restoreLatestCheckpointed-
 StateToAll.
 """
 
@@ -31,12 +31,13 @@ from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import note_restored
 
 if TYPE_CHECKING:
-    from ckptsim.models.coordinator import CheckpointCoordinator, EndOfDataListener
+    from ckptsim.models.coordinator import EndOfDataListener
     from ckptsim.sim.job.control.failover import FailoverHost
     from ckptsim.sim.job.embedding import JobOwner
     from ckptsim.sim.job.port import DataPlane
     from ckptsim.sim.job.settings import JobSettings
     from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.slots.protocols import Coordinator
 
 # How often a stop that failed is asked for again before the user gives up, and how often a job is
 # started before it is taken for one that cannot run.  Assumptions.
@@ -62,7 +63,7 @@ class JobWorld:
         plane: DataPlane,
         settings: JobSettings,
         *,
-        core: Callable[..., CheckpointCoordinator],
+        core: Callable[..., Coordinator],
         listener: Callable[..., EndOfDataListener],
         faults: FaultPlan,
         over: Callable[[], None],
@@ -204,7 +205,7 @@ class JobWorld:
             self.fail_over("the job manager crashes")
             self.coordinator.replace_core(self._new_core)
 
-    def _new_core(self, old: CheckpointCoordinator) -> CheckpointCoordinator:
+    def _new_core(self, old: Coordinator) -> Coordinator:
         return self._make_core(
             self.settings.parameters,
             first_checkpoint=old.next_checkpoint,

@@ -18,7 +18,14 @@ from ckptsim.models.coordinator import (
 from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
-from ckptsim.models.store import Placement, StoreVersions, make_store
+from ckptsim.models.store import Placement, make_store
+from ckptsim.sim.slots.protocols import (
+    ChannelStateWriter,
+    Coordinator,
+    Lifecycle,
+    RecoveryLines,
+    Store,
+)
 
 Factory = Callable[..., Any]
 
@@ -37,9 +44,13 @@ class MakeCoordinator(Protocol):
     """Makes the checkpoint coordinator of a job."""
 
     def __call__(
-        self, parameters: CoordinatorParameters, *, first_checkpoint: int = 1
-    ) -> CheckpointCoordinator:
-        """Make it; `first_checkpoint` is the number of the next checkpoint."""
+        self,
+        parameters: CoordinatorParameters,
+        *,
+        first_checkpoint: int = 1,
+        completed: tuple[int, ...] = (),
+    ) -> Coordinator:
+        """Make it; the number of the next checkpoint, and those that are kept, oldest first."""
         ...
 
 
@@ -78,7 +89,7 @@ class MakeRecoveryLine(Protocol):
         begin: Sequence[uncoordinated.Checkpoint],
         *,
         logged: bool = True,
-    ) -> uncoordinated.RecoveryLine:
+    ) -> RecoveryLines:
         """Make it for an attempt; begin: how each task begins."""
         ...
 
@@ -103,9 +114,9 @@ class ProtocolCores:
     ordering: Callable[[OrderingParameters], OrderingDoor] = make_core
     handler: MakeHandler = barriers.make_handler
     coordinator: MakeCoordinator = CheckpointCoordinator
-    lifecycle: Callable[[TaskParameters], TaskLifecycle] = TaskLifecycle
-    channel_state: Callable[[list[int]], barriers.SharedStateWriter] = barriers.SharedStateWriter
-    store: Callable[[Placement], StoreVersions] = make_store
+    lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle
+    channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
+    store: Callable[[Placement], Store] = make_store
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (
         barriers.RemoteInputChannel

@@ -8,11 +8,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.kernel import fence
 from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.process import CoreFailedError, ProcessCore
+from ckptsim.sim.slots.protocols import members, used
+from ckptsim.sim.slots.recovered import fitting
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Slot:
     replaced by what subclasses ours.
     sample: makes arguments to try a factory with; None where only a world can make them, and the
     factory is a subclass of ours.
-    offers: the attributes that hosts use; of: the type that the result must have, if ours.
+    protocol: everything that hosts ask of the core; of: the class of ours that the result must be.
     is_rule: the factory is a function that decides, called all through a run, and makes no core.
     close: gives back what a core that was only tried holds.
     """
@@ -64,7 +67,7 @@ class Slot:
     suites: tuple[str, ...] = ()
     whole: bool = False
     sample: Callable[[], Call] | None = None
-    offers: tuple[str, ...] = ()
+    protocol: type | None = None
     of: type | None = None
     is_rule: bool = False
     close: Callable[[Any], None] | None = None
@@ -73,6 +76,11 @@ class Slot:
     def places(self) -> tuple[str, ...]:
         """Name the links and suites that have the slot."""
         return (*self.links, *(f"suite {name}" for name in self.suites))
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Name what hosts ask of the core."""
+        return () if self.protocol is None else tuple(members(self.protocol))
 
     def check(self, factory: object, name: str) -> None:
         """Refuse what cannot be a factory of this slot; it is not called yet.
@@ -85,7 +93,7 @@ class Slot:
         if self.sample is None:
             self._check_class(factory, where)
             return
-        unfit = self.sample().fits(factory)
+        unfit = self.sample().fits(fitting(self.name, factory))
         if unfit is not None:
             raise UserError(f"{where}: it is called with {self.takes}, but {unfit}")
 
@@ -99,6 +107,8 @@ class Slot:
             return
         with fence() if fenced else nullcontext():
             made = self.sample().of(self.guarded(factory, name))
+            if isinstance(made, ProcessCore):  # a program is asked once, not whenever it makes one
+                self._check_made(made, self._where(name))
         if self.close is not None:
             self.close(made)
 
@@ -109,17 +119,18 @@ class Slot:
         """
         if self.sample is None or self.is_rule:
             return factory
-        where = self._where(name)
+        where, fitted = self._where(name), fitting(self.name, factory)
 
         @wraps(factory)
         def make(*positional: Any, **named: Any) -> Any:
             try:
-                made = factory(*positional, **named)
+                made = fitted(*positional, **named)
             except Exception as error:
                 raise UserError(
                     f"{where}: the factory raised {type(error).__name__}: {error}"
                 ) from error
-            self._check_made(made, where)
+            if not isinstance(made, ProcessCore):
+                self._check_made(made, where)
             return made
 
         return make
@@ -140,14 +151,34 @@ class Slot:
         raise UserError(f"{where}: found {factory!r}, expected a subclass of {self.gives}")
 
     def _check_made(self, made: object, where: str) -> None:
-        missing = [name for name in self.offers if not hasattr(made, name)]
+        missing = [] if self.protocol is None else _lacks(self.protocol, made)
         if missing:
-            lacks = ", ".join(missing)
-            raise UserError(
-                f"{where}: the factory gave {type(made).__name__}, which has no {lacks}; "
-                f"expected {self.gives}"
-            )
+            found = f"the factory gave {type(made).__name__}, expected {self.gives}"
+            raise UserError(f"{where}: {found}: it {'; '.join(missing)} (`ckptsim explain slots`)")
         if self.of is not None and not isinstance(made, self.of):
             raise UserError(
                 f"{where}: the factory gave {type(made).__name__}, expected {self.gives}"
             )
+
+
+def _lacks(protocol: type, core: object) -> list[str]:
+    """Return a sentence for each member that a core lacks, with what the member is used for.
+
+    What a core gives as a part of itself, such as a clock, has members of its own.
+    """
+    found = []
+    for name, member in members(protocol).items():
+        try:
+            part = getattr(core, name)
+        except (AttributeError, CoreFailedError) as error:
+            why = f" ({error})" if isinstance(error, CoreFailedError) else ""
+            found.append(f"must have `{name}`, {used(protocol, name)}{why}")
+            if why:
+                break  # the program has ended
+            continue
+        except Exception:  # noqa: BLE001, S112 - it is there; in a run the core is convicted
+            continue
+        kind = get_type_hints(member.fget)["return"] if isinstance(member, property) else None
+        if isinstance(kind, type) and getattr(kind, "_is_protocol", False):
+            found += [each.replace("`", f"`{name}.", 1) for each in _lacks(kind, part)]
+    return found

@@ -14,6 +14,7 @@ from ckptsim.models.lifecycle import TaskKind, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions
+from ckptsim.sim.slots import protocols
 from ckptsim.sim.slots.slot import Call, Slot
 
 _JOBS = ("barriers", "barrier_protocol", "final_checkpoint", "composed")
@@ -70,7 +71,7 @@ _WHOLE = (
         suites=("ordering",),
         whole=True,
         sample=_ordering,
-        offers=("step", "blocked", "pending_count", "head"),
+        protocol=protocols.OrderingDoor,
     ),
     Slot(
         name="handler",
@@ -82,18 +83,21 @@ _WHOLE = (
         suites=("barriers",),
         whole=True,
         sample=_handler,
-        offers=("step", "latest", "pending", "open_channels", "clock", "all_barriers"),
+        protocol=protocols.BarrierHandler,
     ),
     Slot(
         name="coordinator",
         says="when checkpoints are triggered, complete, fail, and who is told",
-        takes="(parameters: CoordinatorParameters, *, first_checkpoint: int)",
+        takes=(
+            "(parameters: CoordinatorParameters, *, first_checkpoint: int, "
+            "completed: tuple[int, ...])"
+        ),
         gives="CheckpointCoordinator",
         ours="ckptsim.models.coordinator:CheckpointCoordinator",
         links=_JOBS,
         whole=True,
         sample=_coordinator,
-        offers=("step", "pending", "planning", "awaited"),
+        protocol=protocols.Coordinator,
     ),
     Slot(
         name="lifecycle",
@@ -105,16 +109,7 @@ _WHOLE = (
         suites=("final_checkpoint",),
         whole=True,
         sample=_lifecycle,
-        offers=(
-            "step",
-            "state",
-            "mode",
-            "ended",
-            "minimum_id",
-            "latest_reported",
-            "transactions",
-            "waits_for",
-        ),
+        protocol=protocols.Lifecycle,
     ),
     Slot(
         name="channel_state",
@@ -125,7 +120,7 @@ _WHOLE = (
         links=_JOBS,
         whole=True,
         sample=lambda: Call(([0],)),
-        offers=("step",),
+        protocol=protocols.ChannelStateWriter,
     ),
     Slot(
         name="store",
@@ -138,7 +133,7 @@ _WHOLE = (
         whole=True,
         sample=lambda: Call((Placement.EXTERNAL,)),
         close=_close_store,
-        offers=("client", "current", "swap", "drop", "state"),
+        protocol=protocols.Store,
     ),
 )
 
@@ -245,7 +240,7 @@ _PARTS = (
         ours="ckptsim.models.uncoordinated:InducedTask",
         links=_RECORD_JOBS,
         sample=Call,
-        offers=("step", "index", "carries_index"),
+        protocol=protocols.TaskProtocol,
     ),
     Slot(
         name="recovery_line",
@@ -255,7 +250,7 @@ _PARTS = (
         ours="ckptsim.models.uncoordinated:RecoveryLine",
         links=_RECORD_JOBS,
         sample=lambda: Call(((), ()), {"logged": True}),
-        offers=("step", "line"),
+        protocol=protocols.RecoveryLines,
     ),
 )
 
@@ -297,7 +292,7 @@ _OF_VECTORS = (
         ours="ckptsim.models.coordinator.requests:RequestDecider",
         suites=("coordinator",),
         sample=lambda: Call((), {"max_concurrent": 1, "min_pause_ns": 0, "max_queued": 1000}),
-        offers=("submit", "choose", "queued"),
+        protocol=protocols.Decider,
     ),
     Slot(
         name="failure_counter",
@@ -307,7 +302,7 @@ _OF_VECTORS = (
         ours="ckptsim.models.coordinator.failures:FailureCounter",
         suites=("coordinator",),
         sample=lambda: Call((0,)),
-        offers=("failed", "succeeded", "count"),
+        protocol=protocols.Counter,
     ),
     Slot(
         name="debloater",
@@ -317,7 +312,7 @@ _OF_VECTORS = (
         ours="ckptsim.models.coordinator.debloater:BufferDebloater",
         suites=("coordinator",),
         sample=lambda: Call((DebloatParameters(),)),
-        offers=("update", "announced_bytes", "consume_ms"),
+        protocol=protocols.Debloater,
     ),
 )
 

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Any, get_args
 
 import pytest
 
-from ckptsim.models.barriers.channel_state import events as writer_events
-from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.coordinator import events as coordinator_events
-from ckptsim.models.lifecycle import effects as lifecycle_effects
-from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.ordering import effects as ordering_effects
-from ckptsim.models.ordering import events as ordering_events
 from ckptsim.sim.cli import main
 from ckptsim.sim.slots import SLOTS
 from tests.pages import assert_shown, files_of, sessions_of, text_of
+from tests.slots.slots_page import BLOCK, written
 
 ROOT = Path(__file__).parents[2]
 PAGE = text_of("slots.md")
 FILES = {name.removesuffix(".py"): text for name, text in files_of(PAGE).items()}
 SESSIONS = sessions_of(PAGE)
-DOORS: dict[str, tuple[Any, ...]] = {
-    "ordering": (ordering_events.Event, ordering_effects.Effect),
-    "handler": (handler_events.HandlerEvent, handler_events.HandlerEffect),
-    "coordinator": (coordinator_events.CoordinatorEvent, coordinator_events.CoordinatorEffect),
-    "lifecycle": (lifecycle_events.Event, lifecycle_effects.Effect),
-    "channel_state": (writer_events.WriterEvent, writer_events.WriterEffect),
-}
 
 
 @pytest.fixture
@@ -73,18 +58,9 @@ def test_every_slot_has_an_example() -> None:
     assert used == set(SLOTS)
 
 
-@pytest.mark.parametrize("slot", DOORS)
-def test_a_door_lists_every_event_and_effect(slot) -> None:
-    """The section of a slot names all that goes in and out, and asks what its slot offers."""
-    section = PAGE.split(f"\n## {slot}\n")[1].split("\n## ")[0]
-    listed = set(re.findall(r"`(\w+)", section))
-    events, effects = (
-        {kind.__name__ for kind in (get_args(union) or (union,))} for union in DOORS[slot]
-    )
-    lines = {
-        word: set(re.findall(r"`(\w+)`", section.split(f"\n* {word}: ")[1].split("\n* ")[0]))
-        for word in ("In", "Out")
+def test_the_lists_are_those_of_the_code() -> None:
+    """The page has each factory, event, effect and question as the Protocol of the slot has it."""
+    assert written(PAGE) == PAGE
+    assert {name for _, name, _ in BLOCK.findall(PAGE)} == {
+        slot.name for slot in SLOTS.values() if slot.protocol is not None and slot.links
     }
-    assert lines["In"] & events == events
-    assert lines["Out"] & effects == effects
-    assert set(SLOTS[slot].offers) - {"step"} <= listed

@@ -14,20 +14,37 @@ from ckptsim.sim.slots import OURS, SLOTS, Slot, slots_of
 from ckptsim.sim.world import WORLDS, load_world, run_world
 
 WHOLE = [slot.name for slot in SLOTS.values() if slot.whole]
-# Scenarios of each link in which every core has something to do: crashes, time-outs, ends.
+# Scenarios of each link in which every core has something to do: crashes, time-outs, ends, stalls,
+# sends that fail, new job managers.
 SCENARIOS = {
-    "ordering": ("reference", "t08_interleaved_stdio"),
+    "ordering": (
+        "reference",
+        "t08_interleaved_stdio",
+        "b01_send_fails",
+        "t07_state_flood_blocks",
+    ),
     "barriers": ("alignment_timeout", "bounded_union"),
-    "barrier_protocol": ("flink_19681_alignment_timeout", "flink_23201_tracker_clock"),
-    "final_checkpoint": ("stop_drain", "final_checkpoint_fails"),
-    "checkpoint_store": ("s01_crash_between_data_first",),
+    "barrier_protocol": (
+        "flink_19681_alignment_timeout",
+        "flink_23201_tracker_clock",
+        "resubmitted",
+        "communication_induced_crash",
+    ),
+    "final_checkpoint": (
+        "stop_drain",
+        "final_checkpoint_fails",
+        "flip76_told_at_snapshot_lost",
+        "given_up_checkpoint_blocks",
+        "single_channel_clock",
+    ),
+    "checkpoint_store": ("s01_crash_between_data_first", "built_in_fallback"),
     "composed": ("pipeline", "pipeline_timed_out"),
 }
 CASES = [
     (slot.name, scenario)
     for link, scenarios in SCENARIOS.items()
     for slot in slots_of(link)
-    if slot.whole
+    if slot.protocol is not None
     for scenario in scenarios
 ]
 

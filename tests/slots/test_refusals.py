@@ -78,8 +78,14 @@ def mine(tmp_path, monkeypatch) -> str:
         ("handler={m}:three", "'{m}' has no callable 'three'"),
         ("handler={m}:wrong_signature", "handler={m}:wrong_signature: it is called with .kind: "),
         ("handler={m}:raising_factory", "the factory raised LookupError: no such handler"),
-        ("handler={m}:no_core", "the factory gave dict, which has no step, latest, pending"),
-        ("handler={m}:no_questions", "NoDoor, which has no latest, pending, open_channels, clock"),
+        (
+            "handler={m}:no_core",
+            "the factory gave dict, expected BarrierHandler: it must have `step`, used for every",
+        ),
+        (
+            "handler={m}:no_questions",
+            "gave NoDoor, .*must have `latest`, used where a task waits for a barrier; must have `pending`",
+        ),
     ],
 )
 @pytest.mark.parametrize("verb", ["run", "check", "hunt", "replay"])

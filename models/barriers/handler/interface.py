@@ -6,7 +6,6 @@ from enum import IntEnum
 from typing import Protocol
 
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.core import ProtocolError
 
 
@@ -27,35 +26,39 @@ class AllBarriers(IntEnum):
     FAILED = 2
 
 
+class ByteClock(Protocol):
+    """The clock of an alignment as hosts see it."""
+
+    @property
+    def running(self) -> bool:
+        """Whether an alignment is under way, used before bytes are counted."""
+        ...
+
+    def add_bytes(self, count: int) -> None:
+        """Count the bytes of a buffer, used when the task takes one."""
+        ...
+
+
 class BarrierHandler(Protocol):
-    """What a host may ask of any barrier handler."""
+    """A barrier handler as hosts see it."""
+
+    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
+        """Take one event and return its effects."""
+        ...
 
     @property
     def latest(self) -> int:
-        """The newest checkpoint that the handler speaks of, -1 for none."""
+        """The newest checkpoint seen, -1 for none, used where a task waits for a barrier."""
         ...
 
     @property
     def pending(self) -> bool:
-        """Whether a checkpoint is open."""
+        """Whether a checkpoint is open, used where a task waits for a barrier."""
         ...
 
     @property
-    def open_channels(self) -> int:
-        """How many channels have not ended."""
-        ...
-
-    @property
-    def clock(self) -> AlignmentClock:
-        """The alignment clock, always the same; bytes may be counted on it directly."""
-        ...
-
-    def all_barriers(self, checkpoint: int) -> AllBarriers:
-        """Tell whether all barriers of a checkpoint have come."""
-        ...
-
-    def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
-        """Take one event and return its effects."""
+    def clock(self) -> ByteClock:
+        """The clock of the alignment, always the same object, used when the task takes a buffer."""
         ...
 
 

@@ -6,6 +6,7 @@ from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.pages.topics import Page
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import SLOTS
+from ckptsim.sim.slots.protocols import used
 
 HOW = (
     "--core SLOT=package.module:factory puts a core of yours into a slot: see docs/slots.md.\n"
@@ -23,6 +24,9 @@ def slots_page() -> Page:
             "factory": f"{slot.takes} -> {slot.gives}",
             "ours": slot.ours,
             "whole": slot.whole,
+            "must_have": {name: used(slot.protocol, name) for name in slot.offers}
+            if slot.protocol
+            else {},
             "says": slot.says,
         }
         for slot in SLOTS.values()
@@ -50,12 +54,15 @@ def mutants_page() -> Page:
 
 
 def _lines(*, whole: bool) -> list[str]:
-    """Return two lines per slot: what it decides, and where it is with which factory."""
+    """Return lines per slot: what it decides, where it is, its factory, what hosts ask."""
     lines: list[str] = []
     for slot in SLOTS.values():
         if slot.whole is whole:
             lines += aligned((), [(f"  {slot.name:<20}", f"{slot.says}; {_where(slot.places)}")])
             lines += aligned((), [(" " * 22, f"{slot.takes} -> {slot.gives}")])
+            if slot.protocol is not None:
+                asked = (f"{name} ({used(slot.protocol, name)})" for name in slot.offers)
+                lines += aligned((), [(" " * 22, f"must have {', '.join(asked)}")])
     return lines
 
 

@@ -55,6 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
         tail = f", {skipped} skipped" if skipped else ""
         for what, name in ran_with(choice.names, choice.mutant):
             print(f"{what} {name}")
+        left_out = dict.fromkeys(name for each in outcomes for name in each.left_out)
+        if left_out:
+            vectors = sum(1 for each in outcomes if each.left_out)
+            print(f"left out of {vectors} vectors, since no host asks it: {', '.join(left_out)}")
         print(f"{passed} passed, {failed} failed{tail}")
     if problems:
         return EXIT_USER

@@ -10,6 +10,15 @@ from ckptsim.sim.mutants.ordering import VECTORS_OF, Vectors
 from ckptsim.sim.slots import Factory
 
 DESTINATION_ENGINES = ("any", "cm")
+# Steps that look into our core, and events that no host sends.
+_LOOKS = (
+    "expect_persisted",
+    "expect_read",
+    "expect_key",
+    "expect_stream_done",
+    "expect_result",
+)
+_NEVER_SENT = ("mark_succeeded", "mark_failed")
 
 
 def _slot(vector: Vector) -> str | None:
@@ -34,6 +43,16 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
     return None
 
 
+def _for_hosts(vector: Vector) -> tuple[Vector | None, tuple[str, ...]]:
+    """Return a vector without the steps that no host takes, and name what is left out."""
+    found = dict.fromkeys(step["op"] for step in vector["steps"])
+    sent = tuple(name for name in found if name in _NEVER_SENT)
+    if sent:
+        return None, sent
+    steps = [step for step in vector["steps"] if step["op"] not in _LOOKS]
+    return vector | {"steps": steps}, tuple(name for name in found if name in _LOOKS)
+
+
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:
     """Run a vector on the destination's core or on the source model, by its `engine`."""
     if vector["engine"] == "source":
@@ -41,4 +60,4 @@ def run(vector: Vector, make: Factory | None) -> Mismatch | None:
     return DestinationScript(vector, make or make_core).run()
 
 
-ADAPTER = Adapter(run=run, slot=_slot, skip_reason=_skip_reason)
+ADAPTER = Adapter(run=run, slot=_slot, skip_reason=_skip_reason, for_hosts=_for_hosts)

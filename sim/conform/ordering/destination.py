@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,7 @@ WHOLE = "*"
 class DestinationScript:
     """One vector: its core, the clock, the flush timer, the platform, and the log of sends."""
 
-    def __init__(
-        self, vector: Vector, make: Callable[[ordering.OrderingParameters], ordering.OrderingDoor]
-    ) -> None:
+    def __init__(self, vector: Vector, make: Callable[[ordering.OrderingParameters], Any]) -> None:
         config = vector["config"]
         self._vector = vector
         self._make = make
@@ -30,6 +29,9 @@ class DestinationScript:
         )
         self._core = make(self._parameters)
         self._opened: list[str] = []
+        # By stream: which of its intervals is open, and the id that the core passed each one with.
+        self._interval: Counter[ordering.StreamDescriptor] = Counter()
+        self._passed: dict[tuple[ordering.StreamDescriptor, int], str] = {}
         self._open_channels = list(range(self._parameters.channels))
         self._sent: list[tuple[str, ordering.SendState]] = []
         self._compared = 0  # how many sends `expect_emitted` has looked at
@@ -62,6 +64,8 @@ class DestinationScript:
             case "restart":
                 self._core = self._make(self._parameters)
                 self._opened = []
+                self._interval.clear()
+                self._passed.clear()
                 self._open_channels = list(range(self._parameters.channels))
             case _:
                 return self._feed(self._event(step))
@@ -76,6 +80,9 @@ class DestinationScript:
             return error.kind
         if isinstance(event, ordering.ChannelClosed):
             self._open_channels.remove(event.channel)
+        if isinstance(event, ordering.StateRead):
+            covered = self._streams.values() if event.stream is None else [event.stream]
+            self._interval.update(covered)
         kind = ordering.Refusal.SEND_FAILED if self._failing_sends < failures else None
         for effect in effects:
             kind = self._carry_out(effect) or kind
@@ -85,6 +92,8 @@ class DestinationScript:
         match effect:
             case ordering.OpenStream():
                 self._opened.append(self._keys[effect.stream])
+            case ordering.PassRecords(stream=stream, id=identity):
+                self._passed.setdefault((stream, self._interval[stream] + 1), identity)
             case ordering.ReportIncomplete():
                 return ordering.Refusal.INCOMPLETE_STREAMS
             case ordering.FailSync():
@@ -186,7 +195,11 @@ class DestinationScript:
     def _id(self, step: Step) -> str | None:
         identity = step.get("id")
         if isinstance(identity, dict):
-            return self._core.inferred_id(self._stream(step["stream"]), identity["inferred"])
+            stream, number = self._stream(step["stream"]), identity["inferred"]
+            found: str = self._passed.get((stream, number)) or self._core.inferred_id(
+                stream, number
+            )
+            return found
         return identity
 
     # Steps that look; each returns a difference, or None.

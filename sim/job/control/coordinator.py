@@ -27,12 +27,13 @@ from ckptsim.sim.job.control.gateway import Gateway
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers import Barrier
-    from ckptsim.models.coordinator import CheckpointCoordinator, EndOfDataListener, Request
+    from ckptsim.models.coordinator import EndOfDataListener, Request
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.planning import PlanCalculator
     from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.port import JobPort, Messages, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment, Timer
+    from ckptsim.sim.slots.protocols import Coordinator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ class CoordinatorHost:
     def __init__(
         self,
         env: Environment,
-        core: CheckpointCoordinator,
+        core: Coordinator,
         *,
         settings: CoordinatorSettings,
         planning: PlanCalculator,
@@ -143,7 +144,7 @@ class CoordinatorHost:
         """Whether the savepoint of the stop is complete."""
         return self.stop_id is not None and self.records[self.stop_id].status == "completed"
 
-    def replace_core(self, make: Callable[[CheckpointCoordinator], CheckpointCoordinator]) -> None:
+    def replace_core(self, make: Callable[[Coordinator], Coordinator]) -> None:
         """Continue with a new core, made from the old one: the job manager has come back.
 
         Timers of the old one are gone with it.
@@ -329,7 +330,7 @@ class CoordinatorHost:
 
     # End --------------------------------------------------------------------------------------
 
-    def store(self, checkpoint: int, core: CheckpointCoordinator) -> None:
+    def store(self, checkpoint: int, core: Coordinator) -> None:
         """Decide what the checkpoint records of each vertex, and keep it or give it up.
 
         core: which has asked for it; what has taken its place knows nothing of that.
@@ -362,9 +363,7 @@ class CoordinatorHost:
         record.duration_ns = duration_ns
         record.ended_ns = env.now
         self.highest_completed = max(self.highest_completed, checkpoint)
-        kept: tuple[int, ...] | None = getattr(self.core, "completed", None)
-        if kept is not None:  # no core has to say so
-            self.observer.kept(kept, self.completed)
+        self.observer.kept(self.core.completed, self.completed)
         if record.request.savepoint:
             env.goals.reach("savepoint_completed")
         env.trace.record("completed", self._entity, checkpoint, duration_ns)

@@ -15,9 +15,8 @@ once per attempt, and the run continues.  Behind the last nothing is to be hoped
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ckptsim.models.barriers.handler import State as BarrierState
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.scenarios.dialect import duration_text
@@ -26,7 +25,6 @@ from ckptsim.sim.kernel import Wait, explain_waits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ckptsim.models.barriers.handler import SingleCheckpointHandler
     from ckptsim.sim.job.control.patience import Patience
     from ckptsim.sim.job.control.task import TaskControl
     from ckptsim.sim.job.world import JobWorld
@@ -220,12 +218,12 @@ def waits_of(
 
 
 def _missing_barriers(name: str, control: TaskControl, senders: Sequence[str]) -> list[Wait]:
-    core = _blocking(control)
-    if core is None or not core.pending:
+    host = control.handler
+    if host is None or not host.blocked or not host.core.pending:
         return []
-    known = (*core.aligned, *control.ended_channels)
+    known = (*host.taken, *control.ended_channels)
     missing = (sender for channel, sender in enumerate(senders) if channel not in known)
-    return [Wait(name, f"{_BARRIER} {core.latest}", sender) for sender in missing]
+    return [Wait(name, f"{_BARRIER} {host.core.latest}", sender) for sender in missing]
 
 
 def _stop_was_missed(control: JobWorld, tasks: Sequence[WatchedTask]) -> bool:
@@ -262,15 +260,14 @@ def _holds_what_was_given_up(plane: Watched) -> bool:
     stay blocked since FLINK-22638), `SubtaskCheckpointCoordinatorImpl.notifyCheckpointAborted`.
     """
     records = plane.control.coordinator.records
-    cores = (_blocking(task.control) for task in plane.tasks)
-    held = [one for one in cores if one is not None]
+    hosts = (task.control.handler for task in plane.tasks)
+    held = [host for host in hosts if host is not None and host.blocked]
     kept = [
-        one.latest
-        for one in held
-        if one.state is BarrierState.COLLECTING_UNALIGNED
-        and records[one.latest].status in _GIVEN_UP
+        host.core.latest
+        for host in held
+        if host.keeps_blocked and records[host.core.latest].status in _GIVEN_UP
     ]
-    return bool(kept) and max(one.latest for one in held) > min(kept)
+    return bool(kept) and max(host.core.latest for host in held) > min(kept)
 
 
 def _closed_task_owes_a_file(tasks: Sequence[WatchedTask]) -> bool:
@@ -304,9 +301,3 @@ def _stands_in_a_record(waits: Sequence[Wait]) -> bool:
         if one.what == REST
         for _, lacks in lacking
     )
-
-
-def _blocking(control: TaskControl) -> SingleCheckpointHandler | None:
-    """Return the barrier handler of a task that has blocked channels."""
-    core: Any = None if control.handler is None else control.handler.core
-    return core if getattr(core, "blocked", ()) else None

@@ -4,9 +4,9 @@
 `core` the stand-in that a world takes for a core, `serve` the other end for cores in Python.
 """
 
-from ckptsim.sim.slots.process.core import PREFIX, process_factory
+from ckptsim.sim.slots.process.core import PREFIX, ProcessCore, process_factory
 from ckptsim.sim.slots.process.doors import DOORS, Door
 from ckptsim.sim.slots.process.program import CoreFailedError
 from ckptsim.sim.slots.process.serve import serve
 
-__all__ = ["DOORS", "PREFIX", "CoreFailedError", "Door", "process_factory", "serve"]
+__all__ = ["DOORS", "PREFIX", "CoreFailedError", "Door", "ProcessCore", "process_factory", "serve"]

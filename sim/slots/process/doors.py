@@ -1,4 +1,4 @@
-"""What crosses to a core in a program of its own, per slot; all of it declared by our cores.
+"""What crosses to a core in a program of its own, per slot; declared by the slot's Protocol.
 
 Slots whose cores speak in events alone are here.  The store has none (hosts call its methods and
 take its disk away in the middle of one), and the parts of cores are subclasses of ours.
@@ -6,22 +6,16 @@ take its disk away in the middle of one), and the parts of cores are subclasses 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
-from ckptsim.models.barriers import BarrierHandler, HandlerKind
-from ckptsim.models.barriers.channel_state import events as writer_events
-from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParameters
-from ckptsim.models.coordinator import events as coordinator_events
+from ckptsim.models.barriers import HandlerKind
+from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import TaskParameters
-from ckptsim.models.lifecycle import effects as lifecycle_effects
-from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.lifecycle.states import EndMode, TaskState
-from ckptsim.models.lifecycle.tables import Act
-from ckptsim.models.ordering import Effect, Event, OrderingDoor, OrderingParameters
+from ckptsim.models.ordering import OrderingParameters
+from ckptsim.sim.slots import protocols
+from ckptsim.sim.slots.protocols import members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,85 +49,51 @@ class KeptTransactions:
     open: bool
 
 
-def _method(found: Callable[..., Any]) -> Question:
-    hints = get_type_hints(found)
-    gives = hints.pop("return")
-    return Question(takes={name: hints[name] for name in hints}, gives=gives)
-
-
-def _methods(door: type, *names: str) -> dict[str, Question]:
-    """Return what a door's methods take and give, and its properties."""
-    found: dict[str, Question] = {}
-    for name in names:
-        member = inspect.getattr_static(door, name)
-        if isinstance(member, property):
+def _door(slot: str, protocol: Any, **arguments: Any) -> Door:
+    """Return what crosses for a slot, all of it declared by the slot's Protocol."""
+    step = get_type_hints(protocol.step)
+    questions: dict[str, Question] = {}
+    for name, member in members(protocol).items():
+        if name == "clock":  # hosts count bytes on it; here they are events, while it runs
+            questions["clock_running"] = Question(gives=bool, is_property=True)
+        elif isinstance(member, property):
             gives = get_type_hints(member.fget)["return"]
-            found[name] = Question(gives=gives, is_property=True)
-        else:
-            found[name] = _method(member)
-    return found
+            questions[name] = Question(gives=_CROSSES.get(gives, gives), is_property=True)
+        elif name != "step":
+            hints = get_type_hints(member)
+            gives = hints.pop("return")
+            questions[name] = Question(takes=hints, gives=gives)
+    return Door(
+        slot=slot,
+        arguments=arguments,
+        events=step["event"],
+        effects=get_args(step["return"])[0],
+        questions=questions,
+    )
 
 
-def _property(gives: Any) -> Question:
-    return Question(gives=gives, is_property=True)
-
+# Of a type that is a Protocol itself, the dataclass that crosses.
+_CROSSES: dict[Any, Any] = {protocols.HeldTransactions | None: KeptTransactions | None}
 
 _ALL = (
-    Door(
-        slot="ordering",
-        arguments={"parameters": OrderingParameters},
-        events=Event,
-        effects=Effect,
-        questions=_methods(
-            OrderingDoor,
-            "blocked",
-            "pending_count",
-            "head",
-            "records_read",
-            "records_sufficient",
-            "ordinal",
-            "inferred_id",
-            "stream_done",
-            "verdict",
-        ),
+    _door("ordering", protocols.OrderingDoor, parameters=OrderingParameters),
+    _door(
+        "handler",
+        protocols.BarrierHandler,
+        kind=HandlerKind,
+        channels=int,
+        gates=int,
+        after_finish=bool,
     ),
-    Door(
-        slot="handler",
-        arguments={"kind": HandlerKind, "channels": int, "gates": int, "after_finish": bool},
-        events=handler_events.HandlerEvent,
-        effects=handler_events.HandlerEffect,
-        questions=_methods(BarrierHandler, "latest", "pending", "open_channels", "all_barriers")
-        # Hosts count bytes on the clock itself; here they are events, while the clock runs.
-        | {"clock_running": _property(bool)},
+    _door(
+        "coordinator",
+        protocols.Coordinator,
+        parameters=CoordinatorParameters,
+        first_checkpoint=int,
+        completed=tuple[int, ...],
     ),
-    Door(
-        slot="coordinator",
-        arguments={"parameters": CoordinatorParameters, "first_checkpoint": int},
-        events=coordinator_events.CoordinatorEvent,
-        effects=coordinator_events.CoordinatorEffect,
-        questions=_methods(CheckpointCoordinator, "pending", "planning", "awaited"),
-    ),
-    Door(
-        slot="lifecycle",
-        arguments={"parameters": TaskParameters},
-        events=lifecycle_events.Event,
-        effects=lifecycle_effects.Effect,
-        questions={
-            "state": _property(TaskState),
-            "mode": _property(EndMode),
-            "ended": _property(bool),
-            "minimum_id": _property(int | None),
-            "latest_reported": _property(int),
-            "transactions": _property(KeptTransactions | None),
-            "waits_for": Question(gives=tuple[Act, ...]),
-        },
-    ),
-    Door(
-        slot="channel_state",
-        arguments={"subtasks": list[int]},
-        events=writer_events.WriterEvent,
-        effects=writer_events.WriterEffect,
-    ),
+    _door("lifecycle", protocols.Lifecycle, parameters=TaskParameters),
+    _door("channel_state", protocols.ChannelStateWriter, subtasks=list[int]),
 )
 
 DOORS: dict[str, Door] = {door.slot: door for door in _ALL}

@@ -13,6 +13,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.slots.process.codec import AsNumbers, decoder, encoder
 from ckptsim.sim.slots.process.doors import DOORS, Door
 from ckptsim.sim.slots.process.program import PROTOCOL
+from ckptsim.sim.slots.recovered import fitting
 
 _NUMBERS = AsNumbers()
 
@@ -85,6 +86,7 @@ class _Served:
         given = {
             name: decoder(kind)(arguments[name], name, _NUMBERS)
             for name, kind in self._door.arguments.items()
+            if name in arguments
         }
         return make_by_name(self._door.slot, self._make, given)
 
@@ -112,4 +114,4 @@ def make_by_name(slot: str, make: Callable[..., Any], given: dict[str, Any]) -> 
     """Call a slot's factory as worlds do."""
     count = _POSITIONAL.get(slot, 1)
     values = list(given.values())[:count]
-    return make(*values, **{name: given[name] for name in list(given)[count:]})
+    return fitting(slot, make)(*values, **{name: given[name] for name in list(given)[count:]})

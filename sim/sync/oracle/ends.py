@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ckptsim.models.ordering import EndStream, FailSync, Refusal
+from ckptsim.models.ordering import EndStream, FailSync, OrderingCore, Refusal
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import Levels, Outcome
 from ckptsim.sim.sync.intervals import IntervalSet
@@ -102,12 +102,12 @@ class EndChecks:
             self._violate("closing_is_orderly", says, None)
 
     def _check_counters(self, attempt: Attempt) -> None:
-        """Check the memory of a core that shows it."""
-        observe = getattr(attempt.destination.core, "observe", None)
-        if observe is None:
+        """Check the memory of our core; no other is asked for it."""
+        core = attempt.destination.core
+        if not isinstance(core, OrderingCore):
             return
         kept = self._world.parameters.released_ids_kept
-        for stream in observe().streams:
+        for stream in core.observe().streams:
             if len(stream.ids) > kept:
                 self._violate(
                     "no_counters_left",

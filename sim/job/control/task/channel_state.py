@@ -15,32 +15,34 @@ from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.subtask import events as subtask_events
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.channel_state import SharedStateWriter
     from ckptsim.sim.job.oracle.observer import FileObserver
     from ckptsim.sim.job.port import ChannelStatePort
+    from ckptsim.sim.slots.protocols import ChannelStateWriter
 
 
 class ChannelStateHost:
     """Drives the writer of one group of subtasks."""
 
-    __slots__ = ("_core", "_observer", "_port")
+    __slots__ = ("_core", "_observer", "_port", "_waiting")
 
     def __init__(
-        self, core: SharedStateWriter, port: ChannelStatePort, observer: FileObserver
+        self, core: ChannelStateWriter, port: ChannelStatePort, observer: FileObserver
     ) -> None:
         self._core = core
         self._port = port
         self._observer = observer
+        self._waiting: dict[int, None] = {}
 
     @property
     def writing(self) -> tuple[int, ...]:
         """The subtasks that wait for the file, ascending."""
-        return self._core.writing
+        return tuple(sorted(self._waiting))
 
     def step(self, event: writer_events.WriterEvent) -> None:
         """Give the writer an event and carry out what it wants."""
         begins = event if isinstance(event, writer_events.WriteStarted) else None
         if begins is not None:
+            self._waiting[begins.subtask] = None
             self._observer.started(begins.subtask, begins.checkpoint)
         elif isinstance(event, writer_events.WriteAborted):
             self._observer.aborted(event.checkpoint)
@@ -53,9 +55,11 @@ class ChannelStateHost:
                 case writer_events.DropStream(checkpoint):
                     self._port.drop(checkpoint)
                 case writer_events.PartWritten(subtask, checkpoint, size):
+                    self._waiting.pop(subtask, None)
                     self._observer.answered(subtask, checkpoint)
                     self._port.answer(subtask, subtask_events.ChannelStateWritten(checkpoint, size))
                 case writer_events.PartFailed(subtask, checkpoint, reason):
+                    self._waiting.pop(subtask, None)
                     self._observer.failed(subtask, checkpoint)
                     self._observer.answered(subtask, checkpoint)
                     self._port.answer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.barriers import handler_kind
+from ckptsim.models.barriers import HandlerKind, handler_kind
 from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
 from ckptsim.models.lifecycle.task import NaiveLifecycle
 from ckptsim.scenarios.job import Job, Protocol, Vertex, VertexKind
@@ -35,7 +35,7 @@ def make_cores(
     other tasks.  restored_from: the checkpoint that the attempt begins from.
     """
     checkpointing, ending = job.checkpointing, job.ending
-    handler = None
+    handler, kind = None, None
     if gate_channels:
         kind = handler_kind(
             exactly_once=checkpointing.exactly_once, unaligned_enabled=checkpointing.unaligned
@@ -70,6 +70,7 @@ def make_cores(
         subtask=factories.subtask(),
         lifecycle=lifecycle,
         chain=0 if finished_on_restore else vertex.chain,
+        tracks=kind is HandlerKind.TRACKER,
     )
     witnessed: TaskCores = witness("task", cores)
     return witnessed

@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.barriers import BarrierHandler, BarrierTracker
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers import BarrierHandler
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
 
@@ -38,14 +37,21 @@ class HandlerHost:
     """
 
     __slots__ = (
+        "_announced",
         "_checkpoints",
         "_clock",
+        "_ended",
         "_observer",
         "_reach",
         "_task",
         "_timers",
+        "_tracks",
+        "_triggered",
         "barrier_taken_ns",
+        "blocked",
         "core",
+        "newest",
+        "taken",
     )
 
     def __init__(
@@ -54,11 +60,19 @@ class HandlerHost:
         task: TaskPort,
         checkpoints: CheckpointsHost,
         *,
+        tracks: bool,
         observer: TaskObserver,
         clock: Clock,
         reach: Reach,
     ) -> None:
         self.core = core
+        # What has gone in and come out, so that nothing of it has to be asked of the core.
+        self.blocked: dict[int, None] = {}
+        self.newest = -1
+        self.taken: dict[int, None] = {}
+        self._announced = self._triggered = -1
+        self._ended = 0
+        self._tracks = tracks
         self._task = task
         self._checkpoints = checkpoints
         self._observer = observer
@@ -72,11 +86,13 @@ class HandlerHost:
     def barrier(self, channel: int, barrier: Barrier) -> None:
         """Take a barrier."""
         self.barrier_taken_ns = self._clock.now
+        self._take(channel, barrier.checkpoint)
         self._observer.barrier_taken(channel, barrier)
         self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier))
 
     def announcement(self, channel: int, barrier: Barrier, sequence: int) -> None:
         """Take the announcement of a barrier that stands in its channel at `sequence`."""
+        self._announced = max(self._announced, barrier.checkpoint)
         self._observer.seen(barrier)
         self.step(handler_events.BarrierAnnounced(self._clock.now, channel, barrier, sequence))
 
@@ -89,6 +105,7 @@ class HandlerHost:
 
     def channel_ended(self, channel: int) -> None:
         """Take the end of a channel."""
+        self._ended += 1
         self._observer.channel_ended(channel)
         self.step(handler_events.ChannelEnded(self._clock.now, channel))
 
@@ -99,18 +116,27 @@ class HandlerHost:
         """
         self._observer.seen(barrier)
         for channel in channels:
+            self._take(channel, barrier.checkpoint)
             self._observer.barrier_by_rpc(channel, barrier.checkpoint)
             self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier, by_rpc=True))
 
-    def _is_announced_only(self, checkpoint: int) -> bool:
-        """Tell whether a checkpoint is open here of which no barrier has been taken."""
+    @property
+    def keeps_blocked(self) -> bool:
+        """Whether channels stay blocked though the checkpoint has been triggered: it timed out."""
         core = self.core
-        return (
-            isinstance(core, SingleCheckpointHandler)
-            and core.latest == checkpoint
-            and core.pending
-            and not core.aligned
-        )
+        return bool(self.blocked) and core.pending and self._triggered == core.latest
+
+    def _take(self, channel: int, checkpoint: int) -> None:
+        if checkpoint > self.newest:
+            self.newest = checkpoint
+            self.taken.clear()
+        if checkpoint == self.newest:
+            self.taken[channel] = None
+
+    def _is_announced_only(self, checkpoint: int) -> bool:
+        """Return whether a checkpoint is open here of which no barrier has been taken."""
+        core, announced = self.core, self._announced
+        return self.newest < checkpoint == announced == core.latest and core.pending
 
     # What the handler decides -----------------------------------------------------------------
 
@@ -119,10 +145,11 @@ class HandlerHost:
         task, checkpoints, observer = self._task, self._checkpoints, self._observer
         for effect in self.core.step(event):
             match effect:
-                case handler_events.BlockChannel():
-                    pass  # the sender's queue has stopped behind the barrier
+                case handler_events.BlockChannel(channel):
+                    self.blocked[channel] = None  # its sender has stopped behind the barrier
                 case handler_events.ResumeChannels(channels):
                     for channel in channels:
+                        self.blocked.pop(channel, None)
                         task.inputs[channel].resume()
                     checkpoints.drain()
                 case handler_events.PrioritizeBarriers(places):
@@ -144,6 +171,7 @@ class HandlerHost:
                     observer.gate_stopped(gate)
                     task.gates[gate].stop(checkpoint)
                 case handler_events.TriggerCheckpoint(barrier, start_delay_ns):
+                    self._triggered = barrier.checkpoint
                     observer.triggered(barrier)
                     checkpoints.trigger(barrier, start_delay_ns)
                 case handler_events.AlignmentMeasured(checkpoint, duration_ns, size):
@@ -162,7 +190,7 @@ class HandlerHost:
                         running.cancel()
                 case handler_events.FailTask(story):
                     observer.failed()
-                    task.ending.break_down(broken_by_failure(self.core), story)
+                    task.ending.break_down(self._broken_by_failure(), story)
                     return
                 case _:
                     assert_never(effect)
@@ -175,13 +203,12 @@ class HandlerHost:
     def _time_out(self, barrier: Barrier) -> None:
         self.step(handler_events.TimerFired(self._clock.now, barrier))
 
+    def _broken_by_failure(self) -> str:
+        """Name the property that does not hold when the handler fails its task.
 
-def broken_by_failure(handler: BarrierHandler | None) -> str:
-    """Name the property that does not hold when a handler fails its task.
-
-    With one channel left, a newer checkpoint takes the tracker's clock from an older one that still
-    waits: a defect of released Flink, which has a property of its own.
-    Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
-    """
-    single = isinstance(handler, BarrierTracker) and handler.open_channels <= 1
-    return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"
+        With one channel left, a newer checkpoint takes the tracker's clock from an older one that
+        still waits: a defect of released Flink, which has a property of its own.
+        Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
+        """
+        single = self._tracks and len(self._task.inputs) - self._ended <= 1
+        return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"

@@ -22,9 +22,9 @@ from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 
 if TYPE_CHECKING:
-    from ckptsim.models.lifecycle import TaskLifecycle
     from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.task_port import TaskPort
+    from ckptsim.sim.slots.protocols import Lifecycle
 
 Captured = Callable[[int], None]
 
@@ -56,7 +56,7 @@ class LifecycleHost:
     __slots__ = ("_captured", "_held", "_observer", "_task", "chain", "core", "operators_finished")
 
     def __init__(
-        self, core: TaskLifecycle, task: TaskPort, *, chain: int, observer: TaskObserver
+        self, core: Lifecycle, task: TaskPort, *, chain: int, observer: TaskObserver
     ) -> None:
         self.core = core
         self.chain = chain

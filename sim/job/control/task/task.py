@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier, EndOfData
     from ckptsim.models.barriers.handler import BarrierHandler
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints
-    from ckptsim.models.lifecycle import TaskLifecycle
     from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
     from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort
+    from ckptsim.sim.slots.protocols import Lifecycle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +33,14 @@ class TaskCores:
     """The cores of one task; a source has no barrier handler.
 
     chain: how many operators run in the task; none in one that was finished when it was restored.
+    tracks: the handler is one of at-least-once jobs, which blocks no channel.
     """
 
     handler: BarrierHandler | None
     subtask: SubtaskCheckpoints
-    lifecycle: TaskLifecycle
+    lifecycle: Lifecycle
     chain: int = 1
+    tracks: bool = False
 
 
 class TaskControl:
@@ -81,7 +83,13 @@ class TaskControl:
         self.handler: HandlerHost | None = None
         if cores.handler is not None:
             self.handler = HandlerHost(
-                cores.handler, task, self.checkpoints, observer=observer, clock=clock, reach=reach
+                cores.handler,
+                task,
+                self.checkpoints,
+                tracks=cores.tracks,
+                observer=observer,
+                clock=clock,
+                reach=reach,
             )
         self.ended_channels: dict[int, None] = {}
         self._observer = observer

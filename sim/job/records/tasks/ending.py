@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channel_state.events import SubtaskReleased
-from ckptsim.models.lifecycle import OperatorState, TaskLifecycle, TaskState
+from ckptsim.models.lifecycle import OperatorState, TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.sim.job.records.state import WATERMARK
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.tasks.task import Task
+    from ckptsim.sim.slots.protocols import Lifecycle
 
 
 class TaskEnding:
@@ -23,7 +24,7 @@ class TaskEnding:
         self.runs_operators = not finished_on_restore
 
     @property
-    def core(self) -> TaskLifecycle:
+    def core(self) -> Lifecycle:
         """Return the lifecycle core."""
         return self.task.control.lifecycle.core
 

@@ -16,7 +16,6 @@ from ckptsim.models.uncoordinated import (
     JobFailed,
     LineChannel,
     LineEvent,
-    RecoveryLine,
     RollBack,
     TruncateLog,
 )
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.uncoordinated.task import TakenCheckpoint
     from ckptsim.sim.slots import ProtocolCores
+    from ckptsim.sim.slots.protocols import RecoveryLines
 
 
 def uncoordinated(job: Job, cores: ProtocolCores) -> UncoordinatedJob | None:
@@ -57,7 +57,7 @@ class UncoordinatedJob:
         self._cores = cores
         self._logged = job.checkpointing.message_logs
         self._attempt: Attempt | None = None
-        self._line: RecoveryLine | None = None
+        self._line: RecoveryLines | None = None
         self._begin: dict[int, TaskSnapshot] = {}
         self._stored: dict[int, list[TakenCheckpoint]] = {}  # of this attempt, by task
         self._some_failed = False

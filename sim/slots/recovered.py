@@ -1,0 +1,87 @@
+"""What a coordinator keeps of the one before it, for factories that are not made for that.
+
+A coordinator that takes the place of one begins with the checkpoints that are kept.  A factory
+without `completed` gives one that begins with none; what is kept from before is then looked after
+here, so that it is discarded when newer ones have taken its place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ckptsim.models.coordinator import events as ev
+
+_COMPLETED = "completed"
+
+
+def fitting(slot: str, factory: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a factory that takes all that hosts give; the same one if it does already."""
+    if slot != "coordinator" or _takes_completed(factory):
+        return factory
+
+    @wraps(factory)
+    def make(
+        parameters: Any, *positional: Any, completed: tuple[int, ...] = (), **named: Any
+    ) -> Any:
+        core = factory(parameters, *positional, **named)
+        return Recovered(core, completed, parameters.retained) if completed else core
+
+    return make
+
+
+def _takes_completed(factory: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):  # of a built-in: calling it will tell
+        return True
+    named = any(each.name == _COMPLETED for each in parameters)
+    return named or any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+
+
+class Recovered:
+    """A coordinator with the checkpoints that were kept before it was made, oldest first."""
+
+    def __init__(self, core: Any, before: tuple[int, ...], retained: int) -> None:
+        self._core = core
+        self._before = list(before)
+        self._pushed_out: list[int] = []
+        self._retained = retained
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the core has under the name."""
+        return getattr(self._core, name)
+
+    @property
+    def completed(self) -> tuple[int, ...]:
+        """The checkpoints that are kept, oldest first."""
+        return (*self._before, *self._core.completed)
+
+    def step(self, event: Any) -> list[Any]:
+        """Have the core take an event, and discard what newer checkpoints push out."""
+        if isinstance(event, ev.Cleaned) and event.checkpoint in self._pushed_out:
+            self._pushed_out.remove(event.checkpoint)  # the core knows nothing of it
+            return []
+        found: list[Any] = []
+        subsumed = None
+        for effect in self._core.step(event):
+            match effect:
+                case ev.CheckpointCompleted(checkpoint) if self._is_one_too_many(checkpoint):
+                    subsumed = self._before.pop(0)
+                    self._pushed_out.append(subsumed)
+                    found += [effect, ev.DiscardCheckpoint(subsumed)]
+                case ev.NotifyComplete(checkpoint, None) if subsumed is not None:
+                    found.append(ev.NotifyComplete(checkpoint, subsumed))
+                case ev.NotifyAborted(checkpoint, None) if self._before:
+                    found.append(ev.NotifyAborted(checkpoint, self._before[-1]))
+                case _:
+                    found.append(effect)
+        return found
+
+    def _is_one_too_many(self, checkpoint: int) -> bool:
+        """Return whether the core keeps a checkpoint, and an older one has to go for it."""
+        mine = self._core.completed
+        kept = len(self._before) + len(mine)
+        return bool(self._before) and checkpoint in mine and kept > self._retained

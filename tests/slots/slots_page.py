@@ -1,0 +1,57 @@
+"""Write the lists of `docs/slots.md`: `python -m tests.slots.slots_page`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from ckptsim.sim.slots import SLOTS, Slot
+from ckptsim.sim.slots.protocols import members
+
+PAGE = Path(__file__).parents[2] / "docs" / "slots.md"
+BLOCK = re.compile(r"(<!-- (\w+): python -m tests\.slots\.slots_page -->\n).*?(<!-- end -->)", re.S)
+COLUMNS = 120
+
+
+def written(page: str) -> str:
+    """Return the page with the lists of its slots as the Protocols have them."""
+    return BLOCK.sub(lambda found: f"{found[1]}{block(SLOTS[found[2]])}\n{found[3]}", page)
+
+
+def block(slot: Slot) -> str:
+    """Return what a slot's factory takes, and what goes in and out of its cores."""
+    parts = [f"Factory: `make{slot.takes}`."]
+    if "step" in slot.offers:
+        hints = get_type_hints(slot.protocol.step)  # type: ignore[union-attr]
+        parts += [f"In: {_names(hints['event'])}.", f"Out: {_names(get_args(hints['return'])[0])}."]
+    asked = [_member(name, each) for name, each in members(slot.protocol).items() if name != "step"]  # type: ignore[arg-type]
+    besides = ", besides `step`" if "step" in slot.offers else ""
+    head = [f"* Must have{besides}:"] if asked else []
+    return "\n".join([*map(_bullet, parts), *head, *asked])
+
+
+def _member(name: str, member: Any) -> str:
+    """Return a member with its arguments and the sentence of its Protocol."""
+    signature = ""
+    if not isinstance(member, property):
+        taken = [each for each in inspect.signature(member).parameters if each != "self"]
+        signature = f"({', '.join(taken)})"
+    says = (inspect.getdoc(member) or "").partition("\n")[0]
+    return f"  * `{name}{signature}`: {says[:1].lower()}{says[1:]}"
+
+
+def _names(union: Any) -> str:
+    return ", ".join(f"`{kind.__name__}`" for kind in get_args(union) or (union,))
+
+
+def _bullet(text: str) -> str:
+    return textwrap.fill(
+        f"* {text}", COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
