@@ -14,7 +14,7 @@ is put down to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -52,6 +52,7 @@ def run_world(
     mutant: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
+    options: Sequence[str] = (),
     steps_max: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
@@ -63,7 +64,8 @@ def run_world(
     cores: slot -> factory of a core to run instead of ours, or the text `package.module:factory`
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
-    source: what a command line names to get the scenario without them (by default its name).
+    source: what a command line names to get the scenario without them (by default its name);
+    options: more words of the command that replays the run.
     watch: looks on at the cores; what it finds are violations of the run.  began: is told of its
     environment.  A core that raises what no core may raise ends the run with a violation.
     steps_max: more steps of the calendar than these raise TooManyStepsError.
@@ -85,6 +87,7 @@ def run_world(
         mutant=mutant,
         parameters=parameters,
         source=source,
+        options=options,
         steps_max=steps_max,
     )
     try:
@@ -124,11 +127,16 @@ def _policy(text: str, seed: int) -> TiePolicy:
         raise UserError(f"--{error}") from error
 
 
-def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
+def _spec(
+    *, scenario: Scenario, source: str | None, options: Sequence[str], **rest: Any
+) -> RunSpec:
     decides = {name: rest[name] for name in ("seed", "ties", "mutant")}
     decides["cores"] = rest["chosen"]
     replay = replay_command(
-        scenario.name if source is None else source, parameters=rest["parameters"], **decides
+        scenario.name if source is None else source,
+        parameters=rest["parameters"],
+        options=options,
+        **decides,
     )
     key = run_key(scenario, **decides)
     return RunSpec(

@@ -13,6 +13,7 @@ from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import assignments, with_parameters
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.search import Subject
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 from ckptsim.sim.story import milliseconds
@@ -74,12 +75,16 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     cores = read_cores(arguments.core, (scenario.world,))
     resolve(scenario.world, cores=cores, mutant=arguments.mutant)
     try_out(cores)
+    like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
+    if like_ours:
+        refuse_uncompared(scenario.link, cores)
     return Subject(
         scenario=scenario,
         cores=cores,
         mutant=arguments.mutant,
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
+        like_ours=like_ours,
     )
 
 
