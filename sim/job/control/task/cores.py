@@ -36,10 +36,10 @@ def make_cores(
     """
     checkpointing, ending = job.checkpointing, job.ending
     handler = None
+    kind = handler_kind(
+        exactly_once=checkpointing.exactly_once, unaligned_enabled=checkpointing.unaligned
+    )
     if gate_channels:
-        kind = handler_kind(
-            exactly_once=checkpointing.exactly_once, unaligned_enabled=checkpointing.unaligned
-        )
         handler = factories.handler(
             kind,
             sum(gate_channels),
@@ -70,6 +70,7 @@ def make_cores(
         subtask=factories.subtask(),
         lifecycle=lifecycle,
         chain=0 if finished_on_restore else vertex.chain,
+        kind=kind,
     )
     witnessed: TaskCores = witness("task", cores)
     return witnessed

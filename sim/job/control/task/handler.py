@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.barriers import BarrierHandler, BarrierTracker
-from ckptsim.models.barriers.handler import SingleCheckpointHandler
+from ckptsim.models.barriers import BarrierHandler, HandlerKind
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
 
@@ -40,6 +39,8 @@ class HandlerHost:
     __slots__ = (
         "_checkpoints",
         "_clock",
+        "_kind",
+        "_newest_taken",
         "_observer",
         "_reach",
         "_task",
@@ -54,6 +55,7 @@ class HandlerHost:
         task: TaskPort,
         checkpoints: CheckpointsHost,
         *,
+        kind: HandlerKind,
         observer: TaskObserver,
         clock: Clock,
         reach: Reach,
@@ -64,6 +66,8 @@ class HandlerHost:
         self._observer = observer
         self._clock = clock
         self._reach = reach
+        self._kind = kind
+        self._newest_taken = -1  # the newest checkpoint of which a barrier has come
         self._timers: dict[int, Timer] = {}
         self.barrier_taken_ns = -1
 
@@ -72,6 +76,7 @@ class HandlerHost:
     def barrier(self, channel: int, barrier: Barrier) -> None:
         """Take a barrier."""
         self.barrier_taken_ns = self._clock.now
+        self._newest_taken = max(self._newest_taken, barrier.checkpoint)
         self._observer.barrier_taken(channel, barrier)
         self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier))
 
@@ -97,6 +102,7 @@ class HandlerHost:
 
         Source: Apache Flink 1.20.3, StreamTask.triggerUnfinishedChannelsCheckpoint.
         """
+        self._newest_taken = max(self._newest_taken, barrier.checkpoint)
         self._observer.seen(barrier)
         for channel in channels:
             self._observer.barrier_by_rpc(channel, barrier.checkpoint)
@@ -105,12 +111,8 @@ class HandlerHost:
     def _is_announced_only(self, checkpoint: int) -> bool:
         """Tell whether a checkpoint is open here of which no barrier has been taken."""
         core = self.core
-        return (
-            isinstance(core, SingleCheckpointHandler)
-            and core.latest == checkpoint
-            and core.pending
-            and not core.aligned
-        )
+        announced = self._newest_taken < checkpoint == core.latest
+        return announced and self._kind is not HandlerKind.TRACKER and core.pending
 
     # What the handler decides -----------------------------------------------------------------
 
@@ -162,7 +164,7 @@ class HandlerHost:
                         running.cancel()
                 case handler_events.FailTask(story):
                     observer.failed()
-                    task.ending.break_down(broken_by_failure(self.core), story)
+                    task.ending.break_down(broken_by_failure(self.core, self._kind), story)
                     return
                 case _:
                     assert_never(effect)
@@ -176,12 +178,12 @@ class HandlerHost:
         self.step(handler_events.TimerFired(self._clock.now, barrier))
 
 
-def broken_by_failure(handler: BarrierHandler | None) -> str:
-    """Name the property that does not hold when a handler fails its task.
+def broken_by_failure(handler: BarrierHandler, kind: HandlerKind) -> str:
+    """Name the property that does not hold when a handler of a kind fails its task.
 
     With one channel left, a newer checkpoint takes the tracker's clock from an older one that still
     waits: a defect of released Flink, which has a property of its own.
     Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
     """
-    single = isinstance(handler, BarrierTracker) and handler.open_channels <= 1
+    single = kind is HandlerKind.TRACKER and handler.open_channels <= 1
     return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"

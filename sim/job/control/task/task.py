@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ckptsim.models.barriers import HandlerKind
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 class TaskCores:
     """The cores of one task; a source has no barrier handler.
 
+    kind: of the handler, as the job's settings ask for it.
     chain: how many operators run in the task; none in one that was finished when it was restored.
     """
 
@@ -39,6 +41,7 @@ class TaskCores:
     subtask: SubtaskCheckpoints
     lifecycle: TaskLifecycle
     chain: int = 1
+    kind: HandlerKind = HandlerKind.ALIGNED
 
 
 class TaskControl:
@@ -81,7 +84,13 @@ class TaskControl:
         self.handler: HandlerHost | None = None
         if cores.handler is not None:
             self.handler = HandlerHost(
-                cores.handler, task, self.checkpoints, observer=observer, clock=clock, reach=reach
+                cores.handler,
+                task,
+                self.checkpoints,
+                kind=cores.kind,
+                observer=observer,
+                clock=clock,
+                reach=reach,
             )
         self.ended_channels: dict[int, None] = {}
         self._observer = observer
