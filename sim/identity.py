@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -43,8 +43,9 @@ def replay_command(
     cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
     parameters: str = "{}",
+    options: Sequence[str] = (),
 ) -> str:
-    """Return the command that tells the story of this run again."""
+    """Return the command that tells the story of this run again; options: more words of it."""
     words = ["ckptsim", "replay", source, "--seed", str(seed)]
     if ties != "structural":
         words += ["--ties", ties]
@@ -54,7 +55,7 @@ def replay_command(
         words += ["--core", f"{slot}={name}"]
     for path, value in json.loads(parameters).items():
         words += ["--set", f"{path}={json.dumps(value)}"]
-    return shlex.join(words)
+    return shlex.join([*words, *options])
 
 
 def canonical_names(cores: Mapping[str, str]) -> str:

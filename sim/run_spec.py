@@ -33,6 +33,33 @@ class Watch(Protocol):
         ...
 
 
+class Watches:
+    """Several that look on, one after the other."""
+
+    def __init__(self, watches: Iterable[Watch]) -> None:
+        self._watches = tuple(watches)
+
+    def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
+        """Return factories whose cores all of them look at."""
+        for each in self._watches:
+            cores = each.beside(cores, foreign)
+        return cores
+
+    def begin(self, env: Environment) -> None:
+        """Take the environment of the run."""
+        for each in self._watches:
+            each.begin(env)
+
+    def follow(self, env: Environment) -> None:
+        """Take the environment in which a part of the run goes on from now on."""
+        for each in self._watches:
+            each.follow(env)
+
+    def rows(self, spec: RunSpec) -> list[ViolationRow]:
+        """Return what all of them found."""
+        return [row for each in self._watches for row in each.rows(spec)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpec:
     """Everything that decides one run, and what its rows have to say about where it came from.

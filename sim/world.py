@@ -52,6 +52,7 @@ def run_world(
     mutant: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
+    options: Sequence[str] = (),
     steps_max: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
@@ -64,7 +65,8 @@ def run_world(
     cores: slot -> factory of a core to run instead of ours, or the text `package.module:factory`
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
-    source: what a command line names to get the scenario without them (by default its name).
+    source: what a command line names to get the scenario without them (by default its name);
+    options: more words of the command that replays the run.
     watch: looks on at the cores; what it finds are violations of the run.  began: takes its
     environment.  A core that raises what no core may raise ends the run with a violation.
     judged, steps_max: see RunSpec.
@@ -86,6 +88,7 @@ def run_world(
         mutant=mutant,
         parameters=parameters,
         source=source,
+        options=options,
         steps_max=steps_max,
         judged=judged,
     )
@@ -123,11 +126,16 @@ def _policy(text: str, seed: int) -> TiePolicy:
         raise UserError(f"--{error}") from error
 
 
-def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
+def _spec(
+    *, scenario: Scenario, source: str | None, options: Sequence[str], **rest: Any
+) -> RunSpec:
     decides = {name: rest[name] for name in ("seed", "ties", "mutant")}
     decides["cores"] = rest["chosen"]
     replay = replay_command(
-        scenario.name if source is None else source, parameters=rest["parameters"], **decides
+        scenario.name if source is None else source,
+        parameters=rest["parameters"],
+        options=options,
+        **decides,
     )
     key = run_key(scenario, **decides)
     return RunSpec(

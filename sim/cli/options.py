@@ -51,6 +51,15 @@ def _size(text: str) -> int:
     return found
 
 
+def add_likeness_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare that a core of the user's must do as ours does."""
+    parser.add_argument(
+        "--like-ours",
+        action="store_true",
+        help="with --core: the first difference from our own core is a violation, too",
+    )
+
+
 _MASTER = re.compile(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://\S+|k8s://\S+|yarn")
 
 

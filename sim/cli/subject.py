@@ -16,6 +16,7 @@ from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.cli.columns import set_in
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.search import Subject
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 
@@ -77,12 +78,16 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     cores = read_cores(arguments.core, (scenario.world,))
     resolve(scenario.world, cores=cores, mutant=arguments.mutant)
     try_out(cores)
+    like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
+    if like_ours:
+        refuse_uncompared(scenario.link, cores)
     return Subject(
         scenario=scenario,
         cores=cores,
         mutant=arguments.mutant,
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
+        like_ours=like_ours,
     )
 
 

@@ -198,9 +198,11 @@ class Differential:
     def _witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
         """Return what a host has made itself with its rules beside it, a task's cores joined."""
         if name == "task":
-            joint = JointDuties(channels=core.handler and core.handler.open_channels)
-            for each in (core.handler, core.subtask, core.lifecycle):
-                if isinstance(each, Beside):
+            made = [one for one in (core.handler, core.subtask, core.lifecycle) if one is not None]
+            # One that is not heard, a user's, would leave what the others wait for unexplained.
+            if all(isinstance(each, Beside) for each in made):
+                joint = JointDuties(channels=core.handler and core.handler.open_channels)
+                for each in made:
                     each.belongs_to(joint)
             return core
         return self._factory(name, lambda *_: core)(*made_of)
@@ -318,7 +320,7 @@ class Beside:
 
     def _walk(self, rules: Rules) -> None:
         """Let a copy of the core take events that did not come."""
-        found = walked(_copied(self._core), rules.copied(), self._pick, WALK_EVENTS)
+        found = walked(copied(self._core), rules.copied(), self._pick, WALK_EVENTS)
         if found is not None:
             alone = [f"a copy: {line}" for line in found[1]]
             self._part(found[0], "with events that did not come and could, ", alone)
@@ -331,7 +333,7 @@ class Beside:
             self._watch.part(f"core {self._name}: {where}{says}", story)
 
 
-def _copied(core: Any) -> Any:
+def copied(core: Any) -> Any:
     """Return a copy; one that holds functions of its host is made in the slower way."""
     try:
         return pickle.loads(pickle.dumps(core, pickle.HIGHEST_PROTOCOL))  # noqa: S301 - ours

@@ -208,9 +208,14 @@ _WALKS_EVERY = 6
 _RULES_EVERY = 2
 
 
+def walks_each(link: str) -> int:
+    """Return how many times a core of a link walks at the beginning of a run."""
+    return _EACH.get(link, 4)
+
+
 def differential(link: str, seed: int) -> Differential:
     """Return what compares the cores of one run of a link with their rules."""
     rules = {} if seed % _RULES_EVERY else RULES
     if seed % _WALKS_EVERY:
         return Differential(rules, {}, each=0, seed=seed)
-    return Differential(rules, WALKS.get(link, {}), each=_EACH.get(link, 4), seed=seed)
+    return Differential(rules, WALKS.get(link, {}), each=walks_each(link), seed=seed)

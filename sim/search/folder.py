@@ -39,7 +39,13 @@ SCENARIO = Path(__file__).with_name("{scenario}")
 
 def test_{name}():
     result = ckptsim.run(
-        SCENARIO, seed={seed}, ties={ties!r}, cores={cores!r}, mutant={mutant!r}, rules={rules}
+        SCENARIO,
+        seed={seed},
+        ties={ties!r},
+        cores={cores!r},
+        mutant={mutant!r},
+        rules={rules},
+        like_ours={like_ours},
     )
     rows = [row for row in result.violations if row.property == {name!r}]
     assert not rows, "\\n".join([rows[0].says, rows[0].story])
@@ -105,6 +111,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         "ties": result.run.ties,
         "cores": subject.names,
         "mutant": subject.mutant,
+        "like_ours": subject.like_ours,
         "digest": result.run.digest,
         "version": result.run.version,
     }
@@ -117,6 +124,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         cores=subject.names,
         mutant=subject.mutant,
         rules=subject.differential,
+        like_ours=subject.like_ours,
         cores_too=" and the core" if subject.names else "",
     )
     whole = f"VIOLATED {row.property}: {row.says}\n\n{row.story}\n\nthe whole run:\n\n"
@@ -156,6 +164,7 @@ def read(folder: Path) -> Kept:
             cores=cores,
             mutant=mutant,
             source=str(folder),
+            like_ours=found.get("like_ours") is True,
         ),
         seed=found["seed"],
         ties=found["ties"],

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import RunResult, ViolationRow
+from ckptsim.sim.rules.ours import DOES_AS_OURS, LikeOurs
 from ckptsim.sim.search.nearest import Nearest, nearest, slots_taken
 from ckptsim.sim.search.trial import Subject, Trial
 from ckptsim.sim.story import Target, Vocabulary, concerning, instant, instant_us, tell, time_of
@@ -38,13 +39,27 @@ def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list
     What the world itself tells of a violation stands among the lines of the trace.
     """
     vocabulary = load_world(subject.scenario.world).VOCABULARY
+    hints = _hints(subject, result)
     told: list[ViolationRow] = []
     for row in result.violations:
         other = nearest(subject, result, row.property) if beside else None
         beside = False  # the first violation is the one to look at; others follow from it
         lines = _story(result.trace, vocabulary, row, other)
-        told.append(replace(row, story="\n".join([*_head(subject, row), *lines])))
+        head = _head(subject, row)
+        if hints is not None and row.property != DOES_AS_OURS:
+            head += hints.hints(row.at_ns)
+        told.append(replace(row, story="\n".join([*head, *lines])))
     return told
+
+
+def _hints(subject: Subject, result: RunResult) -> LikeOurs | None:
+    """Run once more with our cores beside the user's; None where all cores are ours."""
+    if not subject.cores or not result.violations:
+        return None
+    hints = LikeOurs(subject.scenario.link, result.run.seed, judges=False)
+    alone = replace(subject, differential=False, like_ours=False)
+    alone.run(result.run.seed, result.run.ties, watch=hints)
+    return hints
 
 
 def _head(subject: Subject, row: ViolationRow) -> list[str]:

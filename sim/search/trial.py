@@ -10,6 +10,8 @@ from ckptsim.sim.identity import replay_command
 from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.rules import differential
+from ckptsim.sim.rules.ours import LikeOurs
+from ckptsim.sim.run_spec import Watch, Watches
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.load import name_of
 from ckptsim.sim.world import run_world
@@ -22,6 +24,7 @@ class Subject:
     cores: slot -> factory of a core to run instead of ours, or `package.module:factory`, which
     several processes need; mutant: a faulty core of ours.
     differential: whether the naive rules of the cores run beside them.
+    like_ours: whether a user's core must do exactly as ours does.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
@@ -31,11 +34,17 @@ class Subject:
     source: str | None = None
     parameters: str = "{}"
     differential: bool = False
+    like_ours: bool = False
 
     @property
     def names(self) -> dict[str, str]:
         """Return slot -> `package.module:factory` of the cores that are not ours."""
         return {slot: name_of(core) for slot, core in sorted(self.cores.items())}
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the options with which a command line looks at the runs in the same way."""
+        return ("--like-ours",) if self.like_ours else ()
 
     def run(
         self,
@@ -45,8 +54,14 @@ class Subject:
         keep_trace: bool = False,
         steps_max: int | None = None,
         began: Callable[[Environment], None] | None = None,
+        watch: Watch | None = None,
     ) -> RunResult:
-        """Run the scenario once; see `run_world`."""
+        """Run the scenario once; see `run_world`.  watch: looks on besides."""
+        watches = [] if watch is None else [watch]
+        if self.differential:
+            watches.append(differential(self.scenario.link, seed))
+        if self.like_ours and self.cores:
+            watches.append(LikeOurs(self.scenario.link, seed, judges=True))
         return run_world(
             self.scenario,
             seed=seed,
@@ -57,7 +72,8 @@ class Subject:
             parameters=self.parameters,
             source=self.source,
             steps_max=steps_max,
-            watch=differential(self.scenario.link, seed) if self.differential else None,
+            options=self.options,
+            watch=Watches(watches) if watches else None,
             began=began,
         )
 
@@ -104,4 +120,5 @@ def replay_of(subject: Subject, seed: int, ties: str) -> str:
         cores=subject.names,
         mutant=subject.mutant,
         parameters=subject.parameters,
+        options=subject.options,
     )

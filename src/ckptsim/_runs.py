@@ -11,6 +11,7 @@ from typing import TypeAlias
 from ckptsim._scenarios import scenario_of
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.search import CheckReport, Find, Subject
 from ckptsim.sim.search import check as check_subject
 from ckptsim.sim.search import hunt as hunt_subject
@@ -33,6 +34,7 @@ def run(
     mutant: str | None = None,
     keep_trace: bool = False,
     rules: bool = False,
+    like_ours: bool = False,
 ) -> RunResult:
     """Run a scenario once and return its rows; the same arguments give the same rows anywhere.
 
@@ -45,6 +47,7 @@ def run(
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
     rules: let the naive rules of our cores run beside them, as exploring does.
+    like_ours: let our core run beside each of yours; the first difference is a violation.
 
     The result has one list of rows per table, in the order in which things happened; times are
     simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
@@ -52,7 +55,7 @@ def run(
     exception.
     Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
-    subject = replace(_subject(scenario, cores, mutant), differential=rules)
+    subject = replace(_subject(scenario, cores, mutant, like_ours=like_ours), differential=rules)
     result = subject.run(seed, ties, keep_trace=keep_trace)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
@@ -67,6 +70,7 @@ def check(
     ties: str | Sequence[str] = "random",
     cores: Cores | None = None,
     mutant: str | None = None,
+    like_ours: bool = False,
     jobs: int = 1,
     orders: int = 1000,
     keep_going: bool = False,
@@ -78,13 +82,13 @@ def check(
     alone tries every order of simultaneous events, at most `orders` per seed.
     jobs: processes; the report does not depend on their number.
     keep_going: do not stop at the first violation.  progress: called with the number of runs done.
-    cores, mutant: as of `run`.
+    cores, mutant, like_ours: as of `run`.
 
     `report.passed` says whether it was fine; `report.unexpected` has the violating trials, by seed,
     each with rows that tell the story and the command that replays it.
     Raises UserError as `run` does, and for factories that other processes cannot import.
     """
-    subject = _subject(scenario, cores, mutant)
+    subject = _subject(scenario, cores, mutant, like_ours=like_ours)
     if jobs > 1:
         _check_importable(subject)
     return check_subject(
@@ -107,11 +111,12 @@ def hunt(
     property_name: str | None = None,
     cores: Cores | None = None,
     mutant: str | None = None,
+    like_ours: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Find | None:
     """Search for a violation that the scenario does not expect; return it shrunk, or None.
 
-    seeds, ties: as of `check`; cores, mutant: as of `run`.
+    seeds, ties: as of `check`; cores, mutant, like_ours: as of `run`.
     faults: add up to so many random faults per seed.
     property_name: look for the violation of this property only.
     progress: called with the number of runs done, while searching.
@@ -121,7 +126,7 @@ def hunt(
     Raises UserError as `run` does.
     """
     return hunt_subject(
-        _subject(scenario, cores, mutant),
+        _subject(scenario, cores, mutant, like_ours=like_ours),
         _range(seeds),
         ties=_policies(ties),
         faults=faults,
@@ -130,11 +135,17 @@ def hunt(
     )
 
 
-def _subject(scenario: Scenario | str | Path, cores: Cores | None, mutant: str | None) -> Subject:
+def _subject(
+    scenario: Scenario | str | Path, cores: Cores | None, mutant: str | None, *, like_ours: bool
+) -> Subject:
+    found = scenario_of(scenario)
+    if like_ours:
+        refuse_uncompared(found.link, cores or {})
     return Subject(
-        scenario=scenario_of(scenario),
+        scenario=found,
         cores=dict(cores or {}),
         mutant=mutant,
+        like_ours=like_ours,
         source=None if isinstance(scenario, Scenario) else str(scenario),
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ckptsim.scenarios import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import add_spark_arguments
+from ckptsim.sim.cli.options import add_likeness_argument, add_spark_arguments
 from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.runs.check_many import (
@@ -53,6 +53,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     add_subject_arguments(parser)
+    add_likeness_argument(parser)
     parser.add_argument("--seeds", type=positive, help=f"how many (default {_SEEDS})")
     parser.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument(

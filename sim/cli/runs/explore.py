@@ -32,6 +32,7 @@ from ckptsim.sim.cli.runs.explored import (
 )
 from ckptsim.sim.cli.runs.kept import OUT, Kept
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
+from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.report import Progress
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
@@ -117,12 +118,12 @@ def _chosen(arguments: argparse.Namespace) -> list[explore.Explorer]:
 
 
 def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> explore.Explorer:
-    subject, *_ = explorer.subject(())
-    world = subject.scenario.world
-    cores = read_cores(arguments.core, (world,))
-    resolve(world, cores=cores, mutant=arguments.mutant)
+    cores = read_cores(arguments.core, explorer.worlds)
+    resolve(*explorer.worlds, cores=cores, mutant=arguments.mutant)
     try_out(cores)
-    return replace(explorer, cores=cores, mutant=arguments.mutant)
+    if arguments.like_ours:
+        refuse_uncompared(explorer.link, cores)
+    return replace(explorer, cores=cores, mutant=arguments.mutant, like_ours=arguments.like_ours)
 
 
 def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:

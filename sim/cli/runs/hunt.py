@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import (
@@ -35,6 +36,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     add_subject_arguments(parser)
+    add_likeness_argument(parser)
     parser.add_argument("--seeds", type=positive, default=1000, help="how many (default 1000)")
     parser.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument(
@@ -114,6 +116,7 @@ def _going_on(find: Find, subject: Subject, path: Path) -> str:
     """Return the command that shrinks the written scenario further."""
     ran = [word for each in subject.names.items() for word in ("--core", "=".join(each))]
     ran += ["--mutant", subject.mutant] if subject.mutant else []
+    ran += subject.options
     smallest = find.shrunk.trial
     how = ["--first", str(smallest.seed), "--seeds", "1", "--ties", smallest.ties]
     words = ["ckptsim", "hunt", str(path / SCENARIO), *how, "--property", find.property, *ran]
@@ -122,9 +125,7 @@ def _going_on(find: Find, subject: Subject, path: Path) -> str:
 
 def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
     """Write the folder of the smallest scenario, and return its violation with the story."""
-    smallest = Subject(
-        scenario=find.shrunk.scenario, cores=subject.cores, mutant=subject.mutant, source=str(path)
-    )
+    smallest = replace(subject, scenario=find.shrunk.scenario, source=str(path), parameters="{}")
     found = find.shrunk.trial
     return keep(path, smallest, seed=found.seed, ties=found.ties, name=find.property)
 

@@ -13,6 +13,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
@@ -44,6 +45,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     add_subject_arguments(parser)
+    add_likeness_argument(parser)
     add_seed_arguments(parser)
     parser.add_argument(
         "--checkpoint", metavar="[SCOPE/]INDEX", help="tell the story of this checkpoint only"
@@ -133,6 +135,7 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
         "--costs": arguments.costs,
         "--core": arguments.core,
         "--mutant": arguments.mutant,
+        "--like-ours": arguments.like_ours,
         "--seed": arguments.seed,
         "--ties": arguments.ties != "structural",
     }

@@ -22,7 +22,7 @@ from ckptsim.sim.search.explore.branches import Branches
 from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial
-from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots import Factory, slots_of
 from ckptsim.sim.slots.resolve import resolve
 from ckptsim.sim.world import load_world
 
@@ -41,6 +41,13 @@ _CHANGED = ("ordering",)
 _CHANGED_RECORDS_MAX = 10_000
 # Links whose worlds run the scenarios of another link as well.
 _SHARED: Mapping[str, tuple[str, ...]] = {"barriers": ("barriers", "barrier_protocol")}
+
+
+# Links whose drawn scenarios several worlds run, which need not have the same slots.
+_WORLDS: Mapping[str, tuple[str, ...]] = {
+    "barriers": ("barriers", "barrier_protocol"),
+    "final_checkpoint": ("final_checkpoint", "barriers"),
+}
 
 
 # What is made once for all runs of a process.
@@ -69,7 +76,8 @@ class Explored:
 class Explorer:
     """What is explored: the random scenarios of a link, run with these cores.
 
-    cores, mutant: as of `Subject`.  scenario: around which one scenarios are drawn, instead of any.
+    cores, mutant, like_ours: as of `Subject`; a run in a world without their slots has ours.
+    scenario: around which one scenarios are drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
 
@@ -77,11 +85,19 @@ class Explorer:
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
     scenario: Scenario | None = None
+    like_ours: bool = False
 
     @property
     def name(self) -> str:
         """Return what is explored, as files are named after it."""
         return self.link if self.scenario is None else self.scenario.name
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """Return the links whose worlds carry the runs out."""
+        if self.scenario is not None:
+            return (self.scenario.world,)
+        return _WORLDS.get(self.link, (self.link,))
 
     def __post_init__(self) -> None:
         if self.scenario is None and self.link not in GENERATORS:
@@ -104,8 +120,14 @@ class Explorer:
             scenario = GENERATORS[self.link](choices)
         else:
             scenario = _of_library(self.link, choices)
+        there = {slot.name for slot in slots_of(scenario.world)}
+        missing = self.mutant is not None and not _has_mutant(scenario.world, self.mutant)
         subject = Subject(
-            scenario=scenario, cores=self.cores, mutant=self.mutant, differential=True
+            scenario=scenario,
+            cores={slot: core for slot, core in self.cores.items() if slot in there},
+            mutant=None if missing else self.mutant,
+            differential=True,
+            like_ours=self.like_ours,
         )
         return subject, seed, ties, tuple(choices.taken)
 
@@ -133,6 +155,13 @@ class Explorer:
             hazards=() if of_library else expected,
             listed=expected if of_library else (),
         )
+
+
+def _has_mutant(world: str, name: str) -> bool:
+    """Return whether a world has the slot that a mutant takes."""
+    from ckptsim.sim.mutants.registry import mutants_of  # noqa: PLC0415 - brings all worlds
+
+    return name in mutants_of(world)
 
 
 @cache

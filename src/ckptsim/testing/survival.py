@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,7 @@ def assert_survives(
     runs: int = RUNS,
     seed: int = 0,
     out: Path | str = OUT,
+    like_ours: bool = False,
 ) -> Survived:
     """Run a core under scenarios, faults and tie orders; raise CoreConvicted for a violation.
 
@@ -65,37 +66,42 @@ def assert_survives(
     slot: which slot the core takes; not needed where the link has one.
     seed: of all that is drawn; the same seed and runs do the same.  out: the folder in which one is
     made that repeats a failure, as `hunt` writes it.
+    like_ours: the first difference from our own core is a violation, too.
     Raises UserError for a link, slot or core that does not exist or does not fit.
     """
     __tracebackhide__ = True  # pytest shows the caller's line, and the story
     if isinstance(link, Scenario) or link not in LINKS:
         scenario = link if isinstance(link, Scenario) else by_name(link)
-        subject = _subject(core, scenario, slot, None if scenario is link else str(link))
+        source = None if scenario is link else str(link)
+        subject = _subject(core, scenario, slot, source, like_ours=like_ours)
         return _checked(subject, runs, seed, Path(out))
     if link not in GENERATORS:
         raise UserError(
             f"link: found {link!r}, whose scenarios cannot be drawn; expected one of "
             f"{', '.join(GENERATORS)}, or a scenario"
         )
-    world = Explorer(link=link).subject(())[0].scenario.world
-    cores = {_slot(world, slot): core}
-    resolve(world, cores=cores)
-    return _explored(Explorer(link=link, cores=cores), runs, seed, Path(out))
+    worlds = Explorer(link=link).worlds
+    cores = {_slot(worlds, slot): core}
+    resolve(*worlds, cores=cores)
+    explorer = Explorer(link=link, cores=cores, like_ours=like_ours)
+    return _explored(explorer, runs, seed, Path(out))
 
 
-def _slot(world: str, slot: str | None) -> str:
+def _slot(worlds: Sequence[str], slot: str | None) -> str:
     if slot is not None:
         return slot
-    found = slots_of(world)
+    found = slots_of(*worlds)
     if len(found) != 1:
-        raise UserError(f"slot: found none, {expected_slots((world,))}")
+        raise UserError(f"slot: found none, {expected_slots(worlds)}")
     return found[0].name
 
 
-def _subject(core: Core, scenario: Scenario, slot: str | None, source: str | None) -> Subject:
-    cores = {_slot(scenario.world, slot): core}
+def _subject(
+    core: Core, scenario: Scenario, slot: str | None, source: str | None, *, like_ours: bool
+) -> Subject:
+    cores = {_slot((scenario.world,), slot): core}
     resolve(scenario.world, cores=cores)
-    return Subject(scenario=scenario, cores=cores, source=source)
+    return Subject(scenario=scenario, cores=cores, source=source, like_ours=like_ours)
 
 
 def _checked(subject: Subject, runs: int, seed: int, out: Path) -> Survived:
