@@ -82,6 +82,9 @@ def checkpoint_store(choices: Choices) -> Scenario:
         isinstance(one, resets) for one in faults
     ):
         faults = (*faults, STORE_FAULT_DRAWS["rebootstrap"](choices, model))
+    if model.sync.durability is RecordDurability.ON_SYNC:
+        beside = choices.flag()
+        model = replace(model, sync=replace(model.sync, ingest_while_syncing=beside))
     return Scenario(
         name="generated",
         link="checkpoint_store",
