@@ -33,6 +33,7 @@ from ckptsim.scenarios.store import (
     StoreSync,
     Tamper,
     TornWrite,
+    TruncateLog,
 )
 
 _US = 1_000
@@ -96,16 +97,21 @@ def checkpoint_store(choices: Choices) -> Scenario:
 
 
 def store_hazards_of(model: StoreModel, faults: Iterable[object]) -> tuple[str, ...]:
-    """Return what a right core cannot prevent: a checkpoint that is newer than what was applied.
+    """Return what a right core cannot prevent (docs/hazards.md).
 
-    It lies in the store that a release leaves and a later one names again (docs/hazards.md).
+    A checkpoint is newer than what was applied: it lies in the store that a release leaves and a
+    later one names again.  A log that is compacted has no deletes for a reader that is still before
+    them, and one without its tail says nothing of rows that are ahead of their checkpoint.
     """
+    faults = tuple(faults)
+    deletes_go = model.input.deletes_every > 0 and any(isinstance(one, Compact) for one in faults)
+    tail_goes = _is_remote(model) and any(isinstance(one, TruncateLog) for one in faults)
     deploys = sorted(
         (fault for fault in faults if isinstance(fault, Deploy)), key=lambda fault: fault.at_ns
     )
     named = [model.sync.built_in, *(fault.built_in for fault in deploys)]
     switches = sum(old is not new for old, new in pairwise(named))
-    return ("content_converges",) if switches > 1 else ()
+    return ("content_converges",) if switches > 1 or deletes_go or tail_goes else ()
 
 
 def _input(choices: Choices) -> StoreInput:
