@@ -83,9 +83,7 @@ def checkpoint_store(choices: Choices) -> Scenario:
         isinstance(one, resets) for one in faults
     ):
         faults = (*faults, STORE_FAULT_DRAWS["rebootstrap"](choices, model))
-    if model.sync.durability is RecordDurability.ON_SYNC:
-        beside = choices.flag()
-        model = replace(model, sync=replace(model.sync, ingest_while_syncing=beside))
+    model = _ingesting(choices, model)
     return Scenario(
         name="generated",
         link="checkpoint_store",
@@ -94,6 +92,13 @@ def checkpoint_store(choices: Choices) -> Scenario:
         model=model,
         faults=faults,
     )
+
+
+def _ingesting(choices: Choices, model: StoreModel) -> StoreModel:
+    """Return the store, which takes records while a sync is written, or none."""
+    if model.sync.durability is RecordDurability.PER_RECORD:
+        return model
+    return replace(model, sync=replace(model.sync, ingest_while_syncing=choices.flag()))
 
 
 def store_hazards_of(model: StoreModel, faults: Iterable[object]) -> tuple[str, ...]:
@@ -231,7 +236,8 @@ def _refused_at_the_end(choices: Choices, model: StoreModel) -> CommitOutage:
     """Return that commits are refused while the last records are applied: one of them is synced."""
     read_ns = round(1e9 * model.input.stream_records / model.input.rate_per_s)
     at_ns = max(0, read_ns + choices.integer(-40, 20) * _MS)
-    return CommitOutage(at_ns=at_ns, duration_ns=choices.of((60, 200, 20)) * _MS)
+    duration_ns = choices.of((60, 200, 20)) * _MS
+    return CommitOutage(at_ns=at_ns, duration_ns=duration_ns, partition=choices.of((None, 0, 1)))
 
 
 def _out_at_a_beginning(
@@ -295,7 +301,9 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "crash_rate": lambda c, _: CrashRate(mean_ns=c.of((50, 700)) * _MS, until_ns=_at(c)),
     "stop_at": lambda c, _: StopAt(at_ns=_at(c), down_ns=_while(c)),
     "fail_write": _fails_write,
-    "commit_outage": lambda c, _: CommitOutage(at_ns=_at(c), duration_ns=_while(c)),
+    "commit_outage": lambda c, _: CommitOutage(
+        at_ns=_at(c), duration_ns=_while(c), partition=c.of((None, 0, 1))
+    ),
     "dictionary_outage": lambda c, _: DictionaryOutage(at_ns=_at(c), duration_ns=_while(c)),
     "reopen": lambda c, model: Reopen(
         version=_version(c, model), partition=_partition(c), at_ns=_at(c)

@@ -1,9 +1,9 @@
 """The ingestion of one partition, one incarnation: position, sync triggers, steps of a sync.
 
-A state machine of four states.  OPEN takes records; SYNCING waits for a durable step, and takes data
-records only where the host writes beside its ingestion; ERRORED has met a write that failed or a version that
-disagrees, and is frozen until the partition is opened anew; a crash or a close simply drops the
-object.  Rules that keep a restart harmless:
+A state machine of four states.  OPEN takes records; SYNCING waits for a durable step, and takes
+data records only where the host writes beside its ingestion; ERRORED has met a write that failed or
+a version that disagrees, and is frozen until the partition is opened anew; a crash or a close
+simply drops the object.  Rules that keep a restart harmless:
 
 * the position moves after the write, never before it, and an errored partition is never
   checkpointed; each of the two alone prevents the loss that the other one lets through;

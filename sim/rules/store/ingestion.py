@@ -33,8 +33,8 @@ _LATE = "end_of_push_timestamp"
 class IngestionRules(Naive):
     """What an ingestion is to answer.
 
-    `_taken` has every entry that was applied; `_since` the sizes since the last whole sync, of which
-    the first `_of_sync` are those of the sync that runs.
+    `_taken` has every entry that was applied; `_since` the sizes since the last whole sync; the
+    first `_of_sync` of these are in the sync that runs.
     """
 
     def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
@@ -96,7 +96,7 @@ class IngestionRules(Naive):
 
     # Events -------------------------------------------------------------------------------------
 
-    def take(self, event: Any) -> Sequence[Any]:  # noqa: PLR0911 - one branch per event
+    def take(self, event: Any) -> Sequence[Any]:
         """Note an event, and return the effects that it has."""
         match event:
             case ingestion_events.RulesChanged():
