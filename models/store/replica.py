@@ -114,20 +114,36 @@ class Replica:
         if failure is not None:
             raise failure
 
+    def take_rows(self) -> tuple[RowsWrite, ...]:
+        """Take the rows of a step that begins now; what is applied from now on is the next one's.
+
+        The host applies them again if the step is refused.
+        """
+        rows = self._flush()
+        if self._hooked:
+            self.content.flushed()
+        return rows
+
     def make_durable(
-        self, wanted: ingestion_events.MakeDurable
+        self, wanted: ingestion_events.MakeDurable, rows: tuple[RowsWrite, ...] | None = None
     ) -> tuple[ingestion_events.StepDurable | ingestion_events.StepRefused, StoreError | None]:
-        """Carry out one durable step; return what to tell the core, and why it failed if it did."""
+        """Carry out one durable step; return what to tell the core, and why it failed if it did.
+
+        rows: those taken when the step began, if anything was applied since.
+        """
         try:
-            self._client.medium.commit(self._step_of(wanted))
+            self._client.medium.commit(self._step_of(wanted, rows))
         except StoreError as error:
             return ingestion_events.StepRefused(error.refusal), error
-        if wanted.part is not StepContent.CHECKPOINT and self._hooked:
+        if rows is None and wanted.part is not StepContent.CHECKPOINT and self._hooked:
             self.content.flushed()
         return ingestion_events.StepDurable(), None
 
-    def _step_of(self, wanted: ingestion_events.MakeDurable) -> Step:
-        rows = () if wanted.part is StepContent.CHECKPOINT else self._flush()
+    def _step_of(
+        self, wanted: ingestion_events.MakeDurable, rows: tuple[RowsWrite, ...] | None = None
+    ) -> Step:
+        if rows is None:
+            rows = () if wanted.part is StepContent.CHECKPOINT else self._flush()
         slots: tuple[SlotWrite, ...] = ()
         if wanted.checkpoint is not None:
             slots = (self._client.store.stage(self._key, wanted.checkpoint),)

@@ -60,6 +60,17 @@ class RefuseCommits:
         1, minimum=1, maximum=_OCCURRENCES, says="first that is refused, from 1", source=_PLAN
     )
     commits: int = count(1, minimum=1, maximum=1000, says="how many in a row", source=_PLAN)
+    subtask: int | None = count(
+        None,
+        maximum=63,
+        optional=True,
+        says="those of which subtask of the sink; absent: of all",
+        source=_PLAN,
+    )
+
+    def problems_in(self, model: _Pipeline) -> list[Problem]:
+        """Return what does not fit the pipeline."""
+        return [] if self.subtask is None else _problems_of(self.subtask, model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +122,14 @@ class ForeignCommit:
 
     def problems_in(self, model: _Pipeline) -> list[Problem]:
         """Return what does not fit the pipeline."""
-        parallelism = model.sink.parallelism
-        if self.subtask < parallelism:
-            return []
-        return [Problem("subtask", str(self.subtask), f"less than the parallelism {parallelism}")]
+        return _problems_of(self.subtask, model)
+
+
+def _problems_of(subtask: int, model: _Pipeline) -> list[Problem]:
+    parallelism = model.sink.parallelism
+    if subtask < parallelism:
+        return []
+    return [Problem("subtask", str(subtask), f"less than the parallelism {parallelism}")]
 
 
 StoreFault: TypeAlias = (

@@ -44,6 +44,8 @@ _CHANGES: tuple[Callable[[Any], Any], ...] = (
 )
 # Ids of fewer characters are given twice, which no rule survives.
 _KEPT = frozenset({"partition_id_characters"})
+# Shares of what goes wrong by chance.
+_LOSSES = ("loss_ratio", "failure_ratio")
 _Path = tuple[str | int, ...]
 
 
@@ -64,6 +66,7 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
             changed = _valid(_changed(text, path, change)) or text
             partitions, packets = _sizes(changed)
             text = changed if partitions <= partitions_max and packets <= packets_max else text
+        text = _with_chances(text, begin)
         kept = [fault for fault in _list(text["faults"]) if choices.integer(0, 3) < 3]
         text = text | {"faults": kept}
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
@@ -84,6 +87,31 @@ def _in_one_order(text: dict[str, Any]) -> dict[str, Any]:
         return text
     kept = [one for one in text["faults"] if one["kind"] != "repeat_index"]
     return text | {"faults": kept}
+
+
+def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]:
+    """Leave every other checkpoint a chance: it completes if all subtasks succeed.
+
+    What always fails, or nearly so, keeps any core from its end.  A scenario may have more of it.
+    """
+    found = deepcopy(text)
+    subtasks = 0
+    losses = []
+    for path in _numbers(text, ()):
+        if path[-1] == "parallelism":
+            subtasks += _at(text, path)
+        elif str(path[-1]).endswith(_LOSSES):
+            losses.append(path)
+    for path in losses:
+        most = max(_at(begin, path), 1 / (2 * subtasks))
+        _at(found, path[:-1])[path[-1]] = min(_at(text, path), most)
+    return found
+
+
+def _at(text: Any, path: _Path) -> Any:
+    for step in path:
+        text = text[step]
+    return text
 
 
 def _sizes(text: Mapping[str, Any]) -> tuple[int, int]:
@@ -112,14 +140,11 @@ def _change(choices: Choices, numbers: tuple[_Path, ...]) -> tuple[_Path, Callab
     return choices.of(numbers), choices.of(_CHANGES)
 
 
-def _changed(text: dict[str, object], path: _Path, change: Callable[[Any], Any]) -> dict[str, Any]:
+def _changed(text: dict[str, Any], path: _Path, change: Callable[[Any], Any]) -> dict[str, Any]:
     """Return a document with one number changed."""
-    found: Any = deepcopy(text)
-    place = found
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = change(place[path[-1]])
-    return cast("dict[str, Any]", found)
+    found = deepcopy(text)
+    _at(found, path[:-1])[path[-1]] = change(_at(found, path))
+    return found
 
 
 def _valid(text: dict[str, Any]) -> dict[str, Any] | None:

@@ -33,6 +33,7 @@ from ckptsim.scenarios.store import (
     StoreSync,
     Tamper,
     TornWrite,
+    TruncateLog,
 )
 
 _US = 1_000
@@ -82,6 +83,7 @@ def checkpoint_store(choices: Choices) -> Scenario:
         isinstance(one, resets) for one in faults
     ):
         faults = (*faults, STORE_FAULT_DRAWS["rebootstrap"](choices, model))
+    model = _ingesting(choices, model)
     return Scenario(
         name="generated",
         link="checkpoint_store",
@@ -92,17 +94,29 @@ def checkpoint_store(choices: Choices) -> Scenario:
     )
 
 
-def store_hazards_of(model: StoreModel, faults: Iterable[object]) -> tuple[str, ...]:
-    """Return what a right core cannot prevent: a checkpoint that is newer than what was applied.
+def _ingesting(choices: Choices, model: StoreModel) -> StoreModel:
+    """Return the store, which takes records while a sync is written, or none."""
+    if model.sync.durability is RecordDurability.PER_RECORD:
+        return model
+    return replace(model, sync=replace(model.sync, ingest_while_syncing=choices.flag()))
 
-    It lies in the store that a release leaves and a later one names again (docs/hazards.md).
+
+def store_hazards_of(model: StoreModel, faults: Iterable[object]) -> tuple[str, ...]:
+    """Return what a right core cannot prevent (docs/hazards.md).
+
+    A checkpoint is newer than what was applied: it lies in the store that a release leaves and a
+    later one names again.  A log that is compacted has no deletes for a reader that is still before
+    them, and one without its tail says nothing of rows that are ahead of their checkpoint.
     """
+    faults = tuple(faults)
+    deletes_go = model.input.deletes_every > 0 and any(isinstance(one, Compact) for one in faults)
+    tail_goes = _is_remote(model) and any(isinstance(one, TruncateLog) for one in faults)
     deploys = sorted(
         (fault for fault in faults if isinstance(fault, Deploy)), key=lambda fault: fault.at_ns
     )
     named = [model.sync.built_in, *(fault.built_in for fault in deploys)]
     switches = sum(old is not new for old, new in pairwise(named))
-    return ("content_converges",) if switches > 1 else ()
+    return ("content_converges",) if switches > 1 or deletes_go or tail_goes else ()
 
 
 def _input(choices: Choices) -> StoreInput:
@@ -222,7 +236,8 @@ def _refused_at_the_end(choices: Choices, model: StoreModel) -> CommitOutage:
     """Return that commits are refused while the last records are applied: one of them is synced."""
     read_ns = round(1e9 * model.input.stream_records / model.input.rate_per_s)
     at_ns = max(0, read_ns + choices.integer(-40, 20) * _MS)
-    return CommitOutage(at_ns=at_ns, duration_ns=choices.of((60, 200, 20)) * _MS)
+    duration_ns = choices.of((60, 200, 20)) * _MS
+    return CommitOutage(at_ns=at_ns, duration_ns=duration_ns, partition=choices.of((None, 0, 1)))
 
 
 def _out_at_a_beginning(
@@ -286,7 +301,9 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "crash_rate": lambda c, _: CrashRate(mean_ns=c.of((50, 700)) * _MS, until_ns=_at(c)),
     "stop_at": lambda c, _: StopAt(at_ns=_at(c), down_ns=_while(c)),
     "fail_write": _fails_write,
-    "commit_outage": lambda c, _: CommitOutage(at_ns=_at(c), duration_ns=_while(c)),
+    "commit_outage": lambda c, _: CommitOutage(
+        at_ns=_at(c), duration_ns=_while(c), partition=c.of((None, 0, 1))
+    ),
     "dictionary_outage": lambda c, _: DictionaryOutage(at_ns=_at(c), duration_ns=_while(c)),
     "reopen": lambda c, model: Reopen(
         version=_version(c, model), partition=_partition(c), at_ns=_at(c)

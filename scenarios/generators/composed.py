@@ -275,6 +275,10 @@ def _store_fault(choose: Choices, pipeline: dict[str, Any]) -> dict[str, Any]:
     match kind:
         case "refuse_commits":
             fault |= {"commit": choose.integer(1, 10), "commits": choose.integer(1, 5)}
+            if choose.flag():  # of one subtask for longer, while the others' commits succeed
+                parallelism = pipeline["sink"]["parallelism"]
+                fault["subtask"] = choose.integer(0, parallelism - 1)
+                fault["commits"] *= parallelism
         case "slow_store":
             fault |= {"at_ns": choose.integer(0, 50) * MS, "factor": float(choose.of((3, 20)))}
             fault["duration_ns"] = choose.of((50, 10, 200)) * MS

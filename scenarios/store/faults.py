@@ -114,6 +114,13 @@ class CommitOutage:
 
     at_ns: int = duration_ns("1 s", says="when it begins", source=_PLAN)
     duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
+    partition: int | None = count(
+        None,
+        maximum=999,
+        optional=True,
+        says="of which partition of each topic; absent: of all",
+        source=_PLAN,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,6 +117,12 @@ class StoreSync:
     durability: RecordDurability = choice(
         "on_sync", RecordDurability, says="when a record is durable", source=_CHOICE
     )
+    ingest_while_syncing: bool = flag(
+        False,
+        says="whether a partition takes records while a sync of it is written, until the next one "
+        "is due",
+        source="Source: linkedin/venice, issues 1240 and 1711",
+    )
     hooked: bool = flag(True, says="whether a sync flushes the user's store", source=_CHOICE)
     mirror: bool = flag(False, says="whether a built-in copy is kept and put back", source=_VENICE)
     deferred_write: bool = flag(
@@ -201,4 +207,8 @@ class StoreModel:
             found.append(Problem("input.seek_position", str(self.input.seek_position), expected))
         if self.sync.mirror and self.placement is StorePlacement.COLOCATED:
             found.append(Problem("sync.mirror", "true", "false where data is co-located"))
+        each = self.sync.durability is RecordDurability.PER_RECORD
+        if self.sync.ingest_while_syncing and each:
+            expected = "false where each record is durable by itself: a sync writes no data"
+            found.append(Problem("sync.ingest_while_syncing", "true", expected))
         return found

@@ -59,6 +59,7 @@ GOALS: tuple[str, ...] = (
     "sync_on_stop",
     "corrupt_checkpoint",
     "unreadable_checkpoint",
+    "records_taken_in_sync",
     "store_switched",
     "checkpoint_ahead_of_log",
     "integrity_restart",

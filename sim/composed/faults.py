@@ -61,9 +61,12 @@ class StoreFaults:
         """Say whether the destination dies within the n-th commit."""
         return commit in self._crashes
 
-    def refuses(self, commit: int) -> bool:
-        """Say whether the store refuses the n-th commit."""
-        refused = any(f.commit <= commit < f.commit + f.commits for f in self._refusals)
+    def refuses(self, commit: int, subtask: int) -> bool:
+        """Say whether the store refuses the n-th commit, which is a sink subtask's."""
+        refused = any(
+            f.commit <= commit < f.commit + f.commits and f.subtask in (None, subtask)
+            for f in self._refusals
+        )
         if refused:
             self._struck()
         return refused

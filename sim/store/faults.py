@@ -62,7 +62,7 @@ class FaultPlan:
         self._resets = 0
         self._effects = 0
         self._steps_in_reset: int | None = None
-        self.commits_fail = False
+        self._out_of: dict[int | None, bool] = {}  # partition, None: all -> whether commits fail
 
     @property
     def over(self) -> bool:
@@ -88,6 +88,10 @@ class FaultPlan:
             wait_ns = max(1, self._crashes.exponential_ns(fault.mean_ns))
             if self._env.now + wait_ns <= fault.until_ns:
                 threads.start(self._die_in(wait_ns), self._entity)
+
+    def commits_fail(self, key: TopicPartition) -> bool:
+        """Say whether the remote side commits nothing of a partition now."""
+        return self._out_of.get(None, False) or self._out_of.get(key.partition, False)
 
     def recovery_fails(self, start: int) -> bool:
         """Say whether the recovery of this start fails."""
@@ -198,7 +202,7 @@ class FaultPlan:
 
     def _out(self, fault: CommitOutage | DictionaryOutage, begins: bool) -> None:  # noqa: FBT001
         if isinstance(fault, CommitOutage):
-            self.commits_fail = begins
+            self._out_of[fault.partition] = begins
         else:
             self._world.dictionaries.up = not begins
 

@@ -177,7 +177,7 @@ class StoreWorld:
 
     def prepare_commit(self, key: store.TopicPartition, part: store.StepContent) -> None:
         """Let the commit that follows fail if the remote side is out."""
-        if part is not store.StepContent.DATA and self.faults.commits_fail:
+        if part is not store.StepContent.DATA and self.faults.commits_fail(key):
             fail_next_commit(self.client, key)
 
     def frozen(self, drainer: Drainer, refusal: store.Refusal, reason: str) -> None:

@@ -246,4 +246,16 @@ HAZARDS: list[tuple[str, int, Check, list[pytest.MarkDecorator]]] = [
         matches("^violations +0$"),
         [],
     ),
+    (
+        "ckptsim check deletes_compacted_away --seeds 20",
+        0,
+        matches("^as expected +broke content_converges in 20"),
+        [],
+    ),
+    (
+        "ckptsim replay deletes_compacted_away --seed 0",
+        0,
+        has("VIOLATED content_converges"),
+        [],
+    ),
 ]

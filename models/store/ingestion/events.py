@@ -30,7 +30,10 @@ class Cause(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataWritten:
-    """Data records up to and with `position` were written to the working content."""
+    """Data records up to and with `position` were written to the working content.
+
+    During a sync too, where the host writes beside its ingestion: they are no part of that sync.
+    """
 
     position: int
     size_bytes: int
@@ -98,7 +101,8 @@ Event = (
 class MakeDurable:
     """Carry out one durable step and report StepDurable or StepRefused.
 
-    checkpoint: the bytes to store, None in a step that holds data only.
+    checkpoint: the bytes to store, None in a step that holds data only.  Of the data it holds what
+    was written when the step was asked for.
     """
 
     part: StepContent

@@ -1,18 +1,19 @@
 """The ingestion of one partition, one incarnation: position, sync triggers, steps of a sync.
 
-A state machine of four states.  OPEN takes records; SYNCING waits for a durable step and takes no
-record (one thread drains a partition); ERRORED has met a write that failed or a version that
-disagrees, and is frozen until the partition is opened anew; a crash or a close simply drops the
-object.  Rules that keep a restart harmless:
+A state machine of four states.  OPEN takes records; SYNCING waits for a durable step, and takes
+data records only where the host writes beside its ingestion; ERRORED has met a write that failed or
+a version that disagrees, and is frozen until the partition is opened anew; a crash or a close
+simply drops the object.  Rules that keep a restart harmless:
 
 * the position moves after the write, never before it, and an errored partition is never
   checkpointed; each of the two alone prevents the loss that the other one lets through;
-* position, end-of-push flag and producers are taken into the checkpoint at one instant;
-* the counter of bytes starts anew only after the last step of a sync is durable;
+* position, end-of-push flag and producers are taken into the checkpoint at one instant, at which
+  the host takes the data of the sync, too: what is written later is the next sync's;
+* the bytes of a sync leave the counter only after its last step is durable;
 * a version description that disagrees with a sibling's is refused before it is applied.
 
 Source: linkedin/venice, `StoreIngestionTask`; pull request 2889 (position after the write, no
-checkpoint of an errored replica).
+checkpoint of an errored replica); issues 1240 and 1711 (a position read after the data).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class PartitionIngestion:
         self.cause = ingestion_events.Cause.REQUEST
         self._steps: tuple[StepContent, ...] = ()
         self._blob = b""
+        self._bytes_in_sync = 0
         self._synced_position = restored.position
 
     @property
@@ -63,17 +65,32 @@ class PartitionIngestion:
 
     def written(self, event: ingestion_events.DataWritten) -> list[ingestion_events.Effect]:
         """Advance behind a write, and sync when enough bytes have gathered."""
-        producers = self.checkpoint.producers
-        if event.producer is not None:
-            producers = _with_producer(producers, event.producer)
-        self.checkpoint = replace(self.checkpoint, position=event.position, producers=producers)
+        self._advance(event)
         self.bytes_since_sync += event.size_bytes
+        return self._sync_or_wait()
+
+    def _sync_or_wait(self) -> list[ingestion_events.Effect]:
+        """Begin a sync that is due by bytes; else have the timer run."""
         if self._rules.due_by_bytes(self.bytes_since_sync):
             return self.begin(ingestion_events.Cause.BYTES)
         if self._rules.sync_interval_ns > 0 and not self.timer_set:
             self.timer_set = True
             return [ingestion_events.SetSyncTimer(self._rules.sync_interval_ns)]
         return []
+
+    def written_meanwhile(
+        self, event: ingestion_events.DataWritten
+    ) -> list[ingestion_events.Effect]:
+        """Advance behind a write that is not part of the sync that runs."""
+        self.bytes_since_sync += event.size_bytes
+        self._advance(event)
+        return []
+
+    def _advance(self, event: ingestion_events.DataWritten) -> None:
+        producers = self.checkpoint.producers
+        if event.producer is not None:
+            producers = _with_producer(producers, event.producer)
+        self.checkpoint = replace(self.checkpoint, position=event.position, producers=producers)
 
     def write_failed(self, _event: ingestion_events.WriteFailed) -> list[ingestion_events.Effect]:
         """Freeze with the position still before the record."""
@@ -120,6 +137,7 @@ class PartitionIngestion:
         self._steps = self._rules.steps()
         self._blob = encode_state(self.checkpoint)
         self._synced_position = self.checkpoint.position
+        self._bytes_in_sync = self.bytes_since_sync
         cancel: list[ingestion_events.Effect] = (
             [ingestion_events.CancelSyncTimer()] if self.timer_set else []
         )
@@ -127,17 +145,20 @@ class PartitionIngestion:
         return [*cancel, self._next_step()]
 
     def step_durable(self, _event: ingestion_events.StepDurable) -> list[ingestion_events.Effect]:
-        """Ask for the next step, or finish and count the bytes anew."""
+        """Ask for the next step, or finish; what was written meanwhile may demand the next sync."""
         self._steps = self._steps[1:]
         if self._steps:
             return [self._next_step()]
         self.state = ingestion_events.IngestionState.OPEN
         self.reset_counter()
-        return [ingestion_events.FinishSync(self._synced_position, self.cause)]
+        finish = ingestion_events.FinishSync(self._synced_position, self.cause)
+        if self.checkpoint.position == self._synced_position:
+            return [finish]
+        return [finish, *self._sync_or_wait()]
 
     def reset_counter(self) -> None:
-        """Count the bytes since the sync that is just complete."""
-        self.bytes_since_sync = 0
+        """Count the bytes since the beginning of the sync that is just complete."""
+        self.bytes_since_sync -= self._bytes_in_sync
 
     def step_refused(self, event: ingestion_events.StepRefused) -> list[ingestion_events.Effect]:
         """Give the sync up; the partition is not errored and its counter not reset."""
@@ -204,6 +225,7 @@ _TABLE: dict[tuple[ingestion_events.IngestionState, type], _Handler] = {
     (_OPEN, ingestion_events.SyncRequested): lambda core, event: core.requested(event),  # type: ignore[arg-type]
     (_OPEN, ingestion_events.SyncTimerFired): lambda core, event: core.timer_fired(event),  # type: ignore[arg-type]
     (_OPEN, ingestion_events.RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]
+    (_SYNCING, ingestion_events.DataWritten): lambda core, event: core.written_meanwhile(event),  # type: ignore[arg-type]
     (_SYNCING, ingestion_events.StepDurable): lambda core, event: core.step_durable(event),  # type: ignore[arg-type]
     (_SYNCING, ingestion_events.StepRefused): lambda core, event: core.step_refused(event),  # type: ignore[arg-type]
     (_SYNCING, ingestion_events.RulesChanged): lambda core, event: core.rules_changed(event),  # type: ignore[arg-type]

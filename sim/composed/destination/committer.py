@@ -148,7 +148,7 @@ class Committer:
     def _step_over(self, effect: ingestion_events.MakeDurable) -> None:
         attempt, store = self._attempt, self._store
         first = self._steps == 0
-        if first and store.faults.refuses(self._number):
+        if first and store.faults.refuses(self._number, self._key.partition):
             self._carry_out(self._core.step(ingestion_events.StepRefused(Refusal.COMMIT_FAILED)))
             return
         step = self._step(effect)

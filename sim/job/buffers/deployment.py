@@ -115,10 +115,11 @@ class Deployment:
         sizes = self._record_sizes(output, up)
         name, channels = output.edge.downstream, len(output.channels)
         broadcast = output.partitioner is Partitioner.BROADCAST
+        selectivity = Selectivity(vertex.selectivity)
         pool = world.observer.pool(
             up,
             f"{up.entity.name}>{name}",
-            record_bytes=sizes.largest,
+            burst_bytes=sizes.largest * selectivity.most,
             least_segment_bytes=self._least_segment_bytes,
             stops_early=world.mechanisms.stops_early,
             **self._pool_settings(channels, broadcast=broadcast),
@@ -134,7 +135,7 @@ class Deployment:
             segment_bytes=network.segment_bytes,
             broadcast=broadcast,
             supports_unaligned=output.supports_unaligned,
-            selectivity=Selectivity(vertex.selectivity),
+            selectivity=selectivity,
             first=self._processed(up),
         )
 
@@ -149,7 +150,9 @@ class Deployment:
 
     @property
     def _least_segment_bytes(self) -> int:
-        return min(self._network.segment_bytes, DebloatParameters().min_bytes)
+        network = self._network
+        least = DebloatParameters().min_bytes if network.debloat else network.segment_bytes
+        return min(network.segment_bytes, least)
 
     def _pool_settings(self, channels: int, *, broadcast: bool) -> dict[str, int]:
         network = self._network

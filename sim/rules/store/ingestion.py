@@ -33,7 +33,8 @@ _LATE = "end_of_push_timestamp"
 class IngestionRules(Naive):
     """What an ingestion is to answer.
 
-    `_taken` has every entry that was applied; `_since` the sizes since the last whole sync.
+    `_taken` has every entry that was applied; `_since` the sizes since the last whole sync; the
+    first `_of_sync` of these are in the sync that runs.
     """
 
     def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
@@ -41,6 +42,7 @@ class IngestionRules(Naive):
         self._restored = restored
         self._taken: list[Any] = []
         self._since: list[int] = []
+        self._of_sync = 0
         self._timer = False
         self._steps: tuple[StepContent, ...] = ()  # of the sync that runs
         self._synced: tuple[int, Cause, bytes] = (0, Cause.REQUEST, b"")
@@ -59,6 +61,8 @@ class IngestionRules(Naive):
         if self.frozen:
             passes = isinstance(event, ingestion_events.SyncRequested)
             return [] if passes else ["not_allowed"]
+        if self._syncing and isinstance(event, ingestion_events.DataWritten):
+            return []
         return [] if isinstance(event, steps) == self._syncing else ["not_allowed"]
 
     def normal(self, answer: Answer) -> Answer:
@@ -92,7 +96,7 @@ class IngestionRules(Naive):
 
     # Events -------------------------------------------------------------------------------------
 
-    def take(self, event: Any) -> Sequence[Any]:  # noqa: PLR0911 - one branch per event
+    def take(self, event: Any) -> Sequence[Any]:
         """Note an event, and return the effects that it has."""
         match event:
             case ingestion_events.RulesChanged():
@@ -114,10 +118,13 @@ class IngestionRules(Naive):
             case ingestion_events.DataWritten():
                 self._taken.append(event)
                 self._since.append(event.size_bytes)
-                if self._due():
-                    return self._begin(Cause.BYTES)
-                return [] if self._timer else self._set_timer()
+                return [] if self._syncing else self._begin_or_wait()
         return self._control(event)
+
+    def _begin_or_wait(self) -> list[Any]:
+        if self._due():
+            return self._begin(Cause.BYTES)
+        return [] if self._timer else self._set_timer()
 
     def _control(self, event: Any) -> list[Any]:
         if event.record.control is Control.START_OF_PUSH:
@@ -136,6 +143,7 @@ class IngestionRules(Naive):
         if self._rules.order is Order.CHECKPOINT_FIRST:
             first, second = second, first
         self._steps = (StepContent.BOTH,) if self._rules.atomic else (first, second)
+        self._of_sync = len(self._since)
         state = self.state()
         self._synced = (state["position"], cause, json.dumps(state).encode())
         return [*self._cancel(), self._ask()]
@@ -149,8 +157,9 @@ class IngestionRules(Naive):
         self._steps = self._steps[1:]
         if self._steps:
             return [self._ask()]
-        self._since = []
-        return [ingestion_events.FinishSync(*self._synced[:2])]
+        self._since = self._since[self._of_sync :]
+        finish = ingestion_events.FinishSync(*self._synced[:2])
+        return [finish, *(self._begin_or_wait() if self._since else ())]
 
     def _freeze(self, refusal: Refusal) -> list[Any]:
         self.frozen = True
@@ -181,7 +190,8 @@ class IngestionRules(Naive):
         if self._syncing and not pick.one_in(4):
             done = ingestion_events.StepDurable()
             refused = ingestion_events.StepRefused(Refusal.COMMIT_FAILED)
-            return refused if pick.one_in(4) else done
+            if not pick.one_in(3):
+                return refused if pick.one_in(4) else done
         position = self.state()["position"] + pick.integer(1, 2)
         producer = ProducerState(guid=pick.of(("b", "a")), segment=1, sequence=position)
         written = ingestion_events.DataWritten(

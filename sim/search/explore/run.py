@@ -146,7 +146,10 @@ class Explorer:
         of_library = subject.scenario.name in all_names()
         if self.scenario is None and not of_library and self.link in COMPLETE:
             found = _completed(found, either_way=_ends_either_way(subject.scenario))
-        expected, violations = _apart(found.violations, subject.scenario.violates)
+        violates = subject.scenario.violates
+        if found.violations and self.scenario is not None and self.scenario.violates:
+            violates = (*violates, *_of_the_design(found, subject))
+        expected, violations = _apart(found.violations, violates)
         return Explored(
             number=number,
             choices=taken,
@@ -190,6 +193,18 @@ def _is_large(scenario: Scenario) -> bool:
     model: Any = scenario.model
     records: int = sum(stream.records for stream in model.streams)
     return records > _CHANGED_RECORDS_MAX
+
+
+def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
+    """Return what our own cores break in the same run of what lies around an anti-pattern.
+
+    With other sizes and faults it may break more than it lists, whichever core runs.
+    """
+    if subject.cores or subject.mutant is not None:
+        ours = replace(subject, cores={}, mutant=None)
+        found = _trial(ours, found.seed, found.ties, [], None)
+    names = dict.fromkeys(row.property for row in found.violations)
+    return tuple(name for name in names if name not in (CORE_RAISED, RUN_ENDS))
 
 
 def _apart(

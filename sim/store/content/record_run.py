@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, Changes, RowsWrite, Step, TopicPartition
+from ckptsim.models.store.ingestion.events import IngestionState
 from ckptsim.scenarios.store import Upsert
 from ckptsim.sim.store.content.spans import FeedChanges, SpanContent
 from ckptsim.sim.store.costs import each_durable
@@ -40,6 +41,19 @@ class Run:
         arrived = self.first_ns + (k - 1) * slowest + self.apply_ns
         return max(busy, arrived)
 
+    def behind(self, records: int) -> Run | None:
+        """Return what is left of the run behind its first records, if anything is."""
+        if records == self.records:
+            return None
+        return replace(
+            self,
+            position=self.position + records,
+            index=self.index + records,
+            records=self.records - records,
+            begun_ns=self.end_of(records) if records else self.begun_ns,
+            first_ns=self.first_ns + records * self.interval_ns,
+        )
+
     def done_by(self, now_ns: int) -> int:
         """Count the records that have been applied by an instant, itself included."""
         low, high = 0, self.records
@@ -63,15 +77,18 @@ class RecordWriter:
         self._feed = feed
         self._truth = truth
 
-    def plan(self, position: int, replica: Replica) -> Run:
+    def plan(self, position: int, replica: Replica, in_sync: int) -> Run:
         """Return the run that begins now at a position; it is empty where its first record fails.
 
         It ends where something has to happen: a sync by bytes, a control entry, a failing record.
+        in_sync: bytes of the sync that is written meanwhile, if one is.
         """
         core, feed, shape = replica.ingestion, self._feed, self._feed.shape
         index = feed.index_of(position)
-        limit = core.rules.records_until_due(core.bytes_since_sync, shape.record_bytes)
-        if core.rules.sync_interval_ns and not core.timer_set:
+        size_bytes = core.bytes_since_sync - in_sync
+        limit = core.rules.records_until_due(size_bytes, shape.record_bytes)
+        opens = core.state is IngestionState.OPEN
+        if opens and core.rules.sync_interval_ns and not core.timer_set:
             limit = 1  # the record that sets the timer has to be an event of its own
         failing = self._world.failing_record(self._key, index)
         if failing is not None:
@@ -105,6 +122,11 @@ class RecordWriter:
         rows = RowsWrite(area=Area.DATA, key=self._key, changes=changes)
         self._world.client.medium.commit(Step(rows=(rows,)))
         return True
+
+    def apply_again(self, content: WorkingContent, first: int, last: int) -> None:
+        """Apply what lies between two positions, both included, to content without it."""
+        content.flushed()
+        self._apply(content, self._feed.index_of(first), self._feed.index_of(last + 1))
 
     def _apply(self, content: WorkingContent, first: int, end: int) -> Changes:
         """Apply data records to the working content; return what they change."""

@@ -32,13 +32,15 @@ def rework_bound(world: StoreWorld) -> int | None:
     """Return how many records all partitions together repeat at most after one crash.
 
     Per partition these are the records of one interval: what a sync in progress holds is part of
-    it, because nothing is applied meanwhile.  None where no threshold bounds them.
+    it, because nothing is applied meanwhile.  Where something is, up to the next threshold by
+    bytes, there are two intervals.  None where no threshold bounds them.
     """
     model = world.model
     bounds: list[int] = []
+    beside = model.sync.ingest_while_syncing
     if model.sync.sync_bytes:
-        bounds.append(-(-model.sync.sync_bytes // model.input.record_bytes))
-    if model.sync.sync_interval_ns:
+        bounds.append((1 + beside) * -(-model.sync.sync_bytes // model.input.record_bytes))
+    if model.sync.sync_interval_ns and not beside:
         bounds.append(model.sync.sync_interval_ns // world.apply_ns + 1)
     if model.rework_records_max is not None:
         bounds.append(model.rework_records_max)

@@ -32,6 +32,7 @@ class SyncOracle:
         self._violate = violate
         # Partition -> how many records it had applied, and the last position that was synced.
         self._since: dict[TopicPartition, tuple[int, int]] = {}
+        self._begun: dict[TopicPartition, int] = {}  # how many when its last sync began
 
     def opened(self, key: TopicPartition, position: int) -> None:
         """Count anew: an incarnation begins behind a position, by the settings of the scenario.
@@ -46,13 +47,14 @@ class SyncOracle:
             self._violate("syncs_have_a_cause", f"{key}: runs by {now}, not by {given}", key)
 
     def synced(self, key: TopicPartition, account: SyncAccount) -> None:
-        """Count anew behind a complete sync."""
-        self._since[key] = self._world.truths[key].applied, account.position
+        """Count anew behind a complete sync, from its beginning."""
+        self._since[key] = self._begun[key], account.position
 
     def begun(self, drainer: Drainer, account: SyncAccount) -> None:
         """Check that a sync is due, and that no control entry before has gone without one."""
         key, sync = drainer.key, self._world.model.sync
         before, synced = self._since[key]
+        self._begun[key] = drainer.truth.applied
         size = (drainer.truth.applied - before) * self._world.model.input.record_bytes
         due = {
             Cause.BYTES: 0 < sync.sync_bytes <= size,

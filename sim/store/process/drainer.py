@@ -7,6 +7,9 @@ stop, a crash) settles it on the exact record.
 Only the wait for entries can be interrupted: whoever calls leaves a flag (`stopping`, the syncer's
 `due`) and rouses the thread, which settles what it has applied and looks at the flags.  While a
 step is becoming durable the flags wait, and a second call at one instant finds nothing to rouse.
+
+Where the store ingests while it syncs, another thread waits for the steps of a sync, and this one
+takes records until the next sync is due.  All else waits for the end of the sync.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Process
     from ckptsim.sim.store.content import Feed
     from ckptsim.sim.store.process.threads import Steps
+    from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 
 _GOAL_OF_CAUSE = {
@@ -57,7 +61,8 @@ class Drainer:
         self._can_be_roused = False
         self._stopping = False
         self._run: Run | None = None
-        self._records = RecordWriter(world, key, feed, truth)
+        self._sync_thread: Process | None = None  # while a sync is written beside the ingestion
+        self.records = RecordWriter(world, key, feed, truth)
         self._syncs = SyncSteps(self)
         self._syncer = PeriodicSyncer(world.env, self.entity, self._rouse)
 
@@ -120,8 +125,10 @@ class Drainer:
             self._write(run, run.done_by(self.world.env.now), replica)
         self._syncs.close("aborted", reason)
         self._syncer.cancel()
-        if self._thread is not None:
-            self.world.process.threads.stop(self._thread)
+        for thread in (self._thread, self._sync_thread):
+            if thread is not None:
+                self.world.process.threads.stop(thread)
+        self._sync_thread = None
         self._replica = None
 
     # The thread --------------------------------------------------------------------------------
@@ -137,6 +144,8 @@ class Drainer:
             elif self._syncer.due:
                 self._syncer.due = False
                 yield from self._carry_out(core.step(ingestion_events.SyncTimerFired()), replica)
+            elif self._waits_for_sync(position, replica):
+                yield from self._wait(self.world.env.event())
             elif position > self.feed.last:
                 self.world.caught_up()
                 yield from self._wait(self.world.env.event())
@@ -144,10 +153,28 @@ class Drainer:
                 yield from self._take_control(position, control, replica)
             else:
                 yield from self._take_records(position, replica)
+        yield from self._sync_ended()
         yield from self._carry_out(core.step(ingestion_events.SyncRequested()), replica)
+        yield from self._sync_ended()
         self._syncer.cancel()
         self.left_at = replica.position
         self._replica = None
+
+    def _waits_for_sync(self, position: int, replica: Replica) -> bool:
+        """Say whether what comes next waits for the end of a sync that is written meanwhile."""
+        if self._sync_thread is None:
+            return False
+        core, due = replica.ingestion, self.world.model.sync.sync_bytes
+        if position > self.feed.last or self.feed.control_at(position) is not None:
+            return True
+        if self.world.failing_record(self.key, index := self.feed.index_of(position)) == index:
+            return True
+        return 0 < due <= core.bytes_since_sync - self._syncs.bytes_in_sync
+
+    def _sync_ended(self) -> Steps:
+        """Wait until no sync is written any more."""
+        while self._sync_thread is not None:
+            yield from self._wait(self.world.env.event())
 
     def _take_control(self, position: int, record: ControlRecord, replica: Replica) -> Steps:
         """Apply a control entry once it is there."""
@@ -165,7 +192,8 @@ class Drainer:
 
     def _take_records(self, position: int, replica: Replica) -> Steps:
         """Apply a run of records as they come; settle it on the record at which it is left."""
-        run, env = self._records.plan(position, replica), self.world.env
+        env = self.world.env
+        run = self.records.plan(position, replica, self._syncs.bytes_in_sync)
         if run.records == 0:
             if (yield from self._applied(position)):
                 self.world.write_failed(self.key)
@@ -176,6 +204,9 @@ class Drainer:
         self._run = run
         due_in_ns = run.end_of(run.records) - env.now
         whole = yield from self._wait(env.timeout(due_in_ns, kind=KIND_APPLIED))
+        if self._run is None:
+            return
+        run = self._run  # what a sync that was written meanwhile has left of it
         records = run.records if whole else run.done_by(env.now)
         yield from self._carry_out(self._settle(run, records, replica), replica)
 
@@ -186,8 +217,7 @@ class Drainer:
             self.world.faults.before_effect()
             match effect:
                 case ingestion_events.MakeDurable():
-                    outcome = yield from self._syncs.make_durable(replica, effect)
-                    yield from self._carry_out(replica.ingestion.step(outcome), replica)
+                    yield from self._make_durable(replica, effect)
                 case ingestion_events.FinishSync(position, cause):
                     self.truth.promised = position
                     goals.reach(_GOAL_OF_CAUSE[cause])
@@ -203,6 +233,34 @@ class Drainer:
                     self._syncer.cancel()
                 case _:
                     assert_never(effect)
+
+    def _make_durable(self, replica: Replica, wanted: ingestion_events.MakeDurable) -> Steps:
+        """Have a step become durable: here, or, the first of a sync, in a thread of its own."""
+        account = self._syncs.begin_step(replica, wanted)
+        steps = self._until_durable(replica, wanted, account)
+        if not self.world.model.sync.ingest_while_syncing or self._sync_thread is not None:
+            yield from steps
+            return
+        self._sync_thread = self.world.process.threads.start(self._beside(steps), self.entity)
+
+    def _beside(self, steps: Steps) -> Steps:
+        yield from steps
+        self._sync_thread = None
+        self._rouse()
+
+    def _until_durable(
+        self, replica: Replica, wanted: ingestion_events.MakeDurable, account: SyncAccount
+    ) -> Steps:
+        outcome = yield from self._syncs.make_durable(replica, wanted, account)
+        run = self._run
+        if run is not None:  # of what was taken meanwhile the core learns first
+            records = run.done_by(self.world.env.now)
+            effects = self._settle(run, records, replica)
+            if records:
+                self.world.env.goals.reach("records_taken_in_sync")
+            self._run = run.behind(records)
+            yield from self._carry_out(effects, replica)
+        yield from self._carry_out(replica.ingestion.step(outcome), replica)
 
     # Waiting -----------------------------------------------------------------------------------
 
@@ -247,5 +305,5 @@ class Drainer:
             return
         last = run.position + records - 1
         self.world.properties.content.applied(self, last, run.begun_ns, records)
-        if self._records.write(run, records, replica.content):
+        if self.records.write(run, records, replica.content):
             self._syncs.covered(last)

@@ -17,6 +17,7 @@ from ckptsim.sim.store.truth import SyncAccount
 from ckptsim.sim.store.watched import ProcessDied
 
 if TYPE_CHECKING:
+    from ckptsim.models.store.medium import RowsWrite
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.kernel import Entity, Environment, Process
     from ckptsim.sim.store.process.drainer import Drainer
@@ -32,22 +33,40 @@ class SyncSteps:
         self._truth = drainer.truth
         self._unflushed_from = 0
         self._account: SyncAccount | None = None
+        # Of the step under way: the position to which it flushes, and, where records are taken
+        # meanwhile, the rows that it took when it began.
+        self._flushes_to = -1
+        self._rows: tuple[RowsWrite, ...] | None = None
+
+    @property
+    def bytes_in_sync(self) -> int:
+        """Return how many bytes the sync under way holds; 0 where there is none."""
+        return 0 if self._account is None else self._account.size_bytes
 
     def incarnation_begins(self, position: int) -> None:
         """Begin with what is durable up to a position."""
         self._unflushed_from = position + 1
 
+    def begin_step(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
+        """Begin a durable step, a sync with its first; what it flushes is what is there now."""
+        world, account = self._world, self._account_of(replica, wanted)
+        self._truth.step_until_ns = self._end_of_step(replica, wanted, account)
+        self._rows = None
+        if wanted.part is not StepContent.CHECKPOINT:
+            self._flushes_to = replica.position
+            if world.model.sync.ingest_while_syncing:
+                self._rows = replica.take_rows()
+        return account
+
     def make_durable(
-        self, replica: Replica, wanted: MakeDurable
+        self, replica: Replica, wanted: MakeDurable, account: SyncAccount
     ) -> Generator[Any, Any, StepDurable | StepRefused]:
-        """Carry out a durable step, which takes its time; return what to tell the core.
+        """Carry out a durable step that begins now; return what to tell the core.
 
         Raises ProcessDied where the plan lets the process die in this sync.
         """
         world, begun_ns = self._world, self._world.env.now
-        account = self._begin_step(replica, wanted)
-        end_ns = self._truth.step_until_ns = self._end_of_step(replica, wanted, account)
-        yield world.env.timeout(end_ns - begun_ns, kind=KIND_DURABLE)
+        yield world.env.timeout(self._truth.step_until_ns - begun_ns, kind=KIND_DURABLE)
         account.steps_ns.append(world.env.now - begun_ns)
         doomed = world.dies_in_sync(account.number) and len(account.steps_ns) == 1
         world.act(self._drainer.key)
@@ -59,9 +78,13 @@ class SyncSteps:
         if in_place and kept_bytes is not None:
             self._tear(wanted, kept_bytes)
         world.prepare_commit(self._drainer.key, wanted.part)
-        outcome, failure = replica.make_durable(wanted)
+        outcome, failure = replica.make_durable(wanted, self._rows)
         if failure is None:
-            self._durable(wanted, account.position)
+            self._durable(wanted, self._flushes_to)
+        elif self._rows is not None and world.hooked:
+            self._drainer.records.apply_again(
+                replica.content, self._unflushed_from, replica.position
+            )
         if doomed:
             raise ProcessDied("between the steps of a sync")
         world.properties.after_commit(self._drainer, failed=failure is not None)
@@ -95,8 +118,8 @@ class SyncSteps:
             self._truth.syncing_ns += account.ended_ns - account.begun_ns
             self._world.sync_ended(self._drainer, account)
 
-    def _begin_step(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
-        """Note that a durable step begins, a sync with its first."""
+    def _account_of(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
+        """Return the account of the sync that a step is part of; its first one opens it."""
         core, account = replica.ingestion, self._account
         if account is None:
             account = self._world.sync_begun(self._drainer, core.cause, core.bytes_since_sync)

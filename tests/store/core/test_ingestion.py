@@ -42,7 +42,7 @@ EVENTS: list[Event] = [
 ]
 ALLOWED = {
     IngestionState.OPEN: (0, 1, 2, 3, 4, 7),
-    IngestionState.SYNCING: (4, 5, 6, 7),
+    IngestionState.SYNCING: (0, 4, 5, 6, 7),
     IngestionState.ERRORED: (3, 4, 7),
 }
 

@@ -119,7 +119,7 @@ class CompiledDeployment(Deployment):
         observer.logged_pool(
             writer,
             f"{up.entity.name}>{output.edge.downstream}",
-            record_bytes=sizes.largest,
+            burst_bytes=sizes.largest * Selectivity(vertex.selectivity).most,
             least_segment_bytes=self._least_segment_bytes,
             **writer.settings,
         )

@@ -238,6 +238,11 @@ class Selectivity:
     def __init__(self, ratio: float) -> None:
         self.parts = round(ratio * _PARTS)
 
+    @property
+    def most(self) -> int:
+        """How many records at most come of one."""
+        return -(-self.parts // _PARTS)
+
     def emitted(self, processed: int) -> int:
         """Return how many records are out after `processed` ones."""
         return processed * self.parts // _PARTS

@@ -41,16 +41,16 @@ class BufferObserver(JobObserver):
         task: Task,
         name: str,
         *,
-        record_bytes: int,
+        burst_bytes: int,
         least_segment_bytes: int,
         **settings: Any,
     ) -> LocalBufferPool:
         """Make the pool of a task's next output.
 
-        name: of the output; record_bytes: of one record; least_segment_bytes: of the smallest
-        segment that there can be.
+        name: of the output; burst_bytes: of all records that come of one; least_segment_bytes: of
+        the smallest segment that there can be.
         """
-        del task, name, record_bytes, least_segment_bytes
+        del task, name, burst_bytes, least_segment_bytes
         return LocalBufferPool(**settings)
 
     def route(self, task: Task, output: OutputSpec, route: Route) -> None:

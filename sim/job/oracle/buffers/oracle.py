@@ -103,12 +103,13 @@ class BufferOracle(JobOracle, BufferObserver):
         task: Task,
         name: str,
         *,
-        record_bytes: int,
+        burst_bytes: int,
         least_segment_bytes: int,
         **settings: Any,
     ) -> PoolCount:
-        segments = -(-record_bytes // least_segment_bytes) + 1
-        # A record is begun only while no channel holds its maximum; it may then take some more.
+        # A record of the input is begun only while no channel holds its maximum.  Nothing stops
+        # what comes of it but an empty pool, so all of it may open segments of one channel.
+        segments = -(-burst_bytes // least_segment_bytes)
         count = self.pool_type(
             name,
             self._violate,
