@@ -19,6 +19,7 @@ Options = Callable[[str, str, Mapping[str, Any]], Sequence[Any] | None]
 
 _PARALLELISM_MAX = 128
 _ELSEWHERE = "the position is somebody else's, and no store can tell that it is wrong"
+_TRUNCATED = "what the log has lost for good is nowhere else"
 _GONE = "data and checkpoint of the sink go together, and nothing is sent again"
 _ALONE = "no coordinator: its tasks take checkpoints by themselves"
 # What strikes tasks that take checkpoints by themselves, too.
@@ -159,8 +160,9 @@ def _of_store(model: StoreModel) -> Parts:
         "record": range(given.push_records + given.stream_records),
         "loses": ("nothing", *(one.value for one in losses(model))),
         "built_in": built_in,
+        "wipe": (True,),  # a design that leaves old rows in place has them for good
     }
-    left_out = {"foreign_commit": _ELSEWHERE}
+    left_out = {"foreign_commit": _ELSEWHERE, "truncate_log": _TRUNCATED}
     if not external:
         left_out["torn_write"] = "needs external checkpoints, which are written in place"
     if model.placement is StorePlacement.COLOCATED:
