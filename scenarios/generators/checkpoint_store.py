@@ -273,7 +273,7 @@ def _partition(choices: Choices) -> int:
     return choices.integer(0, 1)
 
 
-def _losses(model: StoreModel) -> tuple[Lost, ...]:
+def losses(model: StoreModel) -> tuple[Lost, ...]:
     """Return what may be lost of a store: data only if that is noticed, or a checkpoint goes, too.
 
     A mirror puts rows back that are older than what is ingested again.
@@ -286,14 +286,14 @@ def _losses(model: StoreModel) -> tuple[Lost, ...]:
     return Lost.CHECKPOINT, *noticed
 
 
-def _may_switch(model: StoreModel) -> bool:
+def may_switch(model: StoreModel) -> bool:
     """Return whether a release may name another store, which has no checkpoint for the rows."""
     return not model.sync.mirror and _is_remote(model)
 
 
 STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
     "crash_at": lambda c, model: CrashAt(
-        at_ns=_at(c), down_ns=_while(c), loses=c.of((Lost.NOTHING, *_losses(model)))
+        at_ns=_at(c), down_ns=_while(c), loses=c.of((Lost.NOTHING, *losses(model)))
     ),
     "crash_between": lambda c, _: CrashBetween(sync=c.integer(1, 30)),
     "crash_between_effects": lambda c, _: CrashBetweenEffects(effect=c.integer(1, 60)),
@@ -323,7 +323,7 @@ STORE_FAULT_DRAWS: Mapping[str, Callable[[Choices, StoreModel], StoreFault]] = {
         at_ns=_at(c),
         down_ns=_while(c),
         newer=c.flag(),
-        built_in=c.flag() if _may_switch(model) else model.sync.built_in,
+        built_in=c.flag() if may_switch(model) else model.sync.built_in,
     ),
     "compact": lambda c, _: Compact(at_ns=_at(c)),
 }

@@ -39,7 +39,7 @@ _SLOWER = (
 )
 NETWORK = {"record_bytes": 100, "segment_bytes": 1_000, "buffer_timeout_ns": 5 * MS}
 # What released Flink does to a job that takes no savepoints and is never rescaled.
-_HAZARDS = ("single_channel_keeps_the_clock",)
+HAZARDS = ("single_channel_keeps_the_clock",)
 POINTS = tuple(point.value for point in Point)
 
 
@@ -85,7 +85,7 @@ def document(choose: Choices, plane: str = "records") -> dict[str, Any]:
         "name": "random_pipeline",
         "link": "composed",
         "says": "a random pipeline with a random fault plan",
-        "violates": list(_HAZARDS),
+        "violates": list(HAZARDS),
         "pipeline": pipeline,
         "faults": [drawn_fault(choose, pipeline) for _ in range(choose.integer(0, FAULTS_MAX))],
     }

@@ -24,6 +24,7 @@ from ckptsim.sim.cli.subject import (
 )
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Find, HuntStopped, Subject, hunt
+from ckptsim.sim.search.faults import FaultDraw
 from ckptsim.sim.search.folder import SCENARIO, keep
 from ckptsim.sim.search.shrink import TRIALS_MAX
 
@@ -65,13 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Hunt, write the smallest scenario that breaks the property, and print its story."""
     subject = subject_of(arguments)
     seeds = range(arguments.first, arguments.first + arguments.seeds)
+    draw = FaultDraw(subject.scenario, most=arguments.faults)
     try:
         with ProgressBar("searching") as searching, ProgressBar("shrinking") as shrinking:
             find = hunt(
                 subject,
                 seeds,
                 ties=arguments.ties,
-                faults=arguments.faults,
+                faults=draw,
                 property_name=arguments.property,
                 searched=lambda done: searching(done=done, total=len(seeds)),
                 shrunk=lambda done: shrinking(done=done, total=TRIALS_MAX),
@@ -79,14 +81,14 @@ def run(arguments: argparse.Namespace) -> int:
     except HuntStopped as stop:
         raise KeyboardInterrupt(_left_of(stop, subject, arguments)) from stop
     if find is None:
-        print(_nothing(subject, len(seeds), as_json=arguments.json))
+        print(_nothing(subject, len(seeds), draw, as_json=arguments.json))
         return EXIT_FINE
     path = _place(arguments, subject, find)
     row = _written(find, subject, path)
     print(
-        json.dumps(_document(find, subject, row, path), indent=1)
+        json.dumps(_document(find, subject, row, path) | _drawn(draw), indent=1)
         if arguments.json
-        else _text(find, subject, row, path)
+        else _text(find, subject, row, path, draw)
     )
     return EXIT_VIOLATED
 
@@ -130,11 +132,16 @@ def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
     return keep(path, smallest, seed=found.seed, ties=found.ties, name=find.property)
 
 
-def _nothing(subject: Subject, runs: int, *, as_json: bool) -> str:
+def _nothing(subject: Subject, runs: int, draw: FaultDraw, *, as_json: bool) -> str:
     if as_json:
-        return json.dumps({"found": None, "runs": runs} | _ran(subject))
+        return json.dumps({"found": None, "runs": runs} | _ran(subject) | _drawn(draw))
     cores = "".join(f" with {name}" for _, name in ran_with(subject.names, subject.mutant))
-    return f"no violation in {runs} runs of {subject.scenario.name}{cores}"
+    found = f"no violation in {runs} runs of {subject.scenario.name}{cores}"
+    return "\n".join([found, table(draw.tally.rows())]) if draw.most else found
+
+
+def _drawn(draw: FaultDraw) -> dict[str, Any]:
+    return {"faults": draw.tally.document()} if draw.most else {}
 
 
 def _ran(subject: Subject) -> dict[str, Any]:
@@ -157,7 +164,9 @@ def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> di
     }
 
 
-def _text(find: Find, subject: Subject, row: ViolationRow, path: Path) -> str:
+def _text(
+    find: Find, subject: Subject, row: ViolationRow, path: Path, draw: FaultDraw
+) -> str:
     before, after = len(find.scenario.faults), len(find.shrunk.scenario.faults)
     shrunk = f"{find.shrunk.steps} steps, {find.shrunk.trials} runs; faults {before} -> {after}"
     how = find.shrunk.trial
@@ -171,6 +180,7 @@ def _text(find: Find, subject: Subject, row: ViolationRow, path: Path) -> str:
             ("shrunk", shrunk),
             ("decisions", decided),
             ("written", path),
+            *(draw.tally.rows() if draw.most else ()),
         ]
     )
     return f"{violation_text(row)}\n\n{summary}"

@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.generators import GENERATORS, Choices
-from ckptsim.sim.search.faults import with_drawn_faults
+from ckptsim.sim.search.faults import FaultDraw
 
 Item = TypeVar("Item")
 
@@ -48,14 +48,18 @@ def workloads(link: str) -> st.SearchStrategy[Scenario]:
     return scenarios(link).map(lambda scenario: replace(scenario, faults=(), violates=()))
 
 
-@st.composite
-def fault_plans(draw: st.DrawFn, scenario: Scenario, *, most: int = 4) -> tuple[object, ...]:
+def fault_plans(scenario: Scenario, *, most: int = 4) -> st.SearchStrategy[tuple[object, ...]]:
     """Draw up to `most` faults that may strike a scenario, besides those that it has.
 
-    They come with `dataclasses.replace(scenario, faults=(*scenario.faults, *plan))`.
+    They come with `dataclasses.replace(scenario, faults=(*scenario.faults, *plan))`.  The scenario
+    is run once, to know when in it something happens.
     """
-    grown = with_drawn_faults(scenario, _Drawn(draw), most)
-    return grown.faults[len(scenario.faults) :]
+    return _plans(FaultDraw(scenario, most=most), len(scenario.faults))
+
+
+@st.composite
+def _plans(draw: st.DrawFn, faults: FaultDraw, own: int) -> tuple[object, ...]:
+    return faults.drawn(_Drawn(draw)).faults[own:]
 
 
 class _Drawn:
@@ -70,7 +74,7 @@ class _Drawn:
 
     def choice(self, options: Sequence[Item]) -> Item:
         """Draw one of the options."""
-        return self._draw(st.sampled_from(list(options)))
+        return options[self.integer(0, len(options) - 1)]
 
     def chance(self, probability: float) -> bool:
         """Draw whether something is so."""
