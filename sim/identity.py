@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -19,13 +19,15 @@ def run_key(
     ties: str,
     cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> str:
     """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits.
 
-    cores: slot -> name of a core that is not ours.
+    cores: slot -> name of a core that is not ours.  ignore: properties that are not judged, sorted.
     """
     program, chosen = version(scenario.world), canonical_names(cores or {})
     identity = [_canonical(scenario), seed, ties, program, chosen, mutant]
+    identity += [list(ignore)] if ignore else []
     text = json.dumps(identity, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -43,6 +45,8 @@ def replay_command(
     cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
     parameters: str = "{}",
+    ignore: Sequence[str] = (),
+    properties: Sequence[str] = (),
 ) -> str:
     """Return the command that tells the story of this run again."""
     words = ["ckptsim", "replay", source, "--seed", str(seed)]
@@ -52,6 +56,9 @@ def replay_command(
         words += ["--mutant", mutant]
     for slot, name in sorted((cores or {}).items()):
         words += ["--core", f"{slot}={name}"]
+    for option, names in (("--ignore", ignore), ("--property", properties)):
+        for name in names:
+            words += [option, name]
     for path, value in json.loads(parameters).items():
         words += ["--set", f"{path}={json.dumps(value)}"]
     return shlex.join(words)

@@ -14,17 +14,20 @@ is put down to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from ckptsim.scenarios import Scenario, UserError
+from ckptsim.scenarios import LINKS, Scenario, UserError
+from ckptsim.scenarios.dialect import suggestion
+from ckptsim.scenarios.severity import OF_EVERY_LINK, severity_of
 from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
 from ckptsim.sim.kernel import Environment, TiePolicy, TooManyStepsError, fence, parse_ties
-from ckptsim.sim.rows import RunResult, RunRow
+from ckptsim.sim.own_properties import Function, Properties, is_own, own_properties, violations_of
+from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
 from ckptsim.sim.slots.resolve import Choice, resolve
@@ -52,6 +55,8 @@ def run_world(
     mutant: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
+    ignore: Sequence[str] = (),
+    properties: Sequence[Function | str] = (),
     steps_max: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
@@ -66,12 +71,18 @@ def run_world(
     source: what a command line names to get the scenario without them (by default its name).
     watch: looks on at the cores; what it finds are violations of the run.  began: is told of its
     environment.  A core that raises what no core may raise ends the run with a violation.
+    ignore: properties of the link that are not judged.  properties: of the user's, functions of the
+    ground truth of a run, or `package.module:function`.
     steps_max: more steps of the calendar than these raise TooManyStepsError.
-    Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
+    The violations come harm first, then in the order in which they happened.
+    Raises UserError for ties, slots, cores, a mutant, a link or properties that do not exist or do
+    not fit.
     """
     world = load_world(scenario.world)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
     choice = resolve(scenario.world, cores=cores, mutant=mutant)
+    own = own_properties(properties)
+    check_properties("--ignore", ignore, scenario.link)
     spec = _spec(
         scenario=scenario,
         seed=seed,
@@ -85,11 +96,14 @@ def run_world(
         mutant=mutant,
         parameters=parameters,
         source=source,
+        ignore=tuple(sorted(ignore)),
+        own=own,
         steps_max=steps_max,
     )
     try:
         with fence():
             result = world.run(spec)
+            result.violations += violations_of(own, spec, result)
     except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
     except Exception as error:
@@ -100,8 +114,34 @@ def run_world(
         result = blamed
     if watch is not None:
         result.violations += watch.rows(spec)
+    # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
+    judged = [row for row in result.violations if row.property not in ignore]
+    result.violations = sorted(judged, key=_by_harm)
     result.run = _with_violations(result)
     return result
+
+
+def _by_harm(row: ViolationRow) -> tuple[int, bool]:
+    """Return how bad a violation is; among broken rules that of the user comes first."""
+    return severity_of(row.property), not is_own(row.property)
+
+
+def check_properties(option: str, names: Iterable[str], *links: str) -> None:
+    """Raise UserError for a name that is no property of any of the links; option: has the names."""
+    for name in names:
+        if not any(is_property(name, link) for link in links):
+            known = [each for link in links for each in LINKS[link].properties]
+            known = list(dict.fromkeys([*known, *OF_EVERY_LINK]))
+            hint, listed = suggestion(name, known), ", ".join(known)
+            raise UserError(
+                f"{option}: found {name!r}, expected a property of {' or '.join(links)}{hint}: "
+                f"{listed}"
+            )
+
+
+def is_property(name: str, link: str) -> bool:
+    """Say whether a link has a property of that name."""
+    return name in LINKS[link].properties or name in OF_EVERY_LINK
 
 
 def load_world(link: str) -> World:
@@ -124,15 +164,22 @@ def _policy(text: str, seed: int) -> TiePolicy:
         raise UserError(f"--{error}") from error
 
 
-def _spec(*, scenario: Scenario, source: str | None, **rest: Any) -> RunSpec:
-    decides = {name: rest[name] for name in ("seed", "ties", "mutant")}
+def _spec(*, scenario: Scenario, source: str | None, own: Properties, **rest: Any) -> RunSpec:
+    decides = {name: rest[name] for name in ("seed", "ties", "mutant", "ignore")}
     decides["cores"] = rest["chosen"]
     replay = replay_command(
-        scenario.name if source is None else source, parameters=rest["parameters"], **decides
+        scenario.name if source is None else source,
+        parameters=rest["parameters"],
+        properties=tuple(own),
+        **decides,
     )
-    key = run_key(scenario, **decides)
     return RunSpec(
-        scenario=scenario, run_key=key, version=version(scenario.world), replay=replay, **rest
+        scenario=scenario,
+        run_key=run_key(scenario, **decides),
+        version=version(scenario.world),
+        replay=replay,
+        wants_account=bool(own),
+        **rest,
     )
 
 

@@ -38,9 +38,9 @@ SCENARIO = Path(__file__).with_name("{scenario}")
 
 def test_{name}():
     result = ckptsim.run(
-        SCENARIO, seed={seed}, ties={ties!r}, cores={cores!r}, mutant={mutant!r}, rules={rules}
-    )
-    rows = [row for row in result.violations if row.property == {name!r}]
+        SCENARIO, seed={seed}, ties={ties!r}, cores={cores!r}, mutant={mutant!r}, rules={rules},
+    {more})
+    rows = [row for row in result.violations if row.property == {property!r}]
     assert not rows, "\\n".join([rows[0].says, rows[0].story])
 '''
 
@@ -60,15 +60,23 @@ class Kept:
     digest: str
 
 
+def slug(name: str) -> str:
+    """Return what names files and tests of a property: of a user's, its function."""
+    return name.rpartition(":")[2].replace(".", "_")
+
+
 def is_find(path: Path) -> bool:
     """Say whether a path is a folder that `keep` has written."""
     return (path / DECISIONS).is_file()
 
 
-def keep(folder: Path, subject: Subject, *, seed: int, ties: str, name: str) -> ViolationRow:
+def keep(
+    folder: Path, subject: Subject, *, seed: int, ties: str, name: str, beside: bool = True
+) -> ViolationRow:
     """Run a subject once more, write the folder, and return the violation with its story.
 
-    name: the property that breaks.  Files of other names in the folder are left alone.
+    name: the property that breaks.  beside: tell the story beside the nearest run that holds, for
+    which some more runs are made.  Files of other names in the folder are left alone.
     Raises ValueError when the run does not break it.
     """
     subject = replace(subject, source=str(folder), parameters="{}")
@@ -83,7 +91,8 @@ def keep(folder: Path, subject: Subject, *, seed: int, ties: str, name: str) -> 
     # Run as it will be read again: the file is what is shared.
     subject = replace(subject, scenario=load(folder / SCENARIO))
     result = subject.run(seed, ties, keep_trace=True)
-    rows = [row for row in stories(subject, result) if row.property == name]
+    result.violations = [row for row in result.violations if row.property == name]
+    rows = stories(subject, result, beside=beside)
     if not rows:
         raise ValueError(f"{folder}: the run does not break {name}")
     row = replace(rows[0], replay=f"ckptsim replay {folder}")
@@ -102,13 +111,17 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         "ties": result.run.ties,
         "cores": subject.names,
         "mutant": subject.mutant,
+        "ignore": list(subject.ignore),
+        "properties": subject.property_names,
         "digest": result.run.digest,
         "version": result.run.version,
     }
     test = _TEST.format(
         says=f"{row.property}: {row.says}".replace("\\", "\\\\").replace('"', "'"),
         scenario=SCENARIO,
-        name=row.property,
+        name=slug(row.property),
+        property=row.property,
+        more=_judged(subject),
         seed=result.run.seed,
         ties=result.run.ties,
         cores=subject.names,
@@ -122,6 +135,12 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         DECISIONS: json.dumps(decisions, indent=1) + "\n",
         TEST: test,
     }
+
+
+def _judged(subject: Subject) -> str:
+    """Return the arguments of what was not judged and what was judged as well, each on a line."""
+    given = {"ignore": list(subject.ignore), "properties": subject.property_names}
+    return "".join(f"    {name}={value!r},\n    " for name, value in given.items() if value)
 
 
 def read(folder: Path) -> Kept:
@@ -139,6 +158,10 @@ def read(folder: Path) -> Kept:
         value = found.get(key) if isinstance(found, dict) else None
         if type(value) is not kind:
             raise UserError(f"{path}: {key}: found {value!r}, expected {kind.__name__}")
+    judging = {name: found.get(name, []) for name in ("ignore", "properties")}
+    for name, value in judging.items():
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise UserError(f"{path}: {name}: found {value!r}, expected a list of names")
     mutant = found.get("mutant")
     cores = {str(slot): str(core) for slot, core in found["cores"].items()}
     try:
@@ -151,6 +174,8 @@ def read(folder: Path) -> Kept:
             cores=cores,
             mutant=None if mutant is None else str(mutant),
             source=str(folder),
+            ignore=tuple(judging["ignore"]),
+            properties=tuple(judging["properties"]),
         ),
         seed=found["seed"],
         ties=found["ties"],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
 from ckptsim.sim.kernel import Environment, TiePolicy
+from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.rules import differential
 from ckptsim.sim.slots import Factory
@@ -22,12 +23,15 @@ class Subject:
     cores: slot -> factory of a core to run instead of ours, or `package.module:factory`, which
     several processes need; mutant: a faulty core of ours.
     differential: whether the naive rules of the cores run beside them.
+    ignore: properties that are not judged; properties: those of the user's, see `run_world`.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
     scenario: Scenario
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
+    ignore: Sequence[str] = ()
+    properties: Sequence[Function | str] = ()
     source: str | None = None
     parameters: str = "{}"
     differential: bool = False
@@ -36,6 +40,11 @@ class Subject:
     def names(self) -> dict[str, str]:
         """Return slot -> `package.module:factory` of the cores that are not ours."""
         return {slot: name_of(core) for slot, core in sorted(self.cores.items())}
+
+    @property
+    def property_names(self) -> list[str]:
+        """Return `package.module:function` of the user's properties."""
+        return [name_of(each) for each in self.properties]
 
     def run(
         self,
@@ -56,6 +65,8 @@ class Subject:
             mutant=self.mutant,
             parameters=self.parameters,
             source=self.source,
+            ignore=self.ignore,
+            properties=self.properties,
             steps_max=steps_max,
             watch=differential(self.scenario.link, seed) if self.differential else None,
             began=began,
@@ -104,4 +115,6 @@ def replay_of(subject: Subject, seed: int, ties: str) -> str:
         cores=subject.names,
         mutant=subject.mutant,
         parameters=subject.parameters,
+        ignore=subject.ignore,
+        properties=subject.property_names,
     )

@@ -50,7 +50,13 @@ def _run(
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
     observer = BufferOracle if spec.watch is None else JournaledOracle
     world = DataflowWorld(
-        env, job, protocol=spec.cores, faults=faults, observer=observer, restored=restored
+        env,
+        job,
+        protocol=spec.cores,
+        faults=faults,
+        observer=observer,
+        restored=restored,
+        ignore=spec.ignore,
     )
     world.run()
     return world
