@@ -19,13 +19,15 @@ def run_key(
     ties: str,
     cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> str:
     """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits.
 
-    cores: slot -> name of a core that is not ours.
+    cores: slot -> name of a core that is not ours.  ignore: properties that are not judged, sorted.
     """
     program, chosen = version(scenario.world), canonical_names(cores or {})
     identity = [_canonical(scenario), seed, ties, program, chosen, mutant]
+    identity += [list(ignore)] if ignore else []
     text = json.dumps(identity, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -44,6 +46,8 @@ def replay_command(
     mutant: str | None = None,
     parameters: str = "{}",
     options: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    properties: Sequence[str] = (),
 ) -> str:
     """Return the command that tells the story of this run again; options: more words of it."""
     words = ["ckptsim", "replay", source, "--seed", str(seed)]
@@ -53,6 +57,9 @@ def replay_command(
         words += ["--mutant", mutant]
     for slot, name in sorted((cores or {}).items()):
         words += ["--core", f"{slot}={name}"]
+    for option, names in (("--ignore", ignore), ("--property", properties)):
+        for name in names:
+            words += [option, name]
     for path, value in json.loads(parameters).items():
         words += ["--set", f"{path}={json.dumps(value)}"]
     return shlex.join([*words, *options])

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ckptsim.scenarios import Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +162,10 @@ class RecoveryRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViolationRow:
-    """One property that did not hold, with the shortest story of what it concerns."""
+    """One property that did not hold, with the shortest story of what it concerns.
+
+    It is the first violation of the property in its run; count: how many there were.
+    """
 
     run_key: str
     property: str
@@ -168,6 +175,7 @@ class ViolationRow:
     replay: str
     scope: str | None = None  # of the checkpoint concerned, where there is one
     index: int | None = None
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +189,68 @@ class FigureRow:
     figure: str
     value: float
     expected: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordRow:
+    """One record, from the account that the world keeps apart from cores and hosts.
+
+    source: the stream, or `*` for a change log (syncs, pipelines); `vertex/split` (jobs);
+    `topic/partition` (stores).  position: its place there, from 0.  sink: the vertex with the
+    output (jobs).
+    due: how often the output must have it; stored: how often it has it, durable or committed.
+    acknowledged: whether a restart does not read it again; None where states do not say so.
+    """
+
+    run_key: str
+    source: str
+    position: int
+    due: int
+    stored: int
+    acknowledged: bool | None = None
+    sink: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRow:
+    """One state that the platform got (syncs, pipelines), or one transaction of a sink (jobs).
+
+    scope: the stream, or the subtask of the sink; index: of the state, or the checkpoint with which
+    it was pre-committed; status: "committed", "pre-committed", "open" or "aborted".
+    committed_ns: None where it was not, and of transactions.
+    """
+
+    run_key: str
+    scope: str
+    index: int | None
+    attempt: int
+    status: str
+    records: int
+    committed_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroundTruth:
+    """All that a property of the user's looks at, when a run is over.
+
+    records: none of a job on buffers, whose records have no identity.  The other tables are those
+    of `RunResult`, in the order in which things happened.
+    """
+
+    scenario: Scenario
+    run: RunRow
+    records: tuple[RecordRow, ...]
+    checkpoints: tuple[CheckpointRow, ...]
+    task_checkpoints: tuple[TaskCheckpointRow, ...]
+    commits: tuple[CommitRow, ...]
+    recoveries: tuple[RecoveryRow, ...]
+    tasks: tuple[TaskRow, ...]
+    figures: tuple[FigureRow, ...]
+    goals: dict[str, int]
+
+
+def _no_account() -> tuple[list[RecordRow], list[CommitRow]]:
+    return [], []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +273,8 @@ class RunResult:
     `goals` counts how often each "sometimes" situation was reached.  `trace` is the list of trace
     entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty; so is
     `kept`, what stores and sinks held as durable at the end, which is read when it is asked for:
-    `holdings` does so.
+    `holdings` does so.  `account` returns records and commits, for properties of the user's, until
+    these have been judged.
     """
 
     run: RunRow
@@ -217,6 +288,9 @@ class RunResult:
     goals: dict[str, int] = field(default_factory=dict)
     trace: list[tuple[object, ...]] = field(default_factory=list)
     holdings: Callable[[], list[KeptPartition]] = field(default=list, repr=False, compare=False)
+    account: Callable[[], tuple[list[RecordRow], list[CommitRow]]] = field(
+        default=_no_account, repr=False, compare=False
+    )
 
     @property
     def kept(self) -> list[KeptPartition]:

@@ -66,7 +66,8 @@ class RunSpec:
 
     cores: the factories of the cores.  chosen, mutant: which of them are not ours: slot ->
     `package.module:factory` of the user's, and the name of a mutant.
-    ties: the text that names `policy`.
+    ties: the text that names `policy`.  ignore: properties that are not judged.  wants_account:
+    the world fills `RunResult.account`.
     steps_max: more events than these end the run with TooManyStepsError; they are steps of the
     calendar, and entries of the trace where drivers differ in their steps.
     environments: those that the world has asked for; they tell what happened until an exception.
@@ -87,6 +88,8 @@ class RunSpec:
     run_key: str
     version: str
     replay: str
+    ignore: tuple[str, ...] = ()
+    wants_account: bool = False
     steps_max: int | None = None
     environments: list[Environment] = field(default_factory=list)
     watch: Watch | None = None

@@ -14,16 +14,19 @@ is put down to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from ckptsim.scenarios import Scenario, UserError
+from ckptsim.scenarios import LINKS, Scenario, UserError
+from ckptsim.scenarios.dialect import suggestion
+from ckptsim.scenarios.severity import OF_EVERY_LINK, severity_of
 from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
 from ckptsim.sim.kernel import Environment, TiePolicy, TooManyStepsError, fence, parse_ties
+from ckptsim.sim.own_properties import Function, Properties, is_own, own_properties, violations_of
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
@@ -53,6 +56,8 @@ def run_world(
     parameters: str = "{}",
     source: str | None = None,
     options: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    properties: Sequence[Function | str] = (),
     steps_max: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
@@ -69,12 +74,18 @@ def run_world(
     options: more words of the command that replays the run.
     watch: looks on at the cores; what it finds are violations of the run.  began: takes its
     environment.  A core that raises what no core may raise ends the run with a violation.
+    ignore: properties of the link that are not judged.  properties: of the user's, functions of the
+    ground truth of a run, or `package.module:function`.
     judged, steps_max: see RunSpec.
-    Raises UserError for ties, slots, cores, a mutant or a link that do not exist or do not fit.
+    The violations come harm first, then in the order in which they happened.
+    Raises UserError for ties, slots, cores, a mutant, a link or properties that do not exist or do
+    not fit.
     """
     world = load_world(scenario.world)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
     choice = resolve(scenario.world, cores=cores, mutant=mutant)
+    own = own_properties(properties)
+    check_properties("--ignore", ignore, scenario.link)
     spec = _spec(
         scenario=scenario,
         seed=seed,
@@ -89,12 +100,15 @@ def run_world(
         parameters=parameters,
         source=source,
         options=options,
+        ignore=tuple(sorted(ignore)),
+        own=own,
         steps_max=steps_max,
         judged=judged,
     )
     try:
         with fence():
             result = world.run(spec)
+            result.violations += violations_of(own, spec, result)
     except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
     except Exception as error:
@@ -103,7 +117,33 @@ def run_world(
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
         result = blamed
-    return _with_violations(result, [] if watch is None else watch.rows(spec))
+    found = [*result.violations, *([] if watch is None else watch.rows(spec))]
+    # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
+    kept = [row for row in found if row.property not in ignore]
+    return _with_violations(result, sorted(kept, key=_by_harm))
+
+
+def _by_harm(row: ViolationRow) -> tuple[int, bool]:
+    """Return how bad a violation is; among broken rules that of the user comes first."""
+    return severity_of(row.property), not is_own(row.property)
+
+
+def check_properties(option: str, names: Iterable[str], *links: str) -> None:
+    """Raise UserError for a name that is no property of any of the links; option: has the names."""
+    for name in names:
+        if not any(is_property(name, link) for link in links):
+            known = [each for link in links for each in LINKS[link].properties]
+            known = list(dict.fromkeys([*known, *OF_EVERY_LINK]))
+            hint, listed = suggestion(name, known), ", ".join(known)
+            raise UserError(
+                f"{option}: found {name!r}, expected a property of {' or '.join(links)}{hint}: "
+                f"{listed}"
+            )
+
+
+def is_property(name: str, link: str) -> bool:
+    """Say whether a link has a property of that name."""
+    return name in LINKS[link].properties or name in OF_EVERY_LINK
 
 
 def load_world(link: str) -> World:
@@ -127,24 +167,33 @@ def _policy(text: str, seed: int) -> TiePolicy:
 
 
 def _spec(
-    *, scenario: Scenario, source: str | None, options: Sequence[str], **rest: Any
+    *,
+    scenario: Scenario,
+    source: str | None,
+    options: Sequence[str],
+    own: Properties,
+    **rest: Any,
 ) -> RunSpec:
-    decides = {name: rest[name] for name in ("seed", "ties", "mutant")}
+    decides = {name: rest[name] for name in ("seed", "ties", "mutant", "ignore")}
     decides["cores"] = rest["chosen"]
     replay = replay_command(
         scenario.name if source is None else source,
         parameters=rest["parameters"],
         options=options,
+        properties=tuple(own),
         **decides,
     )
-    key = run_key(scenario, **decides)
     return RunSpec(
-        scenario=scenario, run_key=key, version=version(scenario.world), replay=replay, **rest
+        scenario=scenario,
+        run_key=run_key(scenario, **decides),
+        version=version(scenario.world),
+        replay=replay,
+        wants_account=bool(own),
+        **rest,
     )
 
 
-def _with_violations(result: RunResult, more: Sequence[ViolationRow]) -> RunResult:
-    result.violations += more
-    if result.violations:
-        result.run = replace(result.run, violations=len(result.violations))
+def _with_violations(result: RunResult, rows: list[ViolationRow]) -> RunResult:
+    result.violations = rows
+    result.run = replace(result.run, violations=len(rows))
     return result

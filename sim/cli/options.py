@@ -5,11 +5,53 @@ from __future__ import annotations
 import argparse
 import re
 
+from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.dialect import DURATION_UNITS, SIZE_UNITS, parse
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.limits import Limits
+from ckptsim.sim.own_properties import is_own, own_properties
+from ckptsim.sim.world import check_properties, is_property
 
 _SECOND_NS = 1_000_000_000
+
+
+def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which properties are not judged, and which of the user's are."""
+    add_ignore_argument(parser)
+    parser.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="judge this invariant of yours as well (docs/finding-bugs.md); may be repeated",
+    )
+
+
+def add_ignore_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare which properties are not judged."""
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="do not judge this property, which your protocol does not promise; may be repeated",
+    )
+
+
+def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the properties that are declined, and those of the user's.
+
+    Raises UserError for a name that the link has not, and for a function that cannot be used.
+    """
+    ignore = tuple(dict.fromkeys(arguments.ignore))
+    own = tuple(dict.fromkeys(name for name in arguments.property if is_own(name)))
+    for name in arguments.property:
+        if not is_own(name):
+            raise UserError(f"--property: found {name!r}, expected package.module:function")
+    everywhere = arguments.scenario == "all"
+    check_properties("--ignore", ignore, *(LINKS if everywhere else (link,)))
+    own_properties(own)
+    return tuple(name for name in ignore if is_property(name, link)), own
 
 
 def add_limit_arguments(parser: argparse.ArgumentParser, *, instead: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.cli.columns import set_in
+from ckptsim.sim.cli.options import add_judging_arguments, judging_of
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.rules.ours import refuse_uncompared
@@ -36,6 +38,7 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_costs_argument(parser)
     add_core_arguments(parser)
+    add_judging_arguments(parser)
 
 
 def add_core_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +84,7 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
     if like_ours:
         refuse_uncompared(scenario.link, cores)
+    ignore, properties = judging_of(arguments, scenario.link)
     return Subject(
         scenario=scenario,
         cores=cores,
@@ -88,6 +92,8 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
         like_ours=like_ours,
+        ignore=ignore,
+        properties=properties,
     )
 
 
@@ -147,12 +153,51 @@ def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, st
     return lines if mutant is None else [*lines, ("mutant", mutant)]
 
 
-def violation_text(row: ViolationRow) -> str:
+def setting_of(subject: Subject) -> list[tuple[str, str]]:
+    """Return the lines that say what was not as it is by default: cores, and what was judged."""
+    lines = ran_with(subject.names, subject.mutant)
+    lines += [("not judged", ", ".join(subject.ignore))] if subject.ignore else []
+    own = ", ".join(subject.property_names)
+    return [*lines, ("judged too", own)] if own else lines
+
+
+def setting_document(subject: Subject) -> dict[str, object]:
+    """Return the same for a document."""
+    return {
+        "cores": subject.names,
+        "mutant": subject.mutant,
+        "ignored": list(subject.ignore),
+        "properties": subject.property_names,
+    }
+
+
+def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
     """Return a violation as people read it: property, instant, story and the command."""
     concerned = "" if row.index is None else f" ({row.scope or 'checkpoint'}/{row.index})"
-    story = "\n".join(f"  {line}" for line in row.story.splitlines())
-    return (
-        f"VIOLATED {row.property} at {duration_text(row.at_ns)}{concerned}: {row.says}\n"
-        f"{story}\n"
-        f"replay: {row.replay}"
+    times = f", {row.count} times" if row.count > 1 else ""
+    lines = [f"  {line}" for line in row.story.splitlines()]
+    at = duration_text(row.at_ns)
+    return "\n".join(
+        [
+            f"VIOLATED {row.property} at {at}{concerned}{times}: {row.says}",
+            *lines,
+            *([f"replay: {row.replay}"] if replay else []),
+        ]
     )
+
+
+def violation_texts(rows: Iterable[ViolationRow]) -> list[str]:
+    """Return violations as people read them: per property one story, and no story twice.
+
+    Later ones are one line, and the command where that is another one.
+    """
+    told: dict[str, None] = {}
+    texts: list[str] = []
+    replay = None
+    for row in rows:
+        seen = {row.property, row.story} & told.keys()
+        shown = dataclasses.replace(row, story="") if seen else row
+        told.update(dict.fromkeys([row.property, row.story]))
+        texts.append(violation_text(shown, replay=row.replay != replay))
+        replay = row.replay
+    return texts

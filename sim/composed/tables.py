@@ -11,8 +11,10 @@ from ckptsim.sim.job.tables import job_rows
 from ckptsim.sim.sync.tables import tables as sync_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ckptsim.sim.composed.world import PipelineWorld
-    from ckptsim.sim.rows import RunResult
+    from ckptsim.sim.rows import CommitRow, RecordRow, RunResult
 
 
 def tables(world: PipelineWorld) -> RunResult:
@@ -27,11 +29,25 @@ def tables(world: PipelineWorld) -> RunResult:
         else row
         for place, row in enumerate(result.recoveries)
     ]
+    if world.spec.wants_account:
+        result.account = partial(_account, result.account, world)
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
     if world.spec.keep_trace:
         result.holdings = partial(kept_partitions, world)
     return result
+
+
+def _account(
+    of_sync: Callable[[], tuple[list[RecordRow], list[CommitRow]]], world: PipelineWorld
+) -> tuple[list[RecordRow], list[CommitRow]]:
+    """Return the account of the sync, with the rows that each record has in the store."""
+    records, commits = of_sync()
+    found = world.store.durable()
+    every = world.ledger.all_records()  # in the order of the rows: by feed and position
+    return [
+        replace(row, stored=found[record]) for row, record in zip(records, every, strict=True)
+    ], commits
 
 
 def _job_checkpoint(number: int | None) -> str:

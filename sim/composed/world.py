@@ -2,8 +2,7 @@
 
 One kernel, one trace, one account.  Attempts follow each other as the platform orders: each begins
 with the source at the last state that the platform holds, with the job at its latest completed
-checkpoint, and with the sinks at what the store says.  Unlike the sync alone, a run continues after
-a violation, so that an anti-pattern shows what it loses in the end.
+checkpoint, and with the sinks at what the store says.
 """
 
 from __future__ import annotations
@@ -27,16 +26,13 @@ from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.kernel import explain_waits
 from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
-from ckptsim.sim.sync.oracle.story import state_story
 from ckptsim.sim.sync.waiting import waits
 from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
-    from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.run_spec import RunSpec
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
-    from ckptsim.sim.sync.oracle.truth import SourceState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,21 +45,9 @@ class PipelineCores(ProtocolCores):
 
 
 class PipelineProperties(OrderingProperties):
-    """The properties of the sync, of the job and of the store; the first of each name is kept."""
+    """The properties of the sync, of the job and of the store."""
 
-    @property
-    def violated(self) -> bool:
-        """Nothing ends a run early."""
-        return False
-
-    def violate(self, name: str, says: str, state: SourceState | None = None) -> None:
-        """Note a violation, the first time that a property does not hold."""
-        if name not in PROPERTIES:
-            raise KeyError(name)
-        if any(row.property == name for row in self.violations):
-            return
-        self.violations.append(self._row(name, says, state))
-        self._env.trace.record("violated", self._world.entity, name, says)
+    names = PROPERTIES
 
     def on_run_ended(self) -> None:
         """Check the whole run; what was lost is counted, also where the loss was noticed before."""
@@ -79,16 +63,6 @@ class PipelineProperties(OrderingProperties):
                 self.violations[place] = replace(row, says=says)
                 return
         self.violate("no_record_lost", says)
-
-    def _row(self, name: str, says: str, state: SourceState | None) -> ViolationRow:
-        return self._world.spec.violation(
-            name,
-            self._env.now,
-            says,
-            story=state_story(self._truth, state) if state is not None else [],
-            scope=None if state is None else state.scope,
-            index=None if state is None else state.index,
-        )
 
 
 class PipelineWorld(SyncWorld):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.rows import (
     CheckpointRow,
+    CommitRow,
     FigureRow,
     RecoveryRow,
     RunResult,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.run_spec import RunSpec
 
 _SECOND_NS = 1_000_000_000
+# Of transactions, by their `Status`.
+_STATUSES = ("open", "pre-committed", "committed", "aborted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,8 @@ def job_tables(spec: RunSpec, world: Tabled, *, outcome: str, error: str | None)
         **_finishing(world, triggered),
     )
     key = spec.run_key
+    if spec.wants_account:
+        result.account = lambda: ([], commit_rows(key, control))
     result.checkpoints, result.task_checkpoints, result.tasks = job_rows(key, world, figures)
     result.recoveries = recovery_rows(key, control)
     if losses := control.detection.found:
@@ -105,6 +110,21 @@ def job_tables(spec: RunSpec, world: Tabled, *, outcome: str, error: str | None)
         row = FigureRow(run_key=key, figure="undetected_ns", value=taken_ns, expected=mean_ns)
         result.figures.append(row)
     return result
+
+
+def commit_rows(key: str, control: JobWorld) -> list[CommitRow]:
+    """Return the transactions of sinks, in the order of their beginning; key: of the run."""
+    return [
+        CommitRow(
+            run_key=key,
+            scope=one.name.rpartition(" #")[0],
+            index=one.checkpoint_id,
+            attempt=one.attempt,
+            status=_STATUSES[one.status],
+            records=one.count,
+        )
+        for one in control.sinks.external.transactions.values()
+    ]
 
 
 def _committed(world: Tabled, figures: Sequence[TaskFigures]) -> int:

@@ -46,8 +46,8 @@ def test_{name}():
         mutant={mutant!r},
         rules={rules},
         like_ours={like_ours},
-    )
-    rows = [row for row in result.violations if row.property == {name!r}]
+    {more})
+    rows = [row for row in result.violations if row.property == {property!r}]
     assert not rows, "\\n".join([rows[0].says, rows[0].story])
 '''
 
@@ -70,15 +70,23 @@ class Kept:
 _KINDS = {str: "a text", int: "a whole number", dict: "a table"}
 
 
+def slug(name: str) -> str:
+    """Return what names files and tests of a property: of a user's, its function."""
+    return name.rpartition(":")[2].replace(".", "_")
+
+
 def is_find(path: Path) -> bool:
     """Say whether a path is a folder that `keep` has written."""
     return (path / DECISIONS).is_file()
 
 
-def keep(folder: Path, subject: Subject, *, seed: int, ties: str, name: str) -> ViolationRow:
+def keep(
+    folder: Path, subject: Subject, *, seed: int, ties: str, name: str, beside: bool = True
+) -> ViolationRow:
     """Run a subject once more, write the folder, and return the violation with its story.
 
-    name: the property that breaks.  Files of other names in the folder are left alone.
+    name: the property that breaks.  beside: tell the story beside the nearest run that holds, for
+    which some more runs are made.  Files of other names in the folder are left alone.
     Raises ValueError when the run does not break it.
     """
     subject = replace(subject, source=str(folder), parameters="{}")
@@ -92,7 +100,8 @@ def keep(folder: Path, subject: Subject, *, seed: int, ties: str, name: str) -> 
     # Run as it will be read again: the file is what is shared.
     subject = replace(subject, scenario=load(folder / SCENARIO))
     result = subject.run(seed, ties, keep_trace=True)
-    rows = [row for row in stories(subject, result) if row.property == name]
+    result.violations = [row for row in result.violations if row.property == name]
+    rows = stories(subject, result, beside=beside)
     if not rows:
         raise ValueError(f"{folder}: the run does not break {name}")
     row = replace(rows[0], replay=f"ckptsim replay {folder}")
@@ -112,13 +121,17 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         "cores": subject.names,
         "mutant": subject.mutant,
         "like_ours": subject.like_ours,
+        "ignore": list(subject.ignore),
+        "properties": subject.property_names,
         "digest": result.run.digest,
         "version": result.run.version,
     }
     test = _TEST.format(
         says=f"{row.property}: {row.says}".replace("\\", "\\\\").replace('"', "'"),
         scenario=SCENARIO,
-        name=row.property,
+        name=slug(row.property),
+        property=row.property,
+        more=_judged(subject),
         seed=result.run.seed,
         ties=result.run.ties,
         cores=subject.names,
@@ -133,6 +146,12 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         DECISIONS: json.dumps(decisions, indent=1) + "\n",
         TEST: test,
     }
+
+
+def _judged(subject: Subject) -> str:
+    """Return the arguments of what was not judged and what was judged as well, each on a line."""
+    given = {"ignore": list(subject.ignore), "properties": subject.property_names}
+    return "".join(f"    {name}={value!r},\n    " for name, value in given.items() if value)
 
 
 def read(folder: Path) -> Kept:
@@ -154,6 +173,10 @@ def read(folder: Path) -> Kept:
     for key, value in (*cores.items(), ("mutant", mutant or "")):
         if not isinstance(value, str):
             raise UserError(f"{path}: {key}: found {shown(value)}, expected a name")
+    judging = {name: found.get(name, []) for name in ("ignore", "properties")}
+    for name, value in judging.items():
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise UserError(f"{path}: {name}: found {shown(value)}, expected a list of names")
     try:
         parse_ties(found["ties"], found["seed"])
     except ValueError as error:
@@ -165,6 +188,8 @@ def read(folder: Path) -> Kept:
             mutant=mutant,
             source=str(folder),
             like_ours=found.get("like_ours") is True,
+            ignore=tuple(judging["ignore"]),
+            properties=tuple(judging["properties"]),
         ),
         seed=found["seed"],
         ties=found["ties"],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ckptsim.scenarios import Scenario
@@ -14,7 +15,10 @@ from ckptsim.sim.search.trial import Subject, Trial, trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Find:
-    """A violation that was found: the property, the trial in which, and the smallest scenario."""
+    """A violation that was found: the property, the trial in which, and the smallest scenario.
+
+    Before it is shrunk, that is the scenario of the trial.
+    """
 
     property: str
     runs: int
@@ -38,14 +42,17 @@ def hunt(
     *,
     ties: Sequence[str] = ("random", "pct", "structural"),
     faults: int | FaultDraw = 0,
-    property_name: str | None = None,
+    property_names: Collection[str] = (),
+    seconds_max: float = math.inf,
     searched: Callable[[int], None] | None = None,
+    broken: Callable[[Find], None] | None = None,
     shrunk: Callable[[int], None] | None = None,
 ) -> Find | None:
-    """Return the first violation that the scenario does not expect, shrunk, or None.
+    """Return the worst violation of the first run with one that is not expected, shrunk, or None.
 
-    faults: add up to that many random faults per seed, or those of a draw; property_name: look for that one only, be it
-    expected or not.  searched, shrunk: called with the number of runs after each of either phase.
+    faults: add up to that many random faults per seed, or those of a draw; property_names: look for
+    those only, be they expected or not.  seconds_max: for shrinking.  searched, shrunk: called with
+    the number of runs after each of either phase; broken: with the find, before it is shrunk.
     Raises HuntStopped when it is interrupted.
     """
     runs = 0
@@ -57,9 +64,11 @@ def hunt(
             runs = number + 1
             if searched is not None:
                 searched(runs)
-            name = _wanted(here, found, subject.scenario, property_name)
+            name = _wanted(here, found, subject.scenario, property_names)
             if name is not None:
-                return _shrunk(here, found, name, runs=runs, progress=shrunk)
+                if broken is not None:
+                    broken(_find(here, found, name, runs, _as_found(here, found)))
+                return _shrunk(here, found, name, runs, seconds_max=seconds_max, progress=shrunk)
     except HuntStopped:
         raise
     except KeyboardInterrupt as stop:
@@ -71,25 +80,36 @@ def _shrunk(
     here: Subject,
     found: Trial,
     name: str,
-    *,
     runs: int,
+    *,
+    seconds_max: float,
     progress: Callable[[int], None] | None,
 ) -> Find:
-    def find(smallest: Shrunk) -> Find:
-        scenario = here.scenario
-        return Find(property=name, runs=runs, scenario=scenario, found=found, shrunk=smallest)
-
     try:
-        return find(shrink(here, found, property_name=name, progress=progress))
+        smallest = shrink(
+            here, found, property_name=name, seconds_max=seconds_max, progress=progress
+        )
     except ShrinkStopped as stop:
-        raise HuntStopped(runs, find(stop.shrunk)) from stop
+        raise HuntStopped(runs, _find(here, found, name, runs, stop.shrunk)) from stop
+    return _find(here, found, name, runs, smallest)
 
 
-def _wanted(here: Subject, found: Trial, scenario: Scenario, wanted: str | None) -> str | None:
-    """Return the property that is looked for, of those that a run breaks."""
+def _find(here: Subject, found: Trial, name: str, runs: int, smallest: Shrunk) -> Find:
+    scenario = here.scenario
+    return Find(property=name, runs=runs, scenario=scenario, found=found, shrunk=smallest)
+
+
+def _as_found(here: Subject, found: Trial) -> Shrunk:
+    return Shrunk(scenario=here.scenario, trial=found, trials=0, steps=0)
+
+
+def _wanted(
+    here: Subject, found: Trial, scenario: Scenario, names: Collection[str]
+) -> str | None:
+    """Return the worst property that a run violates and that is looked for."""
     broken = [row.property for row in found.violations]
-    if wanted is not None:
-        return wanted if wanted in broken else None
+    if names:
+        return next((name for name in broken if name in names), None)
     fresh = [name for name in broken if name not in scenario.violates]
     known = hazards(here.scenario) if here.scenario is not scenario else ()
     if any(name in known for name in fresh):

@@ -1,11 +1,13 @@
 """Shrink a scenario that breaks a property to one in which nothing is left that is not needed.
 
-First the tie order: structural if that will do, else as few instants as possible in another order.
-Then the document: everything in which it differs from the defaults goes, in halves, quarters and
-so on down to single faults, items and values; numbers become small and round, and the run short.
+The cheap big wins come first: faults later than the violation, structural ties, the other faults,
+and less work, which makes all later runs short.  Then the document: everything in which it differs
+from the defaults goes, in halves, quarters and so on down to single faults, items and values;
+numbers become small and round, and the run short.  Where ties stay in another order, as few
+instants as possible have it, and the document is tried once more.
 A step is taken when the document still loads and still breaks the same property.  Every step
 makes the document or the run smaller and no later step undoes it, so this ends; nothing in it
-is random.
+is random.  A limit of time may end it sooner, and then the machine has a say in what is smallest.
 
 Source: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, IEEE Transactions
 on Software Engineering 28 (2002), for the halves.
@@ -15,8 +17,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic, process_time
 from typing import Any
 
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError, UserError
@@ -27,6 +30,7 @@ from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 TRIALS_MAX = 300
+SECONDS_MAX = 30.0
 # Of them, at most so many for the instants of ties, of which at most so many are worth naming.
 _TIES_TRIALS_MAX = 60
 _INSTANTS_MAX = 12
@@ -55,6 +59,27 @@ class Shrunk:
         return len(self.scenario.faults) + ties
 
 
+class Clock:
+    """How much time shrinking has left: of the processor, and twice as much that passes.
+
+    Cores that are programs take none of the processor time of this process.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._until_s = process_time() + seconds
+        self._passes_s = monotonic() + 2 * seconds
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is used up."""
+        return process_time() >= self._until_s or monotonic() >= self._passes_s
+
+    @property
+    def left_s(self) -> float:
+        """How many seconds of the processor are left, more than none."""
+        return max(0.001, self._until_s - process_time())
+
+
 class ShrinkStopped(KeyboardInterrupt):
     """Interrupted shrinking, with the smallest scenario until then."""
 
@@ -70,19 +95,18 @@ def shrink(
     property_name: str,
     trials_max: int = TRIALS_MAX,
     progress: Callable[[int], None] | None = None,
-    goes_on: Callable[[], bool] = lambda: True,
+    seconds_max: float = math.inf,
     run_seconds_max: float = math.inf,
 ) -> Shrunk:
     """Return the simplest scenario that still breaks the property.
 
-    progress: called with the number of runs so far, after each.  goes_on: whether there may be
-    another one, asked then.  run_seconds_max: of the processor, after which a run counts for
-    nothing; with a limit the machine has a say in what is smallest.
+    progress: called with the number of runs so far, after each.  seconds_max: for all runs;
+    run_seconds_max: of the processor, after which a run counts for nothing.
     Raises ShrinkStopped when it is interrupted.
     """
     search = _Shrinker(subject, found, property_name, trials_max)
-    search.progress, search.goes_on = progress, goes_on
-    search.run_seconds_max = run_seconds_max
+    search.progress = progress
+    search.clock, search.run_seconds_max = Clock(seconds_max), run_seconds_max
     try:
         search.run()
     except KeyboardInterrupt as stop:
@@ -101,8 +125,7 @@ class _Shrinker:
         self.found = found
         self.trials = 0
         self.progress: Callable[[int], None] | None = None
-        self.goes_on: Callable[[], bool] = lambda: True
-        self.run_seconds_max = math.inf
+        self.clock, self.run_seconds_max = Clock(math.inf), math.inf
         self.steps = 0
         self._document = _plain(subject.scenario)
         self._default = _default(subject.scenario)
@@ -110,9 +133,16 @@ class _Shrinker:
 
     def run(self) -> None:
         """Take steps until a whole round brings none, or the trials are used up."""
+        self._without(self._later_faults())
         self._simpler_trial()
-        if self.found.ties != "structural":
+        self._fewer_faults()
+        self._less_work()
+        self._simpler_document()
+        if self.found.ties != "structural" and self._left > 0:
             self._fewer_instants()
+            self._simpler_document()
+
+    def _simpler_document(self) -> None:
         before = -1
         while before != self.steps and self._left > 0:
             before = self.steps
@@ -125,6 +155,32 @@ class _Shrinker:
         return Shrunk(
             scenario=self.scenario, trial=self.found, trials=self.trials, steps=self.steps
         )
+
+    # Faults -----------------------------------------------------------------------------------
+
+    def _later_faults(self) -> list[int]:
+        """Return the places of faults that are set for instants after the violation."""
+        rows = [row for row in self.found.violations if row.property == self._name]
+        return [
+            place
+            for place, fault in enumerate(self.scenario.faults)
+            if rows and getattr(fault, "at_ns", -1) > rows[0].at_ns
+        ]
+
+    def _fewer_faults(self) -> None:
+        """Take away all faults, or else the last ones first."""
+        count = len(self.scenario.faults)
+        if count and not self._without(range(count)):
+            for place in reversed(range(count)):
+                self._without([place])
+
+    def _without(self, places: Sequence[int]) -> bool:
+        """Take away the faults at some places, if the rest breaks the property."""
+        if not places or self._left <= 0:
+            return False
+        gone = [simpler.Delta(("faults",), place) for place in places]
+        candidate = simpler.without(self._document, gone, self._default)
+        return self._take(candidate, self._is_smaller)
 
     # Ties -------------------------------------------------------------------------------------
 
@@ -145,8 +201,9 @@ class _Shrinker:
             return
         noting = Noting(parse_ties(base, seed))
         try:
-            self._subject.run(seed, noting)
-        except UserError:
+            with limited(self.clock.left_s):
+                replace(self._subject, scenario=self.scenario).run(seed, noting)
+        except (UserError, TooLongError):
             return
         self.trials, self._left = self.trials + 1, self._left - 1
         instants = sorted(noting.shared)
@@ -247,7 +304,7 @@ class _Shrinker:
         self.trials += 1
         subject = replace(self._subject, scenario=scenario)
         try:
-            with limited(self.run_seconds_max):
+            with limited(min(self.run_seconds_max, self.clock.left_s)):
                 found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
         except UserError:
             raise
@@ -257,7 +314,7 @@ class _Shrinker:
             found = None
         if self.progress is not None:
             self.progress(self.trials)
-        if not self.goes_on():
+        if self.clock.is_over:
             self._left = 0
         if found is None or all(row.property != self._name for row in found.violations):
             return None

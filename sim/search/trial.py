@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
 from ckptsim.sim.kernel import Environment, TiePolicy
+from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.rules import differential
 from ckptsim.sim.rules.ours import LikeOurs
@@ -25,12 +26,15 @@ class Subject:
     several processes need; mutant: a faulty core of ours.
     differential: whether the naive rules of the cores run beside them.
     like_ours: whether a user's core must do exactly as ours does.
+    ignore: properties that are not judged; properties: those of the user's, see `run_world`.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
     scenario: Scenario
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
+    ignore: Sequence[str] = ()
+    properties: Sequence[Function | str] = ()
     source: str | None = None
     parameters: str = "{}"
     differential: bool = False
@@ -42,9 +46,15 @@ class Subject:
         return {slot: name_of(core) for slot, core in sorted(self.cores.items())}
 
     @property
+    @property
     def options(self) -> tuple[str, ...]:
         """Return the options with which a command line looks at the runs in the same way."""
         return ("--like-ours",) if self.like_ours else ()
+
+    @property
+    def property_names(self) -> list[str]:
+        """Return `package.module:function` of the user's properties."""
+        return [name_of(each) for each in self.properties]
 
     def run(
         self,
@@ -71,6 +81,8 @@ class Subject:
             mutant=self.mutant,
             parameters=self.parameters,
             source=self.source,
+            ignore=self.ignore,
+            properties=self.properties,
             steps_max=steps_max,
             options=self.options,
             watch=Watches(watches) if watches else None,
@@ -121,4 +133,6 @@ def replay_of(subject: Subject, seed: int, ties: str) -> str:
         mutant=subject.mutant,
         parameters=subject.parameters,
         options=subject.options,
+        ignore=subject.ignore,
+        properties=subject.property_names,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
-from typing import cast
+from typing import Any
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.extras import EXTRAS, ExtraMissing
@@ -35,12 +36,20 @@ def load_factory(slot: str, text: str) -> Factory:
     """
     if text.startswith(PREFIX):
         return process_factory(slot, text.removeprefix(PREFIX))
-    where = f"--core {slot}={text}"
+    expected = "package.module:factory or process:COMMAND"
+    return load_callable(f"--core {slot}={text}", text, expected=expected)
+
+
+def load_callable(
+    where: str, text: str, *, expected: str = "package.module:function"
+) -> Callable[..., Any]:
+    """Import what `package.module:name` names; the working directory is searched.
+
+    where: how an error begins.  Raises UserError as `load_factory` does.
+    """
     module_name, colon, attribute = text.partition(":")
     if not colon or not module_name or not attribute:
-        raise UserError(
-            f"{where}: found {text!r}, expected package.module:factory or process:COMMAND"
-        )
+        raise UserError(f"{where}: found {text!r}, expected {expected}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
@@ -51,7 +60,8 @@ def load_factory(slot: str, text: str) -> Factory:
     if not callable(factory):
         raise UserError(f"{where}: {module_name!r} has no callable {attribute!r}")
     _refuse_impure(where, module_name, getattr(module, "__file__", None))
-    return cast("Factory", factory)
+    found: Callable[..., Any] = factory
+    return found
 
 
 def _why_not_imported(module_name: str, error: Exception) -> str:

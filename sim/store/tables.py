@@ -41,7 +41,9 @@ def tables(world: StoreWorld) -> rows.RunResult:
     result.tasks = [_task(world, truth) for truth in world.truths.values()]
     result.recoveries = _recoveries(world)
     result.figures = _figures(world)
-    result.violations = list(world.properties.violations)
+    result.violations = world.properties.violation_log.counted(world.properties.violations)
+    if world.spec.wants_account:
+        result.account = partial(_account, world)
     if world.spec.keep_trace:
         result.holdings = partial(_held, world)
     return result
@@ -69,6 +71,38 @@ def _figures(world: StoreWorld) -> list[rows.FigureRow]:
         )
         for name, value in found.items()
     ]
+
+
+def _account(world: StoreWorld) -> tuple[list[rows.RecordRow], list[rows.CommitRow]]:
+    """Return the entries of the logs, and the syncs that are complete."""
+    key = world.spec.run_key
+    records = [
+        rows.RecordRow(
+            run_key=key,
+            source=f"{place.topic}/{place.partition}",
+            position=position,
+            due=1,
+            stored=int(any(low <= position <= high for low, high in truth.covered[Area.DATA])),
+            acknowledged=position <= truth.promised,
+        )
+        for place, truth in world.truths.items()
+        for position in range(truth.applied_to + 1)
+    ]
+    commits = [
+        rows.CommitRow(
+            run_key=key,
+            scope=f"{place.topic}/{place.partition}",
+            index=each.position,
+            attempt=each.incarnation,
+            status="committed",
+            records=each.records,
+            committed_ns=each.ended_ns,
+        )
+        for place, truth in world.truths.items()
+        for each in truth.syncs
+        if each.status == "completed"
+    ]
+    return records, commits
 
 
 def _held(world: StoreWorld) -> list[rows.KeptPartition]:

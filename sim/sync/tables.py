@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.sim.rows import CheckpointRow, RecoveryRow, ReleaseRow, RunResult
-from ckptsim.sim.sync.intervals import size
+from ckptsim.sim.rows import (
+    CheckpointRow,
+    CommitRow,
+    RecordRow,
+    RecoveryRow,
+    ReleaseRow,
+    RunResult,
+)
+from ckptsim.sim.sync.intervals import IntervalSet, size
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.oracle.truth import AttemptTruth, SourceState
@@ -23,8 +31,6 @@ def tables(world: SyncWorld) -> RunResult:
     ]
     released = [entry for entry in states if entry[1].acknowledged_ns is not None]
     outcome = "completed" if world.succeeded else "stalled" if world.stalled else "failed"
-    if world.properties.violated and not world.stalled:
-        outcome = "failed"
     result = world.spec.result(
         world.env,
         outcome=outcome,
@@ -40,12 +46,44 @@ def tables(world: SyncWorld) -> RunResult:
     result.releases = [_release(key, state) for _, state in released]
     result.releases.sort(key=lambda row: (row.released_ns, row.scope, row.index))
     result.recoveries = _recoveries(world)
-    result.violations = list(world.properties.violations)
+    if world.spec.wants_account:
+        result.account = partial(_account, world, result)
+    result.violations = world.properties.violation_log.counted(world.properties.violations)
     return result
 
 
+def _account(world: SyncWorld, result: RunResult) -> tuple[list[RecordRow], list[CommitRow]]:
+    key, truth = world.spec.run_key, world.truth
+    records = [
+        RecordRow(
+            run_key=key,
+            source=feed.name,
+            position=position,
+            due=1,
+            stored=int(truth.stored[feed.index].covers(position, position + 1)),
+            acknowledged=claims.covers(position, position + 1),
+        )
+        for feed, known in zip(truth.feeds, world.platform.resume, strict=True)
+        for claims in (IntervalSet(known or ()),)
+        for position in range(feed.total)
+    ]
+    commits = [
+        CommitRow(
+            run_key=key,
+            scope=row.scope,
+            index=row.index,
+            attempt=row.attempt,
+            status="committed",
+            records=row.records,
+            committed_ns=row.released_ns,
+        )
+        for row in result.releases
+    ]
+    return records, commits
+
+
 def _reason(world: SyncWorld) -> str | None:
-    if world.properties.violated:
+    if world.properties.violations:
         return world.properties.violations[0].says
     return world.stalled or world.gave_up
 

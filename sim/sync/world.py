@@ -64,7 +64,7 @@ class SyncWorld:
         )
 
     def run(self) -> None:
-        """Run to the end: success, giving up, a violation, or the bound."""
+        """Run to the end: success, giving up, or the bound."""
         env = self.env
         for crash in self.faults.crashes_at:
             env.call_at(crash.at_ns, KIND_FAULT, self.entity, self._crash, crash.side)
@@ -106,9 +106,7 @@ class SyncWorld:
         """Continue after an attempt: finish, give up, or start again after a while."""
         self.attempt = None
         self.properties.on_attempt_ended(attempt, reason)
-        if self.properties.violated:
-            self._finish()
-        elif reason is None:
+        if reason is None:
             self.succeeded = True
             self._finish()
         else:
@@ -125,6 +123,11 @@ class SyncWorld:
                 self._finish()
                 return
             self.env.call_in(wait_ns, KIND_ATTEMPT, self.entity, self._start_attempt)
+
+    def stop(self, reason: str) -> None:
+        """End a run in which violations never cease."""
+        self.gave_up = reason
+        self._finish()
 
     def note_signs(self) -> None:
         """Note signs of life that nobody has told of; there are none but in larger worlds."""

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from ckptsim.scenarios import Problem, Scenario, ScenarioError, UserError
     from ckptsim.sim.rows import (
         CheckpointRow,
+        CommitRow,
         FigureRow,
+        GroundTruth,
         KeptPartition,
+        RecordRow,
         RecoveryRow,
         ReleaseRow,
         RunResult,
@@ -44,8 +47,11 @@ _HOMES = {
     "ckptsim.scenarios": ("Problem", "Scenario", "ScenarioError", "UserError"),
     "ckptsim.sim.rows": (
         "CheckpointRow",
+        "CommitRow",
         "FigureRow",
+        "GroundTruth",
         "KeptPartition",
+        "RecordRow",
         "RecoveryRow",
         "ReleaseRow",
         "RunResult",
@@ -61,10 +67,13 @@ _MODULES = ("cores", "kernel")
 __all__ = [
     "CheckReport",
     "CheckpointRow",
+    "CommitRow",
     "FigureRow",
     "Find",
+    "GroundTruth",
     "KeptPartition",
     "Problem",
+    "RecordRow",
     "RecoveryRow",
     "ReleaseRow",
     "RunResult",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TypeAlias
 
 from ckptsim._scenarios import scenario_of
 from ckptsim.scenarios import Scenario, UserError
+from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.search import CheckReport, Find, Subject
@@ -32,6 +34,8 @@ def run(
     ties: str = "structural",
     cores: Cores | None = None,
     mutant: str | None = None,
+    ignore: Sequence[str] = (),
+    properties: Sequence[Function | str] = (),
     keep_trace: bool = False,
     rules: bool = False,
     like_ours: bool = False,
@@ -44,6 +48,10 @@ def run(
     cores: slot -> a core of yours in place of ours, as its factory or as the text
     `package.module:factory` that names one; `ckptsim explain slots` says which slots there are and
     how their factories are called.  mutant: the name of a deliberately faulty core of ours.
+    ignore: names of properties that your protocol does not promise and that are not judged.
+    properties: invariants of your own, which are judged as well: functions that get the
+    `GroundTruth` of the run and return a sentence for a violation or None, or the text
+    `package.module:function` that names one.
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
     rules: let the naive rules of our cores run beside them, as exploring does.
@@ -55,7 +63,8 @@ def run(
     exception.
     Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
-    subject = replace(_subject(scenario, cores, mutant, like_ours=like_ours), differential=rules)
+    subject = _subject(scenario, cores, mutant, ignore, properties, like_ours=like_ours)
+    subject = replace(subject, differential=rules)
     result = subject.run(seed, ties, keep_trace=keep_trace)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
@@ -71,6 +80,8 @@ def check(
     cores: Cores | None = None,
     mutant: str | None = None,
     like_ours: bool = False,
+    ignore: Sequence[str] = (),
+    properties: Sequence[Function | str] = (),
     jobs: int = 1,
     orders: int = 1000,
     keep_going: bool = False,
@@ -82,13 +93,13 @@ def check(
     alone tries every order of simultaneous events, at most `orders` per seed.
     jobs: processes; the report does not depend on their number.
     keep_going: do not stop at the first violation.  progress: called with the number of runs done.
-    cores, mutant, like_ours: as of `run`.
+    cores, mutant, ignore, properties, like_ours: as of `run`.
 
     `report.passed` says whether it was fine; `report.unexpected` has the violating trials, by seed,
     each with rows that tell the story and the command that replays it.
     Raises UserError as `run` does, and for factories that other processes cannot import.
     """
-    subject = _subject(scenario, cores, mutant, like_ours=like_ours)
+    subject = _subject(scenario, cores, mutant, ignore, properties, like_ours=like_ours)
     if jobs > 1:
         _check_importable(subject)
     return check_subject(
@@ -112,13 +123,17 @@ def hunt(
     cores: Cores | None = None,
     mutant: str | None = None,
     like_ours: bool = False,
+    ignore: Sequence[str] = (),
+    properties: Sequence[Function | str] = (),
+    shrink_seconds: float = math.inf,
     progress: Callable[[int], None] | None = None,
 ) -> Find | None:
     """Search for a violation that the scenario does not expect; return it shrunk, or None.
 
     seeds, ties: as of `check`; cores, mutant, like_ours: as of `run`.
     faults: add up to so many random faults per seed.
-    property_name: look for the violation of this property only.
+    property_name: look for the violation of this property only.  ignore, properties: as of `run`.
+    shrink_seconds: after so many what is smallest by then has to do; the machine has a say in it.
     progress: called with the number of runs done, while searching.
 
     `find.shrunk.scenario` is the smallest scenario that breaks `find.property`, and
@@ -126,17 +141,24 @@ def hunt(
     Raises UserError as `run` does.
     """
     return hunt_subject(
-        _subject(scenario, cores, mutant, like_ours=like_ours),
+        _subject(scenario, cores, mutant, ignore, properties, like_ours=like_ours),
         _range(seeds),
         ties=_policies(ties),
         faults=faults,
-        property_name=property_name,
+        property_names=() if property_name is None else (property_name,),
+        seconds_max=shrink_seconds,
         searched=progress,
     )
 
 
 def _subject(
-    scenario: Scenario | str | Path, cores: Cores | None, mutant: str | None, *, like_ours: bool
+    scenario: Scenario | str | Path,
+    cores: Cores | None,
+    mutant: str | None,
+    ignore: Sequence[str],
+    properties: Sequence[Function | str],
+    *,
+    like_ours: bool,
 ) -> Subject:
     found = scenario_of(scenario)
     if like_ours:
@@ -146,19 +168,29 @@ def _subject(
         cores=dict(cores or {}),
         mutant=mutant,
         like_ours=like_ours,
+        ignore=tuple(ignore),
+        properties=tuple(properties),
         source=None if isinstance(scenario, Scenario) else str(scenario),
     )
 
 
 def _check_importable(subject: Subject) -> None:
     """Raise UserError for a factory that cannot travel to other processes, such as a lambda."""
-    for slot, core in subject.cores.items():
+    found = [
+        (f"cores: found {subject.names[slot]} for {slot!r}", core)
+        for slot, core in subject.cores.items()
+    ]
+    found += [
+        (f"properties: found {name}", function)
+        for name, function in zip(subject.property_names, subject.properties, strict=True)
+    ]
+    for where, function in found:
         try:
-            pickle.dumps(core)
+            pickle.dumps(function)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise UserError(
-                f"cores: found {subject.names[slot]} for {slot!r} with jobs > 1, expected a "
-                f"factory that other processes can import ({error})"
+                f"{where} with jobs > 1, expected a function that other processes can import "
+                f"({error})"
             ) from error
 
 

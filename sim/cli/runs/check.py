@@ -26,10 +26,11 @@ from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
     positive,
-    ran_with,
+    setting_document,
+    setting_of,
     subject_of,
     table,
-    violation_text,
+    violation_texts,
 )
 from ckptsim.sim.search import CheckReport, CheckStopped, Subject, check
 from ckptsim.sim.search.check import EXHAUSTIVE
@@ -198,8 +199,7 @@ def _left_of(report: CheckReport) -> str:
 def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
     return {
         "scenario": subject.scenario.name,
-        "cores": subject.names,
-        "mutant": subject.mutant,
+        **setting_document(subject),
         "first": report.seeds.start,
         "seeds": len(report.seeds),
         "ties": list(report.ties),
@@ -223,12 +223,12 @@ def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
 
 
 def _text(subject: Subject, report: CheckReport) -> str:
-    parts = [violation_text(row) for found in report.unexpected for row in found.violations[:1]]
+    parts = violation_texts(row for found in report.unexpected for row in found.violations)
     reached = [f"{name} in {runs}" for name, runs in report.goals.items() if runs]
     found = ", ".join(f"seed {trial.seed}" for trial in report.unexpected[:10])
     pairs: list[tuple[str, object]] = [
         ("scenario", f"{subject.scenario.name} ({subject.scenario.link})"),
-        *ran_with(subject.names, subject.mutant),
+        *setting_of(subject),
         ("runs", f"{report.runs}, of {len(report.seeds)} seed(s), {', '.join(report.ties)} ties"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
         ("reached", ", ".join(reached) or "no rare situation"),

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import to_toml, written_whole
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
+from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import spark_settings
+from ckptsim.sim.cli.options import judging_of, spark_settings
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.runs.check_many import ALL
 from ckptsim.sim.cli.runs.explored import (
@@ -37,7 +37,8 @@ from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.report import Progress
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
 from ckptsim.sim.search.explore.workers import CarryOut
-from ckptsim.sim.search.folder import SCENARIO, keep
+from ckptsim.sim.search.folder import SCENARIO, keep, slug
+from ckptsim.sim.search.shrink import Clock
 from ckptsim.sim.search.trial import replay_of
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
 
@@ -123,7 +124,15 @@ def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> ex
     try_out(cores)
     if arguments.like_ours:
         refuse_uncompared(explorer.link, cores)
-    return replace(explorer, cores=cores, mutant=arguments.mutant, like_ours=arguments.like_ours)
+    ignore, properties = judging_of(arguments, explorer.link)
+    return replace(
+        explorer,
+        cores=cores,
+        mutant=arguments.mutant,
+        like_ours=arguments.like_ours,
+        ignore=ignore,
+        properties=properties,
+    )
 
 
 def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:
@@ -192,7 +201,7 @@ def _explored(
     finally:
         if not arguments.last_failed:
             kept.save(corpus, so_far)
-    found = [_shrunk(explorer, broken, how.seconds) for broken in report.violating]
+    found = [_shrunk(explorer, broken, how.seconds) for broken in _one_of_each(report)]
     _keep_failures(kept, report, last_failed=arguments.last_failed)
     return OfLink(explorer=explorer, report=report, found=found, continued_at=began_at)
 
@@ -229,16 +238,21 @@ def _left_of(report: explore.ExploreReport, kept: Kept) -> str:
     return f"{done}; what reached something new is kept in {kept.corpus_file}, and is run first"
 
 
+def _one_of_each(report: explore.ExploreReport) -> list[explore.Explored]:
+    """Return a run of each property, by how bad its violation is: one is shrunk, not all."""
+    first: dict[str, explore.Explored] = {}
+    for broken in report.violating:
+        first.setdefault(broken.trial.violations[0].property, broken)
+    return sorted(first.values(), key=lambda one: severity_of(one.trial.violations[0].property))
+
+
 def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float | None) -> Found:
     """Shrink a run by its choices, then by its document; write the scenario and tell its story.
 
-    seconds: of the processor, behind which what is smallest by then has to do; None for any.
+    seconds: that exploring had; what is smallest after as many has to do.  None for any.
     """
-    until = math.inf if seconds is None else process_time() + max(seconds, _LEAST_SECONDS)
+    clock = Clock(math.inf if seconds is None else max(seconds, _LEAST_SECONDS))
     name = before.trial.violations[0].property
-
-    def goes_on() -> bool:
-        return process_time() < until
 
     with ProgressBar("shrinking") as bar:
         first = explore.fewer(
@@ -246,11 +260,11 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
             before,
             property_name=name,
             progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
-            goes_on=goes_on,
+            goes_on=lambda: not clock.is_over,
         )
         subject, seed, ties, _ = explorer.subject(first.found.choices)
         found, runs = first.found.trial, first.runs
-        if name not in _OUTSIDE_OF_WORLDS and goes_on():
+        if name not in _OUTSIDE_OF_WORLDS and not clock.is_over:
             left = SHRINKING_RUNS_MAX - runs
             smallest = shrink(
                 subject,
@@ -258,12 +272,12 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
                 property_name=name,
                 trials_max=left,
                 progress=lambda done: bar(done=first.runs + done, total=SHRINKING_RUNS_MAX),
-                goes_on=goes_on,
+                seconds_max=clock.left_s,
                 run_seconds_max=math.inf if seconds is None else explore.RUN_SECONDS_MAX,
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials
-    folder = OUT / f"{explorer.name}-{name}"
+    folder = OUT / f"{explorer.name}-{slug(name)}"
     if name in _OUTSIDE_OF_WORLDS:
         subject = _written(subject, name, folder / SCENARIO)
         row = next(row for row in found.violations if row.property == name)

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ckptsim.sim.cli.subject import ran_with, table, violation_text
+from ckptsim.sim.cli.subject import setting_document, setting_of, table, violation_texts
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search import Subject
 from ckptsim.sim.search.explore import Explored, Explorer, ExploreReport
 from ckptsim.sim.search.explore.branches import branches_by_file
 from ckptsim.sim.search.explore.unreached import explained
@@ -44,12 +43,11 @@ class OfLink:
 def document_of(one: OfLink) -> dict[str, Any]:
     """Return what `--json` prints of one link."""
     explorer, report = one.explorer, one.report
-    cores = Subject(scenario=explorer.subject(())[0].scenario, cores=explorer.cores).names
+    subject, *_ = explorer.subject(())
     return {
         "link": explorer.link,
         "scenario": None if explorer.scenario is None else explorer.scenario.name,
-        "cores": cores,
-        "mutant": explorer.mutant,
+        **setting_document(subject),
         "runs": report.runs,
         "continued_at": one.continued_at,
         "seconds": round(report.seconds, 3),
@@ -141,7 +139,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
     began = f", continued at {one.continued_at}" if one.continued_at else ""
     pairs: list[tuple[str, object]] = [
         ("explored", one.explorer.name),
-        *ran_with(document["cores"], one.explorer.mutant),
+        *setting_of(one.explorer.subject(())[0]),
         ("runs", f"{report.runs} in {report.seconds:.1f} s, {rate:.0f} per second{began}"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
         ("core branches", f"{coverage['branches']} of {coverage['branches_of']}"),
@@ -161,7 +159,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
         ("written", f"{each.file.parent}, shrunk in {each.shrinking_runs} runs")
         for each in one.found
     ]
-    return "\n\n".join([*(violation_text(each.row) for each in one.found), table(pairs)])
+    return "\n\n".join([*violation_texts(each.row for each in one.found), table(pairs)])
 
 
 def text_of_all(document: dict[str, Any]) -> str:

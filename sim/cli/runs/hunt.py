@@ -18,15 +18,19 @@ from ckptsim.sim.cli.subject import (
     many_ties,
     positive,
     ran_with,
+    setting_document,
+    setting_of,
     subject_of,
     table,
     violation_text,
 )
+from ckptsim.sim.own_properties import is_own
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Find, HuntStopped, Subject, hunt
 from ckptsim.sim.search.faults import FaultDraw
-from ckptsim.sim.search.folder import SCENARIO, keep
-from ckptsim.sim.search.shrink import TRIALS_MAX
+from ckptsim.sim.search.folder import SCENARIO, keep, slug
+from ckptsim.sim.search.shrink import SECONDS_MAX, TRIALS_MAX
+from ckptsim.sim.world import check_properties
 
 EXAMPLES = """examples:
   ckptsim hunt reference --mutant cursor_before_send
@@ -51,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--faults", type=int, default=0, help="add up to so many random faults per seed (default 0)"
     )
     parser.add_argument(
-        "--property", metavar="NAME", help="look for this property's violation only"
+        "--shrink-seconds",
+        type=positive,
+        default=round(SECONDS_MAX),
+        help=f"of shrinking; what is smallest by then has to do (default {SECONDS_MAX:.0f})",
     )
     parser.add_argument(
         "--out",
@@ -63,8 +70,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Hunt, write the smallest scenario that breaks the property, and print its story."""
+    """Hunt, write the smallest scenario that breaks the property, and print its story.
+
+    Properties that are named are looked for alone, be they ours or the user's.
+    """
+    wanted = tuple(arguments.property)
+    arguments.property = [name for name in wanted if is_own(name)]
     subject = subject_of(arguments)
+    check_properties(
+        "--property", (name for name in wanted if not is_own(name)), subject.scenario.link
+    )
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     draw = FaultDraw(subject.scenario, most=arguments.faults)
     try:
@@ -74,8 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
                 seeds,
                 ties=arguments.ties,
                 faults=draw,
-                property_name=arguments.property,
+                property_names=wanted,
+                seconds_max=arguments.shrink_seconds,
                 searched=lambda done: searching(done=done, total=len(seeds)),
+                broken=lambda found: _save(found, subject, arguments),
                 shrunk=lambda done: shrinking(done=done, total=TRIALS_MAX),
             )
     except HuntStopped as stop:
@@ -93,9 +110,18 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_VIOLATED
 
 
+def _save(find: Find, subject: Subject, arguments: argparse.Namespace) -> None:
+    """Write the violation as it was found and say so, before shrinking makes it smaller."""
+    path = _place(arguments, subject, find)
+    row = _written(find, subject, path, beside=False)
+    if not arguments.json:
+        says = f"VIOLATED {row.property} in run {find.runs}: {row.says}\nreplay: {row.replay}"
+        print(f"{says}\nshrinking it now, for at most {arguments.shrink_seconds} s\n", flush=True)
+
+
 def _place(arguments: argparse.Namespace, subject: Subject, find: Find) -> Path:
     named: Path | None = arguments.out
-    return named or Path("out", "hunt", f"{subject.scenario.name}-{find.property}")
+    return named or Path("out", "hunt", f"{subject.scenario.name}-{slug(find.property)}")
 
 
 def _left_of(stop: HuntStopped, subject: Subject, arguments: argparse.Namespace) -> str:
@@ -103,9 +129,9 @@ def _left_of(stop: HuntStopped, subject: Subject, arguments: argparse.Namespace)
     find = stop.find
     if find is not None:
         path = _place(arguments, subject, find)
-        _written(find, subject, path)
+        row = _written(find, subject, path, beside=False)
         found = f"{find.property} broke after {find.runs} run(s)"
-        kept = f"the smallest scenario so far is kept in {path}"
+        kept = f"the smallest scenario so far is kept in {path}: {row.replay}"
         return f"{found}; {kept}; {_going_on(find, subject, path)} makes it smaller"
     # Policies are taken in turn: the rest begins with the first of them.
     done = stop.runs - stop.runs % len(arguments.ties)
@@ -118,6 +144,7 @@ def _going_on(find: Find, subject: Subject, path: Path) -> str:
     """Return the command that shrinks the written scenario further."""
     ran = [word for each in subject.names.items() for word in ("--core", "=".join(each))]
     ran += ["--mutant", subject.mutant] if subject.mutant else []
+    ran += [word for name in subject.ignore for word in ("--ignore", name)]
     ran += subject.options
     smallest = find.shrunk.trial
     how = ["--first", str(smallest.seed), "--seeds", "1", "--ties", smallest.ties]
@@ -125,31 +152,30 @@ def _going_on(find: Find, subject: Subject, path: Path) -> str:
     return shlex.join([*words, "--out", str(path)])
 
 
-def _written(find: Find, subject: Subject, path: Path) -> ViolationRow:
+def _written(find: Find, subject: Subject, path: Path, *, beside: bool = True) -> ViolationRow:
     """Write the folder of the smallest scenario, and return its violation with the story."""
     smallest = replace(subject, scenario=find.shrunk.scenario, source=str(path), parameters="{}")
-    found = find.shrunk.trial
-    return keep(path, smallest, seed=found.seed, ties=found.ties, name=find.property)
+    found, name = find.shrunk.trial, find.property
+    return keep(path, smallest, seed=found.seed, ties=found.ties, name=name, beside=beside)
 
 
 def _nothing(subject: Subject, runs: int, draw: FaultDraw, *, as_json: bool) -> str:
     if as_json:
-        return json.dumps({"found": None, "runs": runs} | _ran(subject) | _drawn(draw))
+        nothing = {"found": None, "runs": runs} | setting_document(subject)
+        return json.dumps(nothing | _drawn(draw))
     cores = "".join(f" with {name}" for _, name in ran_with(subject.names, subject.mutant))
-    found = f"no violation in {runs} runs of {subject.scenario.name}{cores}"
-    return "\n".join([found, table(draw.tally.rows())]) if draw.most else found
+    not_judged = f", {', '.join(subject.ignore)} not judged" if subject.ignore else ""
+    found = f"no violation in {runs} runs of {subject.scenario.name}{cores}{not_judged}"
+    return "\
+".join([found, table(draw.tally.rows())]) if draw.most else found
 
 
 def _drawn(draw: FaultDraw) -> dict[str, Any]:
     return {"faults": draw.tally.document()} if draw.most else {}
 
 
-def _ran(subject: Subject) -> dict[str, Any]:
-    return {"cores": subject.names, "mutant": subject.mutant}
-
-
 def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> dict[str, Any]:
-    return _ran(subject) | {
+    return setting_document(subject) | {
         "found": find.property,
         "runs": find.runs,
         "seed": find.shrunk.trial.seed,
@@ -160,8 +186,14 @@ def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> di
         "shrinking_runs": find.shrunk.trials,
         "folder": str(path),
         "violation": asdict(row),
+        "also_violated": _others(find),
         "replay": row.replay,
     }
+
+
+def _others(find: Find) -> list[str]:
+    """Return what the run that was found has violated as well, the worst first."""
+    return [row.property for row in find.found.violations if row.property != find.property]
 
 
 def _text(
@@ -175,10 +207,11 @@ def _text(
     )
     summary = table(
         [
-            *ran_with(subject.names, subject.mutant),
+            *setting_of(subject),
             ("found", f"after {find.runs} run(s), seed {find.found.seed}, {find.found.ties} ties"),
             ("shrunk", shrunk),
             ("decisions", decided),
+            *([("also violated", ", ".join(others))] if (others := _others(find)) else []),
             ("written", path),
             *(draw.tally.rows() if draw.most else ()),
         ]

@@ -36,7 +36,7 @@ class Kept:
         name = explorer.name
         self.corpus_file = None if folder is None else folder / f"{name}.jsonl"
         self._progress_file = None if folder is None else folder / f"{name}.progress.json"
-        if explorer.cores:
+        if explorer.cores or explorer.properties:
             self._progress_file = None
         self._failed_file = (folder or OUT) / f"{name}.failed.jsonl"
         self._explorer = explorer
@@ -95,6 +95,7 @@ class Kept:
             "seed": self._seed,
             "scenario": None if scenario is None else canonical_json(scenario),
             "mutant": explorer.mutant,
+            **({"ignore": list(explorer.ignore)} if explorer.ignore else {}),
             "version": version_of_exploring(subject.scenario.world),
         }
 

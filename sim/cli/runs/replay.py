@@ -19,19 +19,21 @@ from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
     positive,
-    ran_with,
+    setting_document,
+    setting_of,
     subject_of,
-    violation_text,
+    violation_texts,
 )
 from ckptsim.sim.export import pictures
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
+from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.search.folder import Kept, is_find, read
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.slots.resolve import resolve, try_out
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
-from ckptsim.sim.world import load_world
+from ckptsim.sim.world import check_properties, load_world
 
 EXAMPLES = """examples:
   ckptsim replay reference --seed 7
@@ -101,8 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         document = {
             "digest": result.run.digest,
             "run_key": result.run.run_key,
-            "cores": subject.names,
-            "mutant": subject.mutant,
+            **setting_document(subject),
             "repeated": None if kept is None else kept.digest == result.run.digest,
             "story": [str(line) for line in lines],
             "violations": [row.property for row in rows],
@@ -111,9 +112,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(document, indent=1))
         return code
     print("\n".join(shortened(lines, arguments.lines)))
-    for row in rows:
-        print("\n" + violation_text(row))
-    ran = "".join(f", {what} {name}" for what, name in ran_with(subject.names, subject.mutant))
+    for text in violation_texts(rows):
+        print("\n" + text)
+    ran = "".join(f", {what} {name}" for what, name in setting_of(subject))
     print(f"\n{result.run.outcome}{ran}, digest {result.run.digest}")
     if kept is not None:
         print(_repeated(kept, result))
@@ -136,6 +137,8 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
         "--core": arguments.core,
         "--mutant": arguments.mutant,
         "--like-ours": arguments.like_ours,
+        "--ignore": arguments.ignore,
+        "--property": arguments.property,
         "--seed": arguments.seed,
         "--ties": arguments.ties != "structural",
     }
@@ -146,6 +149,8 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
     resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
     try_out(cores)
+    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
+    own_properties(found.subject.properties)
     return found
 
 

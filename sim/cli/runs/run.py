@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,13 +20,15 @@ from ckptsim.sim.cli.runs.recoveries import recoveries_text
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
-    ran_with,
+    setting_document,
+    setting_of,
     subject_of,
     table,
-    violation_text,
+    violation_texts,
 )
 from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
+from ckptsim.sim.search import Subject
 from ckptsim.sim.search.stories import stories
 
 EXAMPLES = """examples:
@@ -67,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             result.violations = stories(subject, kept)
     raised = result.run.outcome == OUTCOME_RAISED
     written = None if raised else _keep(arguments.store, result)
-    print(_json(result, written) if arguments.json else _text(result, subject.scenario.goals))
+    print(_json(subject, result, written) if arguments.json else _text(subject, result))
     if written is not None and not arguments.json:
         count = len(written)
         print(f"\nkept in {arguments.store}: {count} partitions; `ckptsim store FILE` lists them")
@@ -107,14 +109,13 @@ def _keep(path: Path | None, result: RunResult) -> list[str] | None:
         return [str(key) for key in store.keep(result)]
 
 
-def _json(result: RunResult, written: list[str] | None) -> str:
+def _json(subject: Subject, result: RunResult, written: list[str] | None) -> str:
     run = asdict(result.run)
     document = {
         "digest": run["digest"],
         "run_key": run["run_key"],
         "replay": run["replay"],
-        "cores": json.loads(run["cores"]),
-        "mutant": run["mutant"],
+        **setting_document(subject),
         "run": run,
         "goals": result.goals,
         "violations": [asdict(row) for row in result.violations],
@@ -130,14 +131,14 @@ def _json(result: RunResult, written: list[str] | None) -> str:
     return json.dumps(document, indent=1)
 
 
-def _text(result: RunResult, wanted: Sequence[str]) -> str:
-    run = result.run
+def _text(subject: Subject, result: RunResult) -> str:
+    run, wanted = result.run, subject.scenario.goals
     reached = [f"{name} ({count})" for name, count in result.goals.items() if count]
     missed = [name for name in wanted if not result.goals.get(name)]
     lines = table(
         [
             ("scenario", f"{run.scenario} ({run.link}), seed {run.seed}, {run.ties} ties"),
-            *ran_with(json.loads(run.cores), run.mutant),
+            *setting_of(subject),
             ("outcome", run.outcome + (f": {in_units(run.error)}" if run.error else "")),
             ("ended at", f"{duration_text(run.ended_ns)}, after {run.attempts} attempt(s)"),
             ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
@@ -153,7 +154,9 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
         wrap=("reached", "not reached"),
     )
     told = [recoveries_text(result.recoveries)] if result.recoveries else []
-    return "\n\n".join([lines, *told, *map(violation_text, result.violations)])
+    return "\
+\
+".join([lines, *told, *violation_texts(result.violations)])
 
 
 def _figure(row: FigureRow) -> str:

@@ -53,7 +53,13 @@ def _run(
     if not spec.judged:
         observer = BufferObserver
     world = DataflowWorld(
-        env, job, protocol=spec.cores, faults=faults, observer=observer, restored=restored
+        env,
+        job,
+        protocol=spec.cores,
+        faults=faults,
+        observer=observer,
+        restored=restored,
+        ignore=spec.ignore,
     )
     world.run()
     return world

@@ -22,10 +22,10 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     error = world.failure
     outcome = "stalled" if world.watchdog.stalled else "completed" if error is None else "failed"
     result = job_tables(spec, world, outcome=outcome, error=error)
-    result.violations = [
+    result.violations = world.violation_log.counted(
         spec.violation(name, at_ns, says, scope=None if number is None else "job", index=number)
         for name, at_ns, says, number in world.violations
-    ]
+    )
     if world.timed is not None:
         result.figures += _laws(spec.run_key, world)
     missed = _records_missed(world)

@@ -55,16 +55,16 @@ from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
+from ckptsim.sim.violations import ViolationLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
     from ckptsim.sim.job.tables import TaskFigures
 
 _ENOUGH_CORES = 1024
-_MOST = 20  # of a run in which something breaks, the first violations tell it
 # What continues when an attempt has failed.
 _KEEPERS: tuple[type, ...] = (
     *(JobWorld, FaultPlan, FailoverHost, DetectionHost, CoordinatorHost, Gateway, Sampling, Sinks),
@@ -82,7 +82,8 @@ class DataflowWorld:
     embedding: what takes the place of its own surroundings where it is part of something larger.
     identities: which record is where, if its records come from there.
     protocol: makes the cores that decide about checkpoints.  observer: makes who is told what
-    happens; nothing is noted by default.  violations: of properties, the first of them.
+    happens; nothing is noted by default.  violations: the first of each property.  ignore:
+    properties that are not judged.
     """
 
     @garbage_collector_paused()
@@ -100,6 +101,7 @@ class DataflowWorld:
         embedding: Embedding = ALONE,
         restored: JobCheckpoint | None = None,
         phases: Sequence[int] = (),
+        ignore: Collection[str] = (),
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
@@ -110,6 +112,7 @@ class DataflowWorld:
         self.rescales = Rescales(model)
         self.graph = self.rescales.graph
         self.violations: list[Violation] = []
+        self.violation_log = ViolationLog(ignore)
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         self.cores = Cores(env, constants.cores if mechanisms.shared_cores else _ENOUGH_CORES)
@@ -298,7 +301,7 @@ class DataflowWorld:
         """Report a property that does not hold; checkpoint: the one concerned, if any."""
         if self.embedding.owner is not None:
             self.embedding.owner.violate(name, says)
-        elif len(self.violations) < _MOST:
+        elif self.violation_log.is_first(name):
             self.violations.append((name, self.env.now, says, checkpoint))
             self.env.trace.record("violated", self.env.entity("job"), name, says)
 

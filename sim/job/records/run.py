@@ -13,6 +13,7 @@ from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
+from ckptsim.scenarios.severity import Severity, severity_of
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
@@ -34,7 +35,7 @@ def run(spec: RunSpec) -> RunResult:
     restored = started_from(job)
     if isinstance(restored, Rejected):
         return refused(spec, env, restored)
-    world = RecordWorld(env, job, faults, cores=spec.cores, restored=restored)
+    world = RecordWorld(env, job, faults, cores=spec.cores, restored=restored, ignore=spec.ignore)
     world.run()
     if world.control.failed_while_stopping:
         _resume(spec, env, world)
@@ -59,15 +60,21 @@ def _resume(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
     if number is None:
         raise AssertionError("a stop whose savepoint is complete has a savepoint")
     checkpoint = world.coordinator.completed[number]
-    _report(world, number, _restart(spec, env, world, checkpoint, world.external))
+    _report(spec, world, number, _restart(spec, env, world, checkpoint, world.external))
 
 
-def _report(world: RecordWorld, number: int, other: RecordWorld) -> None:
-    for name, _, says, _ in other.violations:
+def _report(spec: RunSpec, world: RecordWorld, number: int, other: RecordWorld) -> None:
+    """Report what a restart has violated: harm as the checkpoint's, a broken rule as what it is.
+
+    What the scenario expects comes last: only the first violation of a property is told.
+    """
+    expected = spec.scenario.violates
+    for name, _, says, _ in sorted(other.violations, key=lambda found: found[0] in expected):
         text = f"restarted from checkpoint {number}: {name}: {says}"
-        # The stop's, or that of watermarks in flight, whatever the job was started from.
-        hazard = name in ("stop_ends", "restored_watermarks_stay_true")
-        world.violate(name if hazard else "restored_checkpoint_gives_the_same_output", text)
+        # That of watermarks in flight shows whatever the job was started from.
+        is_harm = severity_of(name) is Severity.DATA and name != "restored_watermarks_stay_true"
+        differs = is_harm or name == "job_ends"  # what does not end has not the same output
+        world.violate("restored_checkpoint_gives_the_same_output" if differs else name, text)
 
 
 def _probe(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
@@ -83,7 +90,7 @@ def _probe(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
     chosen = kept[env.stream("probe").integer(0, len(kept) - 1)]
     checkpoint = world.coordinator.completed[chosen]
     external = world.external.fork(checkpoint.sink_states, checkpoint.checkpoint_id)
-    _report(world, chosen, _restart(spec, env, world, checkpoint, external))
+    _report(spec, world, chosen, _restart(spec, env, world, checkpoint, external))
 
 
 def _restart(
@@ -116,6 +123,7 @@ def _restart(
         external=external,
         may_stop=any(vertex.is_endless for vertex in world.graph.vertices),
         origin=world.origin,
+        ignore=spec.ignore,
     )
     other.observer.restarted(world.observer)
     other.parallelisms = world.parallelisms

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.job import VertexKind
+from ckptsim.sim.job.records.state import SOURCE_SPAN
+from ckptsim.sim.job.records.state.view import RecordView
 from ckptsim.sim.job.records.uncoordinated.tables import checkpoint_rows, figure_rows
-from ckptsim.sim.job.tables import job_tables
-from ckptsim.sim.rows import FigureRow
+from ckptsim.sim.job.tables import commit_rows, job_tables
+from ckptsim.sim.rows import CommitRow, FigureRow, RecordRow
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.world import RecordWorld
@@ -29,14 +33,41 @@ def fill(spec: RunSpec, world: RecordWorld) -> RunResult:
             checkpoints_completed=sum(one.stored_ns is not None for one in own.taken),
             checkpoints_failed=sum(one.status == "failed" for one in own.taken),
         )
-    result.violations = [
+    result.violations = world.violation_log.counted(
         spec.violation(name, at_ns, says) for name, at_ns, says, _ in world.violations
-    ]
+    )
+    if spec.wants_account:
+        result.account = partial(_account, spec.run_key, world)
     result.figures += [
         FigureRow(run_key=spec.run_key, figure=name, value=value, expected=None)
         for name, value in _figures(world, result).items()
     ]
     return result
+
+
+def _account(key: str, world: RecordWorld) -> tuple[list[RecordRow], list[CommitRow]]:
+    """Return what the output of each sink owes and has of each record, and its transactions."""
+    graph, due = world.graph, RecordView(world).expected()
+    names = {
+        number: f"{vertex}/{place}"
+        for vertex, numbers in graph.splits.items()
+        for place, number in enumerate(numbers)
+    }
+    rows: list[RecordRow] = []
+    for sink in (vertex.name for vertex in graph.vertices if vertex.kind is VertexKind.SINK):
+        owed, found = due[sink], world.external.committed(sink)
+        for record in sorted(owed | found):
+            split, position = divmod(record, SOURCE_SPAN)
+            row = RecordRow(
+                run_key=key,
+                source=names[split],
+                position=position,
+                due=owed[record],
+                stored=found[record],
+                sink=sink,
+            )
+            rows.append(row)
+    return rows, commit_rows(key, world.control)
 
 
 def _figures(world: RecordWorld, result: RunResult) -> dict[str, float]:

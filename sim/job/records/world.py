@@ -30,9 +30,10 @@ from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait
 from ckptsim.sim.slots import ProtocolCores
+from ckptsim.sim.violations import ViolationLog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
@@ -56,7 +57,7 @@ class RecordWorld:
     origin: the graph that the job began with, perhaps in a run that this one goes on from.
     parallelisms: those that each vertex has ever had.  changes: what the user has asked for.
     embedding: what takes the place of its own surroundings where it is part of something larger.
-    observer: makes who is told what happens.
+    observer: makes who is told what happens.  ignore: properties that are not judged.
     control: the job over all its attempts; attempt: its tasks and channels now.
     spilled: buffers sent and written over all of them; log_service: keeps them where one does.
     """
@@ -74,6 +75,7 @@ class RecordWorld:
         embedding: Embedding = ALONE,
         observer: Callable[[RecordWorld], JobObserver] = record_oracle,
         origin: Graph | None = None,
+        ignore: Collection[str] = (),
     ) -> None:
         self.env = env
         self.job = job
@@ -85,6 +87,7 @@ class RecordWorld:
         self.embedding = embedding
         self.cores = cores
         self.violations: list[Violation] = []
+        self.violation_log = ViolationLog(ignore)
         self.spilled = SpillCounts()
         self.log_service = LogService()
         self.closed_ns: dict[int, int] = {}
@@ -316,8 +319,9 @@ class RecordWorld:
         if self.embedding.owner is not None:
             self.embedding.owner.violate(name, says)
             return
-        self.violations.append((name, self.env.now, says, checkpoint))
-        self.env.trace.record("violated", self.entity, name, says)
+        if self.violation_log.is_first(name):
+            self.violations.append((name, self.env.now, says, checkpoint))
+            self.env.trace.record("violated", self.entity, name, says)
 
     def has_backlog(self) -> bool:
         """Say whether records are in flight."""

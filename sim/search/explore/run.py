@@ -15,8 +15,10 @@ from ckptsim.scenarios.catalogue import all_names, all_scenarios
 from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
 from ckptsim.scenarios.generators.around import around
 from ckptsim.scenarios.generators.choices import lowest
+from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
+from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.explore.branches import Branches
 from ckptsim.sim.search.explore.coverage import features
@@ -76,14 +78,16 @@ class Explored:
 class Explorer:
     """What is explored: the random scenarios of a link, run with these cores.
 
-    cores, mutant, like_ours: as of `Subject`; a run in a world without their slots has ours.
-    scenario: around which one scenarios are drawn, instead of any.
+    cores, mutant, ignore, properties, like_ours: as of `Subject`; a run in a world without their
+    slots has ours.  scenario: around which one scenarios are drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
 
     link: str
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
+    ignore: Sequence[str] = ()
+    properties: Sequence[Function | str] = ()
     scenario: Scenario | None = None
     like_ours: bool = False
 
@@ -126,6 +130,8 @@ class Explorer:
             scenario=scenario,
             cores={slot: core for slot, core in self.cores.items() if slot in there},
             mutant=None if missing else self.mutant,
+            ignore=self.ignore,
+            properties=self.properties,
             differential=True,
             like_ours=self.like_ours,
         )
@@ -144,8 +150,9 @@ class Explorer:
         reached: list[str] = []
         found = _trial(subject, seed, ties, reached, branches)
         of_library = subject.scenario.name in all_names()
-        if self.scenario is None and not of_library and self.link in COMPLETE:
-            found = _completed(found, either_way=_ends_either_way(subject.scenario))
+        completes = self.link in COMPLETE and not {SURVIVES, *ENDS}.intersection(self.ignore)
+        if self.scenario is None and not of_library and completes:
+            found = _completed(found, either_way=_ends_either_way(subject, found))
         violates = subject.scenario.violates
         if found.violations and self.scenario is not None and self.scenario.violates:
             violates = (*violates, *_of_the_design(found, subject))
@@ -259,9 +266,14 @@ def _trial(
     )
 
 
-def _ends_either_way(scenario: Scenario) -> bool:
-    """Say whether a sync may also be given up, for which its platform is looked at."""
-    return isinstance(scenario.model, SyncModel) and scenario.model.outcome is Outcome.ANY
+def _ends_either_way(subject: Subject, found: Trial) -> bool:
+    """Say whether a sync may also be given up, for which its platform is looked at.
+
+    So it may where a core that need not send what is ready has kept the memory of states.
+    """
+    model = subject.scenario.model
+    held_back = "every_state_is_released" in subject.ignore and found.goals.get("silence")
+    return isinstance(model, SyncModel) and (model.outcome is Outcome.ANY or bool(held_back))
 
 
 def _completed(found: Trial, *, either_way: bool) -> Trial:

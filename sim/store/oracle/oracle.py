@@ -18,6 +18,7 @@ from ckptsim.sim.store.oracle.probe import probe
 from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.store.oracle.versions import VersionOracle
 from ckptsim.sim.story import instant
+from ckptsim.sim.violations import ViolationLog
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Slot, Step
@@ -39,7 +40,7 @@ class StoreProperties:
         self.violations: list[ViolationRow] = []
         self.commit_failed = False
         self._world = world
-        self._seen: dict[str, None] = {}
+        self.violation_log = ViolationLog(world.spec.ignore)
         self._reports: dict[tuple[TopicPartition, int], int] = {}
         self._positions_at_freeze: dict[TopicPartition, dict[TopicPartition, int]] = {}
         self._foreign: dict[TopicPartition, bool] = {}  # its checkpoint is another party's
@@ -51,12 +52,11 @@ class StoreProperties:
         self.versions = VersionOracle(world, self.violate)
 
     def violate(self, name: str, says: str, key: TopicPartition | None = None) -> None:
-        """Note that a property does not hold, unless it is known not to."""
+        """Note that a property does not hold; the first violation of each is told."""
         if name not in PROPERTIES:
             raise KeyError(name)
-        if name in self._seen:
+        if not self.violation_log.is_first(name):
             return
-        self._seen[name] = None
         world = self._world
         story = [] if key is None else _story(world, key)
         scope = None if key is None else str(key)

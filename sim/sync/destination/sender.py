@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import SendFailed, SendState, StateSent, scope_text
@@ -63,18 +64,21 @@ class Sender:
         self._failed_in_a_row = 0
         scope, index = scope_text(effect.scope), effect.key.index
         attempt.env.trace.record("sent", self._host, scope, index)
-        state = attempt.world.properties.on_sent(attempt, effect)
-        self._free(state)
+        properties = attempt.world.properties
+        state = properties.find(attempt, effect)
+        stands_for = [] if state is None else properties.skipped(attempt, state)
+        self._free([*stands_for, properties.on_sent(attempt, effect)])
         attempt.point(Point.AFTER_ACKNOWLEDGE)
         attempt.env.trace.record("released", self._host, scope, index)
         self._destination.deliver(StateSent(scope=effect.scope, index=effect.key.index))
         attempt.world.properties.on_flushed(attempt)
 
-    def _free(self, state: SourceState | None) -> None:
-        """Free a state's memory after its first send, whether that returned or failed."""
-        if state is not None and state.reserved:
-            state.reserved = False
-            self._destination.memory.free(state.size_bytes)
+    def _free(self, states: Iterable[SourceState | None]) -> None:
+        """Free memory of states after their first send, whether that returned or failed."""
+        for state in states:
+            if state is not None and state.reserved:
+                state.reserved = False
+                self._destination.memory.free(state.size_bytes)
 
     def _failed(self, effect: SendState) -> None:
         attempt = self._attempt
@@ -84,7 +88,7 @@ class Sender:
         attempt.env.trace.record("send_failed", self._host, scope, index)
         attempt.env.goals.reach("send_failed")
         properties = attempt.world.properties
-        self._free(properties.find(attempt, effect))
+        self._free([properties.find(attempt, effect)])
         before = properties.before_failed_send(attempt, effect)
         self._destination.deliver(SendFailed(scope=effect.scope, index=effect.key.index))
         properties.on_send_failed(attempt, effect, before)

@@ -191,6 +191,8 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says, None)
         elif memory.waiting:
             self._violate("flood_does_not_block_data", sentence, None)
+            # What comes of it, a sync that does not complete, is said by that already.
+            self._world.faults.note_strike()
         # A stall explains also when it is over: what it has held up may still be on its way to be
         # read.  It explains no end of an attempt: by then all sockets have been read to theirs.
         elif not (attempt.stalled_since_sign or self._is_explained(attempt)):

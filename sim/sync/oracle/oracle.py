@@ -1,12 +1,13 @@
 """The properties of the ordering protocol, checked against the ground truth as things happen.
 
 The world calls a hook at every relevant event.  A hook compares what the core does with the account
-of every record (`sim/sync/truth`), never with the core's own counters.  The first violation ends
-the run: what follows a broken promise means nothing.
+of every record (`sim/sync/truth`), never with the core's own counters.  A run goes on after a
+violation, so that it shows what a broken rule loses in the end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
@@ -17,6 +18,7 @@ from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
 from ckptsim.sim.sync.oracle.replay import ReplayChecks
 from ckptsim.sim.sync.oracle.story import state_story
+from ckptsim.sim.violations import ViolationLog
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import ViolationRow
@@ -24,12 +26,21 @@ if TYPE_CHECKING:
     from ckptsim.sim.sync.oracle.truth import SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
+# Assumption: a core that has violated so much repeats itself without an end.
+VIOLATIONS_MAX = 10_000
+
 
 class OrderingProperties:
-    """All properties of one run; `violations` has the first that did not hold."""
+    """All properties of one run; `violations` has the first violation of each.
+
+    names: of the properties that there are.
+    """
+
+    names: Collection[str] = PROPERTIES
 
     def __init__(self, world: SyncWorld) -> None:
         self.violations: list[ViolationRow] = []
+        self.violation_log = ViolationLog(world.spec.ignore)
         self._world = world
         self._env = world.env
         self._truth = world.truth
@@ -42,16 +53,11 @@ class OrderingProperties:
         self._requested_during_send = False
         self._failed_sends = 0  # in a row
 
-    @property
-    def violated(self) -> bool:
-        """Whether a property did not hold."""
-        return bool(self.violations)
-
     def violate(self, name: str, says: str, state: SourceState | None = None) -> None:
-        """Note a violation with the story of a state, and end the run by failing its attempt."""
-        if name not in PROPERTIES:
+        """Note that a property does not hold, the first time with the story of a state."""
+        if name not in self.names:
             raise KeyError(name)
-        if not self.violations:
+        if self.violation_log.is_first(name):
             story = state_story(self._truth, state) if state is not None else []
             row = self._world.spec.violation(
                 name,
@@ -63,8 +69,17 @@ class OrderingProperties:
             )
             self.violations.append(row)
             self._env.trace.record("violated", self._world.entity, name, says)
-        if self._world.attempt is not None:
-            self._world.attempt.fail(f"violated: {name}")
+        elif self.violation_log.total >= VIOLATIONS_MAX:
+            self._world.stop(f"violated: {name}")
+
+    @property
+    def may_hold_back(self) -> bool:
+        """Whether it is declined that what is ready is sent: other rules say the same again."""
+        return "every_state_is_released" in self.violation_log.ignored
+
+    def skipped(self, attempt: Attempt, state: SourceState) -> list[SourceState]:
+        """Return the states that one that is sent stands for as well."""
+        return self._releases.skipped(attempt, state)
 
     def on_attempt_started(self, attempt: Attempt) -> None:
         """Check what an attempt resumes from."""
@@ -123,13 +138,19 @@ class OrderingProperties:
         if state is not None and state.reserved:
             says = f"state {scope_text(effect.scope)}/{effect.key.index} holds memory behind a send"
             self.violate("run_ends_with_a_reason", says, state)
-        if after != before:
+        if after != before and not self._is_superseded(before, after):
             self.violate(
                 "failed_send_changes_nothing",
                 f"a failed send of {scope_text(effect.scope)}/{effect.key.index} changed (unsent, "
                 f"lowest unsent index) from {before} to {after}",
                 state,
             )
+
+    def _is_superseded(self, before: tuple[int, int | None], after: tuple[int, int | None]) -> bool:
+        """Say whether a later state may have taken the place of the one that was not sent."""
+        if "releases_without_gaps" not in self.violation_log.ignored:
+            return False
+        return 0 < after[0] < before[0] and (after[1] or 0) >= (before[1] or 0)
 
     def on_sends_given_up(self, attempt: Attempt) -> None:
         """Check that so many sends in a row have failed as an attempt may have."""
@@ -151,7 +172,7 @@ class OrderingProperties:
 
     def on_flushed(self, attempt: Attempt) -> None:
         """Check, when no send is under way, that nothing was left that was ready when asked."""
-        if attempt.over or attempt.destination.sender.busy:
+        if attempt.over or attempt.destination.sender.busy or self.may_hold_back:
             return
         state = self._releases.left_behind(attempt, self._requested_step)
         during, self._requested_during_send = self._requested_during_send, False
@@ -172,12 +193,17 @@ class OrderingProperties:
     def on_complete(self, attempt: Attempt) -> None:
         """Check the success of an attempt."""
         self._ends.on_complete(attempt)
-        self.replays.on_rest(attempt)
+        self._on_rest(attempt)
 
     def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
         """Check the verdict of a failed attempt."""
         self._ends.on_fail(attempt, effect)
         if effect.kind is Refusal.UNFLUSHED_STATES:
+            self._on_rest(attempt)
+
+    def _on_rest(self, attempt: Attempt) -> None:
+        """Compare with other interleavings, unless the core may release later in any of them."""
+        if not self.may_hold_back:
             self.replays.on_rest(attempt)
 
     def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
@@ -189,10 +215,16 @@ class OrderingProperties:
         self._ends.on_judged(wait_ns)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
-        """Check, when nothing has moved for long, what it was."""
+        """Check, when nothing has moved for long, what it was.
+
+        A core that may hold states back may keep the memory that others wait for.
+        """
+        if self.may_hold_back and attempt.destination.memory.waiting:
+            self._env.goals.reach("silence")
+            self._world.faults.note_strike()
+            return
         self._ends.on_silence(attempt, sentence)
 
     def on_run_ended(self) -> None:
         """Check the whole run."""
-        if not self.violated:
-            self._ends.on_run_ended()
+        self._ends.on_run_ended()

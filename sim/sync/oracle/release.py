@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import SendState, StateKind, scope_text
@@ -40,6 +40,11 @@ class ReleaseChecks:
         states = attempt.truth.states.get(scope_text(effect.scope), [])
         index = effect.key.index
         return states[index - 1] if 1 <= index <= len(states) else None
+
+    def skipped(self, attempt: Attempt, state: SourceState) -> list[SourceState]:
+        """Return the states between the last one that was returned and one that is sent."""
+        states = attempt.truth.states.get(state.scope, [])
+        return states[attempt.truth.released.get(state.scope, 0) : state.index - 1]
 
     # Arrival ----------------------------------------------------------------------------------
 
@@ -85,7 +90,8 @@ class ReleaseChecks:
         self._check_order(attempt, state, name)
         self._check_content(effect, state, name)
         self._check_claims(attempt, state, name)
-        self._check_counts(effect, state, name)
+        skipped = [one for before in self.skipped(attempt, state) for one in before.accounts]
+        self._check_counts(effect, state, skipped, name)
         if state.tries:
             self._goals.reach("retry_after_failed_send")
         elif self._was_blocked(attempt, state):
@@ -138,11 +144,14 @@ class ReleaseChecks:
                 state,
             )
 
-    def _check_counts(self, effect: SendState, state: SourceState, name: str) -> None:
+    def _check_counts(
+        self, effect: SendState, state: SourceState, skipped: Sequence[Account], name: str
+    ) -> None:
+        """Check counts and running totals; skipped: of states that this one stands for, too."""
         accounts = state.accounts
         records = sum(account.settled[0] for account in accounts)
         rejected = sum(account.settled[1] for account in accounts)
-        totals = self._next_totals = self._with(accounts)
+        totals = self._next_totals = self._with([*skipped, *accounts])
         state.settled = (records, rejected)
         streams = totals if state.stream is None else (state.stream,)
         whole = tuple(sum(totals[s][part] for s in streams) for part in range(3))
@@ -170,7 +179,7 @@ class ReleaseChecks:
                 state,
             )
 
-    def _with(self, accounts: tuple[Account, ...]) -> dict[int, tuple[int, int, int]]:
+    def _with(self, accounts: Iterable[Account]) -> dict[int, tuple[int, int, int]]:
         """Return the running totals per stream as they are with these accounts."""
         totals = dict(self._totals)
         for account in accounts:

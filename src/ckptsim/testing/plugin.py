@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ckptsim.testing.survival import Survived
 
 _MARKER = (
-    "ckptsim(link, slot=None, runs=200, seed=0, like_ours=False): what the fixture `survives` "
-    "puts a core under; as the arguments of ckptsim.testing.assert_survives"
+    "ckptsim(link, slot=None, ignore=(), properties=(), runs=200, seed=0, like_ours=False): what "
+    "the fixture `survives` puts a core under; as the arguments of ckptsim.testing.assert_survives"
 )
 
 

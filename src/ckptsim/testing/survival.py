@@ -10,10 +10,11 @@ from typing import Any
 from ckptsim.scenarios import LINKS, Scenario, UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
+from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject, check, shrink
 from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore, fewer
-from ckptsim.sim.search.folder import keep
+from ckptsim.sim.search.folder import keep, slug
 from ckptsim.sim.search.trial import Trial, replay_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import expected_slots, resolve
@@ -52,6 +53,8 @@ def assert_survives(
     link: str | Scenario,
     *,
     slot: str | None = None,
+    ignore: Sequence[str] = (),
+    properties: Sequence[Function | str] = (),
     runs: int = RUNS,
     seed: int = 0,
     out: Path | str = OUT,
@@ -63,7 +66,8 @@ def assert_survives(
     failure has a command that replays it; a factory is named by where it is defined.
     link: a link whose scenarios are drawn (`ordering`, ...), or one scenario: its name, a TOML file
     or a `Scenario`; then seeds and tie orders alone are drawn.
-    slot: which slot the core takes; not needed where the link has one.
+    slot: which slot the core takes; not needed where the link has one.  ignore: properties that it
+    does not promise; properties: invariants of yours; both as of `ckptsim.run`.
     seed: of all that is drawn; the same seed and runs do the same.  out: the folder in which one is
     made that repeats a failure, as `hunt` writes it.
     like_ours: the first difference from our own core is a violation, too.
@@ -74,6 +78,7 @@ def assert_survives(
         scenario = link if isinstance(link, Scenario) else by_name(link)
         source = None if scenario is link else str(link)
         subject = _subject(core, scenario, slot, source, like_ours=like_ours)
+        subject = replace(subject, ignore=tuple(ignore), properties=tuple(properties))
         return _checked(subject, runs, seed, Path(out))
     if link not in GENERATORS:
         raise UserError(
@@ -83,7 +88,13 @@ def assert_survives(
     worlds = Explorer(link=link).worlds
     cores = {_slot(worlds, slot): core}
     resolve(*worlds, cores=cores)
-    explorer = Explorer(link=link, cores=cores, like_ours=like_ours)
+    explorer = Explorer(
+        link=link,
+        cores=cores,
+        like_ours=like_ours,
+        ignore=tuple(ignore),
+        properties=tuple(properties),
+    )
     return _explored(explorer, runs, seed, Path(out))
 
 
@@ -135,7 +146,7 @@ def _smallest(
     """Shrink, write what is left, and return the error that tells of it."""
     smallest = shrink(subject, found, property_name=name, trials_max=trials)
     scenario = smallest.scenario
-    folder = out / f"{scenario.name}-{name}"
+    folder = out / f"{scenario.name}-{slug(name)}"
     subject = replace(subject, scenario=scenario, source=str(folder), parameters="{}")
     seed, ties = smallest.trial.seed, smallest.trial.ties
     try:
@@ -149,7 +160,9 @@ def _smallest(
 def _text(subject: Subject, row: ViolationRow) -> str:
     cores = ", ".join(f"{slot}={name}" for slot, name in subject.names.items())
     story = "\n".join(f"  {line}" for line in row.story.splitlines())
-    return f"core {cores} broke {row.property}: {row.says}\n{story}\nreplay: {row.replay}"
+    declined = f"\nnot judged: {', '.join(subject.ignore)}" if subject.ignore else ""
+    says = f"core {cores} broke {row.property}: {row.says}"
+    return f"{says}\n{story}\nreplay: {row.replay}{declined}"
 
 
 def _reached(goals: dict[str, int]) -> tuple[str, ...]:
