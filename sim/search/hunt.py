@@ -103,9 +103,7 @@ def _as_found(here: Subject, found: Trial) -> Shrunk:
     return Shrunk(scenario=here.scenario, trial=found, trials=0, steps=0)
 
 
-def _wanted(
-    here: Subject, found: Trial, scenario: Scenario, names: Collection[str]
-) -> str | None:
+def _wanted(here: Subject, found: Trial, scenario: Scenario, names: Collection[str]) -> str | None:
     """Return the worst property that a run violates and that is looked for."""
     broken = [row.property for row in found.violations]
     if names:

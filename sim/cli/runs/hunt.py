@@ -166,8 +166,12 @@ def _nothing(subject: Subject, runs: int, draw: FaultDraw, *, as_json: bool) -> 
     cores = "".join(f" with {name}" for _, name in ran_with(subject.names, subject.mutant))
     not_judged = f", {', '.join(subject.ignore)} not judged" if subject.ignore else ""
     found = f"no violation in {runs} runs of {subject.scenario.name}{cores}{not_judged}"
-    return "\
-".join([found, table(draw.tally.rows())]) if draw.most else found
+    return (
+        "\
+".join([found, table(draw.tally.rows())])
+        if draw.most
+        else found
+    )
 
 
 def _drawn(draw: FaultDraw) -> dict[str, Any]:
@@ -196,9 +200,7 @@ def _others(find: Find) -> list[str]:
     return [row.property for row in find.found.violations if row.property != find.property]
 
 
-def _text(
-    find: Find, subject: Subject, row: ViolationRow, path: Path, draw: FaultDraw
-) -> str:
+def _text(find: Find, subject: Subject, row: ViolationRow, path: Path, draw: FaultDraw) -> str:
     before, after = len(find.scenario.faults), len(find.shrunk.scenario.faults)
     shrunk = f"{find.shrunk.steps} steps, {find.shrunk.trials} runs; faults {before} -> {after}"
     how = find.shrunk.trial

@@ -76,7 +76,7 @@ def _of_job(model: job.Job, checkpoints: int) -> Parts:
                 return rescaled
             case "resubmit", "vertex":
                 return ("",) * len(rescaled) + rescaled or ("",)
-            case ("lose_trigger" | "delay_trigger" | "refuse_trigger"), "vertex":
+            case (("lose_trigger" | "delay_trigger" | "refuse_trigger"), "vertex"):
                 return sources
             case _, "parallelism":
                 return range(1, most + 1)
@@ -98,7 +98,9 @@ def _left_out_of_job(model: job.Job) -> dict[str, str]:
         return {kind: _ALONE for kind in kinds if kind not in _OF_ANY_TASK}
     if not checkpointing.enabled:
         none = "needs checkpoints (job.checkpointing.enabled)"
-        of_checkpoints = [k for k, table in kinds.items() if issubclass(table, job_faults.AtCheckpoint)]
+        of_checkpoints = [
+            k for k, table in kinds.items() if issubclass(table, job_faults.AtCheckpoint)
+        ]
         return dict.fromkeys([*of_checkpoints, "request_checkpoint", "resubmit"], none)
     if not checkpointing.unaligned and not model.channel_state.is_logged:
         return {"fail_channel_state": "needs checkpoints with in-flight data (unaligned)"}
@@ -125,7 +127,10 @@ def _of_sync(model: SyncModel) -> Parts:
     left_out = {}
     if model.sockets.count > 1:
         left_out["repeat_index"] = "on several sockets nothing says which of two states is first"
-    return Parts(options=_feeds(model.state_kind, model.streams, model.source, model.sockets.count), left_out=left_out)
+    return Parts(
+        options=_feeds(model.state_kind, model.streams, model.source, model.sockets.count),
+        left_out=left_out,
+    )
 
 
 def _feeds(
