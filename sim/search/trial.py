@@ -46,7 +46,6 @@ class Subject:
         return {slot: name_of(core) for slot, core in sorted(self.cores.items())}
 
     @property
-    @property
     def options(self) -> tuple[str, ...]:
         """Return the options with which a command line looks at the runs in the same way."""
         return ("--like-ours",) if self.like_ours else ()

@@ -18,7 +18,7 @@ from ckptsim.sim.rules.table import WALKS, walks_each
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import OURS, SLOTS, Factory, ProtocolCores
 from ckptsim.sim.slots.process.doors import DOORS
-from ckptsim.sim.story import milliseconds
+from ckptsim.sim.story import instant
 
 DOES_AS_OURS = "a_core_does_as_ours"
 
@@ -88,7 +88,7 @@ class LikeOurs:
     def hints(self, until_ns: int) -> list[str]:
         """Return a line for each slot with a difference up to an instant."""
         return [
-            f"first difference from ours, at {milliseconds(at_ns)}: {one.says}"
+            f"first difference from ours, at {instant(at_ns)}: {one.says}"
             for at_ns, one in self._firsts()
             if at_ns <= until_ns
         ]

@@ -8,10 +8,9 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from ckptsim.scenarios.dialect import SIZE_UNITS
+from ckptsim.scenarios.dialect import SIZE_UNITS, duration_text
 from ckptsim.scenarios.dialect.units import write
 from ckptsim.sim.rules.answers import Answer, Refused
-from ckptsim.sim.story import milliseconds
 
 _WORD = re.compile(r"[A-Z][a-z]*")
 # Effects with such a last word state a fact; the others are commands.
@@ -84,7 +83,7 @@ def _field(name: str, value: object) -> str | None:
     if value is True:
         return ""
     if isinstance(value, int) and name.endswith("_ns"):
-        return _time(value)
+        return duration_text(value)
     if isinstance(value, int) and name.endswith("bytes"):
         return write(value, SIZE_UNITS)
     return value_words(value) or None
@@ -109,8 +108,3 @@ def value_words(value: object) -> str:
         name = " ".join(_words(value))
         return f"{name} {value_words(first)}" if isinstance(first, int | str) else name
     return ""
-
-
-def _time(value_ns: int) -> str:
-    number = milliseconds(value_ns).removesuffix(" ms")
-    return f"{number.rstrip('0').rstrip('.')} ms"
