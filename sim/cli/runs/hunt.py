@@ -166,12 +166,7 @@ def _nothing(subject: Subject, runs: int, draw: FaultDraw, *, as_json: bool) -> 
     cores = "".join(f" with {name}" for _, name in ran_with(subject.names, subject.mutant))
     not_judged = f", {', '.join(subject.ignore)} not judged" if subject.ignore else ""
     found = f"no violation in {runs} runs of {subject.scenario.name}{cores}{not_judged}"
-    return (
-        "\
-".join([found, table(draw.tally.rows())])
-        if draw.most
-        else found
-    )
+    return "\n".join([found, table(draw.tally.rows())]) if draw.most else found
 
 
 def _drawn(draw: FaultDraw) -> dict[str, Any]:

@@ -154,9 +154,7 @@ def _text(subject: Subject, result: RunResult) -> str:
         wrap=("reached", "not reached"),
     )
     told = [recoveries_text(result.recoveries)] if result.recoveries else []
-    return "\
-\
-".join([lines, *told, *violation_texts(result.violations)])
+    return "\n\n".join([lines, *told, *violation_texts(result.violations)])
 
 
 def _figure(row: FigureRow) -> str:
