@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.hazards import hazards
-from ckptsim.sim.search.faults import FaultDraw
+from ckptsim.sim.search.faults import FaultDraw, without_hazards
 from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
@@ -44,7 +43,8 @@ def hunt(
 ) -> Find | None:
     """Return the first violation that the scenario does not expect, shrunk, or None.
 
-    faults: add up to that many random faults per seed, or those of a draw; property_name: look for that one only, be it
+    faults: add up to that many random faults per seed, or those of a draw; what is a hazard of
+    released systems under them is passed over.  property_name: look for that one only, be it
     expected or not.  searched, shrunk: called with the number of runs after each of either phase.
     Raises HuntStopped when it is interrupted.
     """
@@ -57,7 +57,9 @@ def hunt(
             runs = number + 1
             if searched is not None:
                 searched(runs)
-            name = _wanted(here, found, subject.scenario, property_name)
+            if here.scenario is not subject.scenario and property_name is None:
+                found = without_hazards(here, found)
+            name = _wanted(found, subject.scenario, property_name)
             if name is not None:
                 return _shrunk(here, found, name, runs=runs, progress=shrunk)
     except HuntStopped:
@@ -85,16 +87,10 @@ def _shrunk(
         raise HuntStopped(runs, find(stop.shrunk)) from stop
 
 
-def _wanted(here: Subject, found: Trial, scenario: Scenario, wanted: str | None) -> str | None:
-    """Return the property that is looked for, of those that a run breaks."""
-    broken = [row.property for row in found.violations]
-    if wanted is not None:
-        return wanted if wanted in broken else None
-    fresh = [name for name in broken if name not in scenario.violates]
-    known = hazards(here.scenario) if here.scenario is not scenario else ()
-    if any(name in known for name in fresh):
-        # Drawn faults may lead into a hazard of a released system: our own cores break it, too.
-        ours = trial(replace(here, cores={}, mutant=None), found.seed, found.ties)
-        excused = [row.property for row in ours.violations if row.property in known]
-        fresh = [name for name in fresh if name not in excused]
-    return fresh[0] if fresh else None
+def _wanted(found: Trial, scenario: Scenario, property_name: str | None) -> str | None:
+    for row in found.violations:
+        if property_name is None and row.property not in scenario.violates:
+            return row.property
+        if row.property == property_name:
+            return row.property
+    return None

@@ -163,9 +163,7 @@ def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> di
     }
 
 
-def _text(
-    find: Find, subject: Subject, row: ViolationRow, path: Path, draw: FaultDraw
-) -> str:
+def _text(find: Find, subject: Subject, row: ViolationRow, path: Path, draw: FaultDraw) -> str:
     before, after = len(find.scenario.faults), len(find.shrunk.scenario.faults)
     shrunk = f"{find.shrunk.steps} steps, {find.shrunk.trials} runs; faults {before} -> {after}"
     how = find.shrunk.trial
