@@ -75,7 +75,6 @@ _ALL: tuple[Link, ...] = (
         faults=COMPOSED_FAULTS,
         goals=composed_names.GOALS,
         properties=composed_names.PROPERTIES,
-        hostile=("lose_store", "foreign_commit"),
         costs="pipeline.store.costs",
         defaults=defaults.COMPOSED,
         renamed=renamed,

@@ -22,8 +22,6 @@ class Link:
         `checkpointing.interval_ns`; the others are those of the dataclasses.
     renamed: what is written in the place of an old key, by its path.
     costs: path of the parameters that are costs of a store's steps, None where there is no store.
-    hostile: kinds of faults that no design outlives, such as a disk that is gone; a scenario may
-        have them, a search does not add them at random.
     """
 
     name: str
@@ -33,7 +31,6 @@ class Link:
     faults: Mapping[str, type] = field(default_factory=dict)
     goals: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
-    hostile: tuple[str, ...] = ()
     costs: str | None = None
     defaults: Mapping[str, object] = field(default_factory=dict)
     renamed: Callable[[str], str | None] = nothing_renamed

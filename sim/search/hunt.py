@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.hazards import hazards
-from ckptsim.sim.search.faults import FaultDraw
+from ckptsim.sim.search.faults import FaultDraw, without_hazards
 from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
@@ -50,9 +49,10 @@ def hunt(
 ) -> Find | None:
     """Return the worst violation of the first run with one that is not expected, shrunk, or None.
 
-    faults: add up to that many random faults per seed, or those of a draw; property_names: look for
-    those only, be they expected or not.  seconds_max: for shrinking.  searched, shrunk: called with
-    the number of runs after each of either phase; broken: with the find, before it is shrunk.
+    faults: add up to that many random faults per seed, or those of a draw; what is a hazard of
+    released systems under them is passed over.  property_names: look for those only, be they
+    expected or not.  seconds_max: for shrinking.  searched, shrunk: called with the number of runs
+    after each of either phase; broken: with the find, before it is shrunk.
     Raises HuntStopped when it is interrupted.
     """
     runs = 0
@@ -64,7 +64,9 @@ def hunt(
             runs = number + 1
             if searched is not None:
                 searched(runs)
-            name = _wanted(here, found, subject.scenario, property_names)
+            if here.scenario is not subject.scenario and not property_names:
+                found = without_hazards(here, found)
+            name = _wanted(found, subject.scenario, property_names)
             if name is not None:
                 if broken is not None:
                     broken(_find(here, found, name, runs, _as_found(here, found)))
@@ -103,16 +105,9 @@ def _as_found(here: Subject, found: Trial) -> Shrunk:
     return Shrunk(scenario=here.scenario, trial=found, trials=0, steps=0)
 
 
-def _wanted(here: Subject, found: Trial, scenario: Scenario, names: Collection[str]) -> str | None:
+def _wanted(found: Trial, scenario: Scenario, names: Collection[str]) -> str | None:
     """Return the worst property that a run violates and that is looked for."""
-    broken = [row.property for row in found.violations]
-    if names:
-        return next((name for name in broken if name in names), None)
-    fresh = [name for name in broken if name not in scenario.violates]
-    known = hazards(here.scenario) if here.scenario is not scenario else ()
-    if any(name in known for name in fresh):
-        # Drawn faults may lead into a hazard of a released system: our own cores break it, too.
-        ours = trial(replace(here, cores={}, mutant=None), found.seed, found.ties)
-        excused = [row.property for row in ours.violations if row.property in known]
-        fresh = [name for name in fresh if name not in excused]
-    return fresh[0] if fresh else None
+    for row in found.violations:
+        if row.property in names if names else row.property not in scenario.violates:
+            return row.property
+    return None

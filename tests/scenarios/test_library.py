@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim.scenarios import Scenario, ScenarioError, scenario_key
+from ckptsim.scenarios import LINKS, Scenario, ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
 from ckptsim.scenarios.dialect import Many, Nested, OneOf, schema
 from ckptsim.scenarios.files import entries
@@ -32,6 +32,13 @@ def test_a_name_means_one_thing() -> None:
 def test_every_link_has_scenarios(link: Link) -> None:
     """Each link of the registry can be tried at once: the library has scenarios of it."""
     assert any(scenario.link == link.name for scenario in all_scenarios())
+
+
+def test_every_kind_of_fault_has_a_scenario(link: Link) -> None:
+    """Some scenario of a link, or of one with the same faults, shows each kind of fault."""
+    alike = [one.name for one in LINKS.values() if one.faults is link.faults]
+    shown = {type(one) for each in all_scenarios() if each.link in alike for one in each.faults}
+    assert [kind for kind, table in link.faults.items() if table not in shown] == []
 
 
 def test_no_two_scenarios_are_the_same() -> None:

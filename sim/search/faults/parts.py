@@ -13,7 +13,7 @@ from ckptsim.scenarios.composed import Placement as PipelinePlacement
 from ckptsim.scenarios.generators.checkpoint_store import losses, may_switch
 from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.scenarios.store import StoreModel, StorePlacement
-from ckptsim.scenarios.sync import SourceTable, StateKind, StreamTable, SyncModel
+from ckptsim.scenarios.sync import Medium, SourceTable, StateKind, StreamTable, SyncModel
 
 Options = Callable[[str, str, Mapping[str, Any]], Sequence[Any] | None]
 
@@ -98,9 +98,8 @@ def _left_out_of_job(model: job.Job) -> dict[str, str]:
         return {kind: _ALONE for kind in kinds if kind not in _OF_ANY_TASK}
     if not checkpointing.enabled:
         none = "needs checkpoints (job.checkpointing.enabled)"
-        of_checkpoints = [
-            k for k, table in kinds.items() if issubclass(table, job_faults.AtCheckpoint)
-        ]
+        at_checkpoints = job_faults.AtCheckpoint
+        of_checkpoints = [k for k, table in kinds.items() if issubclass(table, at_checkpoints)]
         return dict.fromkeys([*of_checkpoints, "request_checkpoint", "resubmit"], none)
     if not checkpointing.unaligned and not model.channel_state.is_logged:
         return {"fail_channel_state": "needs checkpoints with in-flight data (unaligned)"}
@@ -125,12 +124,10 @@ def _tasks(parallelism: Mapping[str, int], checkpoints: int) -> Options:
 
 def _of_sync(model: SyncModel) -> Parts:
     left_out = {}
-    if model.sockets.count > 1:
+    if model.medium is Medium.SOCKET and model.sockets.count > 1:
         left_out["repeat_index"] = "on several sockets nothing says which of two states is first"
-    return Parts(
-        options=_feeds(model.state_kind, model.streams, model.source, model.sockets.count),
-        left_out=left_out,
-    )
+    options = _feeds(model.state_kind, model.streams, model.source, model.sockets.count)
+    return Parts(options=options, left_out=left_out)
 
 
 def _feeds(
