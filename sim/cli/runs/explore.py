@@ -20,6 +20,7 @@ from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import spark_settings
+from ckptsim.sim.cli.places import default_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.runs.check_many import ALL
 from ckptsim.sim.cli.runs.explored import (
@@ -262,7 +263,7 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials
-    folder = OUT / f"{explorer.name}-{name}"
+    folder = default_folder(OUT / f"{explorer.name}-{name}")
     if name in _OUTSIDE_OF_WORLDS:
         subject = _written(subject, name, folder / SCENARIO)
         row = next(row for row in found.violations if row.property == name)
