@@ -15,7 +15,7 @@ from typing import Any
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import to_toml, written_whole
+from ckptsim.scenarios.files import alone_in, to_toml, written_whole
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
@@ -61,6 +61,9 @@ def run_explore(arguments: argparse.Namespace) -> int:
     links: list[OfLink] = []
     documents: list[dict[str, Any]] = []
     with ExitStack() as stack:
+        if arguments.corpus is not None:
+            busy = "another process explores here; wait for it, or choose another --corpus"
+            stack.enter_context(alone_in(arguments.corpus, busy=busy))
         workers = _workers(arguments, stack)
         for explorer, kept in zip(chosen, every, strict=True):
             one = _explored(arguments, explorer, kept, workers, share=len(chosen))
