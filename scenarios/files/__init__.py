@@ -14,10 +14,11 @@ from ckptsim.scenarios.files.document import (
 )
 from ckptsim.scenarios.files.load import load, loads, parse, read_text
 from ckptsim.scenarios.files.toml import Place, to_toml, write
-from ckptsim.scenarios.files.whole import real_folder, written_whole
+from ckptsim.scenarios.files.whole import alone_in, real_folder, written_whole
 
 __all__ = [
     "Place",
+    "alone_in",
     "canonical",
     "canonical_json",
     "cost_parameters",

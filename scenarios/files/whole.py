@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ckptsim.scenarios.errors import UserError
@@ -39,3 +42,23 @@ def real_folder(folder: Path) -> Path:
         raise UserError(f"{folder}: found a link, expected a folder; nothing was changed there")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@contextmanager
+def alone_in(folder: Path, *, busy: str | None = None) -> Iterator[None]:
+    """Be the only process that writes into a folder, which is made if it is not there.
+
+    busy: what to say where another one does; None waits for it.  The lock is the system's and ends
+    with its process.  Raises UserError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX if busy is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(held)
+        raise UserError(f"{folder}: {busy}") from error
+    try:
+        yield
+    finally:
+        os.close(held)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 _NAME_BYTES_MAX = 255  # Source: Linux, NAME_MAX; the same on the usual file systems elsewhere
@@ -23,6 +26,24 @@ def output_file(text: str) -> Path:
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"found {text!r}, a folder, expected a file")
     return path
+
+
+def default_folder(path: Path) -> Path:
+    """Return a folder that no argument names, or a private one where it cannot be written.
+
+    What was found is not lost in a read-only working folder; a line says where it is.
+    """
+    try:
+        return _writable(str(path))
+    except argparse.ArgumentTypeError as error:
+        place = _private() / path.name
+        print(f"{path} cannot be written ({error}): {place} takes its place", file=sys.stderr)
+        return place
+
+
+@cache
+def _private() -> Path:
+    return Path(tempfile.mkdtemp(prefix="ckptsim-out-"))
 
 
 def _writable(text: str) -> Path:

@@ -8,12 +8,13 @@ and the pictures explain it.
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dialect import shown
-from ckptsim.scenarios.files import load, to_toml, written_whole
+from ckptsim.scenarios.files import alone_in, load, loads, to_toml, written_whole
 from ckptsim.sim.export import STORY, pictures
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import RunResult, ViolationRow
@@ -96,17 +97,21 @@ def keep(
         violates=(),
         goals=(),
     )
-    written_whole(folder / SCENARIO, to_toml(scenario))
     # Run as it will be read again: the file is what is shared.
-    subject = replace(subject, scenario=load(folder / SCENARIO))
+    text = to_toml(scenario)
+    subject = replace(subject, scenario=loads(text, source=str(folder / SCENARIO)))
     result = subject.run(seed, ties, keep_trace=True)
     result.violations = [row for row in result.violations if row.property == name]
     rows = stories(subject, result, beside=beside)
     if not rows:
         raise ValueError(f"{folder}: the run does not break {name}")
-    row = replace(rows[0], replay=f"ckptsim replay {folder}")
-    for file, text in _texts(subject, result, row).items():
-        written_whole(folder / file, text)
+    row = replace(rows[0], replay=shlex.join(["ckptsim", "replay", str(folder)]))
+    files = {SCENARIO: text} | _texts(subject, result, row)
+    with alone_in(folder):
+        # Without its decisions a folder is no find: they go first and come last.
+        (folder / DECISIONS).unlink(missing_ok=True)
+        for file in sorted(files, key=lambda file: file == DECISIONS):
+            written_whole(folder / file, files[file])
     return row
 
 

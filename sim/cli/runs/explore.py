@@ -14,12 +14,13 @@ from typing import Any
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import to_toml, written_whole
+from ckptsim.scenarios.files import alone_in, to_toml, written_whole
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import judging_of, spark_settings
+from ckptsim.sim.cli.places import default_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.runs.check_many import ALL
 from ckptsim.sim.cli.runs.explored import (
@@ -62,6 +63,9 @@ def run_explore(arguments: argparse.Namespace) -> int:
     links: list[OfLink] = []
     documents: list[dict[str, Any]] = []
     with ExitStack() as stack:
+        if arguments.corpus is not None:
+            busy = "another process explores here; wait for it, or choose another --corpus"
+            stack.enter_context(alone_in(arguments.corpus, busy=busy))
         workers = _workers(arguments, stack)
         for explorer, kept in zip(chosen, every, strict=True):
             one = _explored(arguments, explorer, kept, workers, share=len(chosen))
@@ -277,7 +281,7 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials
-    folder = OUT / f"{explorer.name}-{slug(name)}"
+    folder = default_folder(OUT / f"{explorer.name}-{slug(name)}")
     if name in _OUTSIDE_OF_WORLDS:
         subject = _written(subject, name, folder / SCENARIO)
         row = next(row for row in found.violations if row.property == name)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
-from ckptsim.sim.cli.places import output_folder
+from ckptsim.sim.cli.places import default_folder, output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
@@ -121,7 +121,8 @@ def _save(find: Find, subject: Subject, arguments: argparse.Namespace) -> None:
 
 def _place(arguments: argparse.Namespace, subject: Subject, find: Find) -> Path:
     named: Path | None = arguments.out
-    return named or Path("out", "hunt", f"{subject.scenario.name}-{slug(find.property)}")
+    name = f"{subject.scenario.name}-{slug(find.property)}"
+    return named or default_folder(Path("out", "hunt", name))
 
 
 def _left_of(stop: HuntStopped, subject: Subject, arguments: argparse.Namespace) -> str:

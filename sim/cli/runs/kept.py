@@ -11,6 +11,7 @@ from typing import Any
 from ckptsim.scenarios import UserError, canonical_json
 from ckptsim.scenarios.dialect import shown
 from ckptsim.scenarios.files import written_whole
+from ckptsim.sim.cli.places import default_folder
 from ckptsim.sim.fingerprint import version_of_exploring
 from ckptsim.sim.search.explore import Corpus, Explorer
 from ckptsim.sim.search.explore.report import (
@@ -39,6 +40,7 @@ class Kept:
         if explorer.cores or explorer.properties:
             self._progress_file = None
         self._failed_file = (folder or OUT) / f"{name}.failed.jsonl"
+        self._is_default = folder is None
         self._explorer = explorer
         self._seed = seed
         self._saved_s = time.monotonic()
@@ -115,7 +117,10 @@ class Kept:
 
     def save_failed(self, report: ExploreReport) -> None:
         """Write the choices of the runs that broke a property."""
-        _write(self._failed_file, [each.choices for each in report.violating])
+        path = self._failed_file
+        if self._is_default:
+            path = default_folder(path.parent) / path.name
+        _write(path, [each.choices for each in report.violating])
 
     def finish(self) -> None:
         """Forget how far exploring has come: it is over."""

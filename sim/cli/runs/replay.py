@@ -14,7 +14,7 @@ from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
-from ckptsim.sim.cli.places import output_folder
+from ckptsim.sim.cli.places import default_folder, output_folder
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UserError(f"{found}, expected {_known(result.checkpoints)}")
         entries = list(concerning(entries, vocabulary, target))
     lines = tell(entries, vocabulary)
-    folder = arguments.out or Path("out", "replay", result.run.run_key[:12])
+    folder = arguments.out or default_folder(Path("out", "replay", result.run.run_key[:12]))
     files = pictures(entries, vocabulary, subject.scenario, result)
     model = subject.scenario.model
     if target is not None and isinstance(model, Job) and model.plane is Plane.BUFFERS:
