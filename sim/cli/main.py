@@ -64,6 +64,9 @@ VERBS: dict[str, tuple[str, str]] = {
     "completion": ("completion", "print what completes words in bash or zsh"),
 }
 
+# Verbs that vary a scenario by themselves, and compare.
+COMPARING = ("whatif", "sweep")
+
 
 class Verb(Protocol):
     """A module of this package that implements one verb."""
@@ -109,7 +112,7 @@ def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
     """Run a verb and return its exit code, also where it does not end by itself."""
     try:
         with extras_explained(), terminating():
-            code = verb.run(arguments)
+            code = _with_variants(arguments, verb)
             flushed()
             return code
     except UserError as error:
@@ -134,6 +137,15 @@ def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
         traceback.print_exc()  # whatever else arrives here is a fault of ours
         print(f"ckptsim {arguments.verb}: this is a fault of ckptsim", file=sys.stderr)
         return EXIT_OURS
+
+
+def _with_variants(arguments: argparse.Namespace, verb: Verb) -> int:
+    """Run a verb, or once for each variant of its scenario, and return the worst exit code."""
+    if arguments.verb in COMPARING or not getattr(arguments, "vary", ()):
+        return verb.run(arguments)
+    from ckptsim.sim.cli.subject import each_variant
+
+    return max(verb.run(one) for one in each_variant(arguments))
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +38,35 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
         help="set a parameter, such as sync.sockets.count=4, or an option by Flink's name; may be "
         "repeated",
     )
+    parser.add_argument(
+        "--vary",
+        action="append",
+        default=[],
+        metavar="PATH=A,B,...",
+        help="do it once for each value, and for each combination with other --vary",
+    )
     add_costs_argument(parser)
     add_core_arguments(parser)
     add_judging_arguments(parser)
+
+
+def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
+    """Yield the arguments of each combination of values that `--vary` asks for, as `--set`.
+
+    Each has its heading on standard error and a folder of its own below `--out`.
+    Raises ScenarioError for words that vary nothing.
+    """
+    from ckptsim.sim.infer.change import read_values
+
+    varied = read_values(arguments.vary)
+    for number, values in enumerate(product(*varied.values()), 1):
+        words = [f"{path}={value}" for path, value in zip(varied, values, strict=True)]
+        own: dict[str, Any] = {"set": [*arguments.set, *words], "vary": []}
+        out = getattr(arguments, "out", None)
+        if out is not None or arguments.verb == "hunt":  # whose default is the same for all
+            own["out"] = (out or Path("out", "hunt")) / str(number)
+        print(f"{number}: {', '.join(words)}", file=sys.stderr, flush=True)
+        yield argparse.Namespace(**vars(arguments) | own)
 
 
 def add_core_arguments(parser: argparse.ArgumentParser) -> None:
