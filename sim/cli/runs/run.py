@@ -10,8 +10,11 @@ from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dialect import duration_text, in_units
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.graph.planes import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
+from ckptsim.sim.cli.columns import notes_lines
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
@@ -67,7 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
             result.violations = stories(subject, kept)
     raised = result.run.outcome == OUTCOME_RAISED
     written = None if raised else _keep(arguments.store, result)
-    print(_json(result, written) if arguments.json else _text(result, subject.scenario.goals))
+    scenario = subject.scenario
+    print(
+        _json(result, written)
+        if arguments.json
+        else _text(result, scenario.goals, _notes(scenario.model))
+    )
     if written is not None and not arguments.json:
         count = len(written)
         print(f"\nkept in {arguments.store}: {count} partitions; `ckptsim store FILE` lists them")
@@ -130,7 +138,7 @@ def _json(result: RunResult, written: list[str] | None) -> str:
     return json.dumps(document, indent=1)
 
 
-def _text(result: RunResult, wanted: Sequence[str]) -> str:
+def _text(result: RunResult, wanted: Sequence[str], notes: Sequence[str]) -> str:
     run = result.run
     reached = [f"{name} ({count})" for name, count in result.goals.items() if count]
     missed = [name for name in wanted if not result.goals.get(name)]
@@ -153,7 +161,19 @@ def _text(result: RunResult, wanted: Sequence[str]) -> str:
         wrap=("reached", "not reached"),
     )
     told = [recoveries_text(result.recoveries)] if result.recoveries else []
+    lines += "".join(f"\n{line}" for line in notes_lines(notes))
     return "\n\n".join([lines, *told, *map(violation_text, result.violations)])
+
+
+def _notes(model: object) -> list[str]:
+    """Return which keys of a job its plane does not read."""
+    if not isinstance(model, Job):
+        return []
+    reasons = unread(model, model.vertices, model.plane)
+    return [
+        f'plane "{model.plane}" does not read job.{path}: {because}'
+        for path, because in reasons.items()
+    ]
 
 
 def _figure(row: FigureRow) -> str:
