@@ -58,7 +58,7 @@ def barrier_protocol(choices: Choices) -> Scenario:
 
 def _drawn(choices: Choices, draws: tuple[Callable[[Choices], dict[str, Any]], ...]) -> Scenario:
     text = harmless.with_harmless_faults(choices, choices.of(draws)(choices))
-    text = final_checkpoint.with_sources(choices, final_checkpoint.ending_soundly(text))
+    text = final_checkpoint.fitting(choices, final_checkpoint.ending_soundly(text))
     return from_json(json.dumps({"violates": final_checkpoint.hazards_of(text)} | text))
 
 

@@ -20,7 +20,7 @@ from ckptsim.scenarios.generators.small import (
     situations,
     tight_buffers,
 )
-from ckptsim.scenarios.job.graph.planes import Plane
+from ckptsim.scenarios.job.graph.planes import LIMITS, Plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario
 
@@ -66,7 +66,7 @@ def final_checkpoint(choices: Choices) -> Scenario:
         text = closing.document(choices)
         text = _on_buffers(text) if text["link"] == "barriers" else text | {"link": _LINK}
     text = ending_soundly(harmless.with_harmless_faults(choices, text))
-    return scenario_of(with_sources(choices, text) | {"violates": hazards_of(text)})
+    return scenario_of(fitting(choices, text) | {"violates": hazards_of(text)})
 
 
 def _on_buffers(text: dict[str, Any]) -> dict[str, Any]:
@@ -87,14 +87,19 @@ def ending_soundly(text: dict[str, Any]) -> dict[str, Any]:
     return text | {"job": job | {"ending": ending | {"protocol": "flink"}}}
 
 
-def with_sources(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with what its sources do about records that they are late with.
+def fitting(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
+    """Return the document as its plane takes it, with sources that drop records or keep them.
 
-    It is drawn last, so that the same choices continue giving the same jobs but for this.
+    That is drawn last, so that the same choices continue giving the same jobs but for this.
     """
     job = text["job"]
-    on_buffers = job.get("plane", text["link"]) in ("buffers", "barriers")
-    paced = [one for one in job["vertices"] if "rate_per_s" in one] if on_buffers else []
+    if job.get("plane", text["link"]) not in ("buffers", "barriers"):
+        return text
+    for limit in LIMITS:  # a job on records has costs that mean nothing on buffers
+        table, _, key = limit.path.partition(".")
+        if limit.plane is Plane.BUFFERS and table in job:
+            job[table].pop(key, None)
+    paced = [one for one in job["vertices"] if "rate_per_s" in one]
     if not paced or choices.integer(0, 3) == 3:
         return text
     for vertex in paced:

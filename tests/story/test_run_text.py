@@ -83,6 +83,26 @@ def test_a_run_of_ten_minutes_says_so(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "recoveries     0" in told or "recoveries   0" in told
 
 
+def test_sizes_that_records_do_not_read_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    """A job that keeps its sizes on records runs, and a note names each that is not read."""
+    sizes = ["--set", "job.vertices[1].state_bytes=1000", "--set", "job.network.segment_bytes=4096"]
+    assert main(["run", "final_pair", *sizes]) == 0
+    told = capsys.readouterr().out
+    assert 'note: plane "records" does not read job.vertices[1].state_bytes: records' in told
+    assert "does not read job.network.segment_bytes" in told
+
+
+def test_a_cost_that_buffers_cannot_have_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cost that means nothing on buffers ends with exit code 2, its place and the reason."""
+    text = f'{_JOB}\n[job.costs]\ncompletion = "5 min"\n'
+    (tmp_path / "job.toml").write_text(text, encoding="utf-8")
+    assert main(["run", str(tmp_path / "job.toml")]) == 2
+    told = capsys.readouterr().err
+    assert "job.costs.completion_ns: found 5 min, expected 0 s on plane" in told
+
+
 def test_what_was_reached_fits_the_width(capsys: pytest.CaptureFixture[str]) -> None:
     """The list of what a run reached is wrapped, with its lines below each other."""
     assert main(["run", "pipeline_buffers", "--seed", "3"]) == 0

@@ -1,7 +1,7 @@
 """The two data planes of a job, and what of a scenario only one of them can do.
 
-What is a mere cost or size on one plane is left unread on the other.  What would change the course
-of a protocol acts on both, or is refused where it cannot mean anything, rather than ignored.
+What cannot mean anything on a plane is refused there, with its place.  Sizes and rates of a real
+job are the exception: it keeps them when it is run on records, and a run says that they are unread.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.channel_state import ChannelState
+from ckptsim.scenarios.job.costs import Costs, Machine, Storage
+from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.graph.graph import Vertex
+from ckptsim.scenarios.job.network import Channels, Network
 
 
 class Plane(StrEnum):
@@ -35,6 +39,11 @@ class Limit:
     value: object
     because: str
 
+    @property
+    def only(self) -> str:
+        """The value that the plane can do, for people."""
+        return _text(self.path, self.value)
+
     def found(self, job: object, vertices: Sequence[Vertex]) -> Iterator[tuple[str, object]]:
         """Yield every place where the key is, with its value."""
         whole, _, own = self.path.partition("[].")
@@ -48,7 +57,37 @@ class Limit:
         yield self.path, there
 
 
+_MEASURED = (
+    "messages, snapshots and restores take what was measured, times `job.machine.cost_factor`"
+)
 _AS_FLINK = "in-flight data is kept and put back as Apache Flink does, which is what was measured"
+
+# Of `costs` what is done by chance, and what sinks and backends do, is so on both planes.
+_ON_BOTH = (
+    "notification_jitter_ns",
+    "notification_loss_ratio",
+    "snapshot_sync_ns",
+    "checkpoint_failure_ratio",
+    "transaction_timeout_ns",
+)
+
+
+def _defaults(
+    plane: Plane, table: str, of: type[Any], because: str, *, but: Sequence[str] = ()
+) -> tuple[Limit, ...]:
+    """Return a limit for every key of a table: its default is all that the plane can do."""
+    plain = of()
+    return tuple(
+        Limit(
+            plane=plane,
+            path=f"{table}.{field.name}",
+            value=getattr(plain, field.name),
+            because=because,
+        )
+        for field in fields(of)
+        if field.name not in but
+    )
+
 
 LIMITS = (
     Limit(
@@ -87,14 +126,47 @@ LIMITS = (
         value=None,
         because="data have no timestamps there, and a watermark moves nothing that is measured",
     ),
+    *_defaults(Plane.BUFFERS, "channel_state", ChannelState, _AS_FLINK),
+    *_defaults(Plane.BUFFERS, "costs", Costs, _MEASURED, but=_ON_BOTH),
+    *_defaults(
+        Plane.BUFFERS,
+        "channels",
+        Channels,
+        "`job.network` says what a channel holds",
+        but=("preloaded_records",),
+    ),
+    Limit(
+        plane=Plane.BUFFERS,
+        path="ending.horizon_ns",
+        value=Ending().horizon_ns,
+        because="a run ends at `job.duration`",
+    ),
+)
+
+# What stays of a job on buffers when it is run on records, where nothing reads it.
+UNREAD = (
+    *_defaults(Plane.RECORDS, "network", Network, "`job.channels` says what a channel holds"),
+    *_defaults(
+        Plane.RECORDS,
+        "storage",
+        Storage,
+        "`job.costs` says how long a snapshot takes",
+        but=("failure_ratio",),
+    ),
+    *_defaults(Plane.RECORDS, "machine", Machine, "work takes no processor"),
     *(
         Limit(
-            plane=Plane.BUFFERS,
-            path=f"channel_state.{field.name}",
-            value=getattr(ChannelState(), field.name),
-            because=_AS_FLINK,
+            plane=Plane.RECORDS,
+            path=f"vertices[].{name}",
+            value=value,
+            because="records and state have no size",
         )
-        for field in fields(ChannelState)
+        for name, value in (
+            ("record_bytes", None),
+            ("record_variation", 0.0),
+            ("state_bytes", 0),
+            ("subtask_state_bytes", ()),
+        )
     ),
 )
 
@@ -102,9 +174,28 @@ LIMITS = (
 def plane_problems(job: object, vertices: Sequence[Vertex], plane: Plane) -> list[Problem]:
     """Return what a job asks of its plane that the plane cannot do."""
     return [
-        Problem(path, str(value), f'{limit.value} on plane "{plane}": {limit.because}')
-        for limit in LIMITS
-        if limit.plane is plane
-        for path, value in limit.found(job, vertices)
-        if value != limit.value
+        Problem(path, _text(path, value), f'{limit.only} on plane "{plane}": {limit.because}')
+        for limit, path, value in _set(LIMITS, job, vertices, plane)
     ]
+
+
+def unread(job: object, vertices: Sequence[Vertex], plane: Plane) -> dict[str, str]:
+    """Return the keys of a job that its plane does not read, each with the reason."""
+    return {path: limit.because for limit, path, _ in _set(UNREAD, job, vertices, plane)}
+
+
+def _set(
+    limits: Sequence[Limit], job: object, vertices: Sequence[Vertex], plane: Plane
+) -> Iterator[tuple[Limit, str, object]]:
+    for limit in limits:
+        for path, value in limit.found(job, vertices) if limit.plane is plane else ():
+            if value != limit.value:
+                yield limit, path, value
+
+
+def _text(path: str, value: object) -> str:
+    if value is None or value == ():
+        return "nothing"
+    if path.endswith("_ns") and isinstance(value, int):
+        return duration_text(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -10,8 +10,11 @@ from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dialect import duration_text, in_units
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.graph.planes import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
+from ckptsim.sim.cli.columns import notes_lines
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
@@ -154,7 +157,19 @@ def _text(subject: Subject, result: RunResult) -> str:
         wrap=("reached", "not reached"),
     )
     told = [recoveries_text(result.recoveries)] if result.recoveries else []
-    return "\n\n".join([lines, *told, *violation_texts(result.violations)])
+    notes = "".join(f"\n{line}" for line in notes_lines(_notes(subject.scenario.model)))
+    return "\n\n".join([lines + notes, *told, *violation_texts(result.violations)])
+
+
+def _notes(model: object) -> list[str]:
+    """Return which keys of a job its plane does not read."""
+    if not isinstance(model, Job):
+        return []
+    reasons = unread(model, model.vertices, model.plane)
+    return [
+        f'plane "{model.plane}" does not read job.{path}: {because}'
+        for path, because in reasons.items()
+    ]
 
 
 def _figure(row: FigureRow) -> str:

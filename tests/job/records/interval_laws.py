@@ -82,6 +82,7 @@ kind = "source"
 rate = "{rate:g} /s"
 records = {round(WORK_MS * rate / 1_000)}
 replayable = true
+in_step = true
 [[job.vertices]]
 name = "v0"
 inputs = [{{ upstream = "log", partitioner = "rebalance" }}]

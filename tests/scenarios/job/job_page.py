@@ -43,7 +43,7 @@ def defaults() -> str:
 def limits() -> str:
     """Return the table of what a plane can do only one way."""
     rows = (
-        _row(f"`{one.plane}`", f"`job.{one.path}`", f"`{one.value}`", one.because) for one in LIMITS
+        _row(f"`{one.plane}`", f"`job.{one.path}`", f"`{one.only}`", one.because) for one in LIMITS
     )
     return _table(_row("plane", "key", "only", "because"), *rows)
 

@@ -108,10 +108,11 @@ def test_a_job_runs_on_either_plane(name: str) -> None:
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.path)
 def test_a_plane_refuses_what_it_cannot_do(limit: Limit) -> None:
     """Each is refused at its place on this plane with the reason, and taken on the other one."""
-    of_source = "rate" in limit.path
+    of_source = "rate" in limit.path or "replayable" in limit.path
     path = "job." + limit.path.replace("[]", "[0]" if of_source else "[1]")
     value: Any = [{"at_ns": 5, "factor": 2.0}] if limit.path.endswith("changes") else 0.5
-    value = True if isinstance(limit.value, bool) else value
+    if isinstance(limit.value, int):
+        value = not limit.value if isinstance(limit.value, bool) else limit.value + 1
     if isinstance(limit.value, StrEnum):
         value = next(one.value for one in type(limit.value) if one is not limit.value)
     elif limit.path.endswith("_ns"):
