@@ -11,6 +11,7 @@ from typing import Any
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import assignments, with_parameters
+from ckptsim.sim.cli.options import duration
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject
@@ -42,6 +43,12 @@ def add_core_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="[SLOT=]MODULE:FACTORY|process:COMMAND",
         help="run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
+    )
+    parser.add_argument(
+        "--core-timeout",
+        type=duration,
+        metavar="TIME",
+        help="what a core of yours may take for one call, of CPU (default 10 s)",
     )
     parser.add_argument(
         "--mutant", metavar="NAME", help="run a mutant of ours (`ckptsim explain mutants`)"
