@@ -22,9 +22,11 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import Factory
-from ckptsim.sim.slots.process import CoreFailedError
+from ckptsim.sim.slots.guest import CORE_ANSWERS
+from ckptsim.sim.slots.process import CoreFailedError, CoreSilentError
 
-# The property that is violated when a core raises what no core may raise.
+# The property that is violated when a core raises what no core may raise; CORE_ANSWERS is the one
+# that is violated when it ends or splits the process, or does not come back.
 CORE_RAISED = "the_core_raises_protocol_errors_only"
 OUTCOME_RAISED = "error"
 _LINES = 4
@@ -32,34 +34,45 @@ _MODELS = str(Path(models.__file__).parent.resolve())
 
 
 def raised_by_core(
-    spec: RunSpec, factories: Mapping[str, Factory], error: Exception
+    spec: RunSpec,
+    factories: Mapping[str, Factory],
+    error: BaseException,
+    *,
+    fault: str | None = None,
 ) -> RunResult | None:
     """Return the result of a run that an exception ended, or None where no core has to do with it.
 
     Of cores that are not ours it is the one whose module is on the exception's way; where none is,
     because a world could not use what a core gave it, all of them are named.  The digest is
-    that of what happened until then.
+    that of what happened until then.  fault: in which way a core has not answered.
     """
-    found = _blamed(spec, factories, error)
+    found = _blamed(spec, factories, error, fault)
     if found is None:
         return None
+    silent = fault is not None or isinstance(error, CoreSilentError)
+    name = CORE_ANSWERS if silent else CORE_RAISED
     env = spec.environments[-1] if spec.environments else Environment(spec.seed)
     text = f"{type(error).__name__}: {error}"
     result = spec.result(env, outcome=OUTCOME_RAISED, error=text)
     at = next((f", at {_short(event)}" for event in _events(error)), "")
-    says = f"{found} {text}{at}"
+    says = f"{found}{at}" if fault else f"{found} {text}{at}"
     if env.trace.count:
         # Without the exception's text, which another Python may word in another way.
         short = f"{found} {type(error).__name__}"
-        env.trace.record("violated", env.entity("oracle"), CORE_RAISED, short)
+        env.trace.record("violated", env.entity("oracle"), name, short)
         result.trace = env.trace.entries if spec.keep_trace else []
     where = [f"{'':>14}  {line}" for line in _where(error)]
-    result.violations.append(spec.violation(CORE_RAISED, env.now, says, story=where))
+    result.violations.append(spec.violation(name, env.now, says, story=where))
     return result
 
 
-def _blamed(spec: RunSpec, factories: Mapping[str, Factory], error: Exception) -> str | None:
+def _blamed(
+    spec: RunSpec, factories: Mapping[str, Factory], error: BaseException, fault: str | None
+) -> str | None:
     """Say who raised, or made a run raise; None where it is no core."""
+    if fault is not None:
+        found = [slot for slot, made in factories.items() if _is_on_the_way(made, error)]
+        return f"{', '.join(_name(spec, slot) for slot in found or factories)} {fault}"
     if isinstance(error, CoreFailedError):
         return f"{_name(spec, error.slot)} raised"
     found = [slot for slot, made in factories.items() if _is_on_the_way(made, error)]
@@ -78,7 +91,7 @@ def _name(spec: RunSpec, slot: str) -> str:
     return f"core {slot}={spec.chosen[slot]}" if slot in spec.chosen else f"mutant {spec.mutant}"
 
 
-def _is_on_the_way(factory: Factory, error: Exception) -> bool:
+def _is_on_the_way(factory: Factory, error: BaseException) -> bool:
     """Say whether the exception came through the factory's module, or its package."""
     module = sys.modules.get(getattr(factory, "__module__", ""))
     path = getattr(module, "__file__", None)
@@ -101,7 +114,7 @@ def _core_of(frame: FrameType) -> str | None:
     return ".".join(path.relative_to(_MODELS).with_suffix("").parts)
 
 
-def _answered(error: Exception) -> str | None:
+def _answered(error: BaseException) -> str | None:
     """Return the module of a core of ours whose answer a host could not carry out.
 
     The host either could not go through the answer, or its `match` over the effects found none
@@ -123,7 +136,7 @@ def _answered(error: Exception) -> str | None:
     return None
 
 
-def _events(error: Exception) -> Iterator[object]:
+def _events(error: BaseException) -> Iterator[object]:
     """Yield the events that were being handed to cores, the outermost first."""
     for frame in _frames(error):
         event = frame.f_locals.get("event")
@@ -131,14 +144,14 @@ def _events(error: Exception) -> Iterator[object]:
             yield event
 
 
-def _frames(error: Exception) -> Iterator[FrameType]:
+def _frames(error: BaseException) -> Iterator[FrameType]:
     found = error.__traceback__
     while found is not None:
         yield found.tb_frame
         found = found.tb_next
 
 
-def _where(error: Exception) -> list[str]:
+def _where(error: BaseException) -> list[str]:
     """Return the last places of an exception's way, oldest first."""
     frames = extract_tb(error.__traceback__)[-_LINES:]
     return [f"{frame.name}, line {frame.lineno}: {frame.line}" for frame in frames]

@@ -14,6 +14,7 @@ is put down to.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -30,6 +31,7 @@ from ckptsim.sim.own_properties import Function, Properties, is_own, own_propert
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
+from ckptsim.sim.slots.guest import guest
 from ckptsim.sim.slots.resolve import Choice, resolve
 from ckptsim.sim.story import Vocabulary
 
@@ -105,14 +107,22 @@ def run_world(
         steps_max=steps_max,
         judged=judged,
     )
+    visit = None
     try:
-        with fence():
-            result = world.run(spec)
-            result.violations += violations_of(own, spec, result)
+        if choice.names:
+            with guest(_who(choice, spec)) as visit, fence():
+                result = world.run(spec)
+        else:
+            with fence():
+                result = world.run(spec)
+        result.violations += violations_of(own, spec, result)
     except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
-    except Exception as error:
-        blamed = raised_by_core(spec, choice.factories, error)
+    except BaseException as error:
+        fault = None if visit is None else visit.fault(error)
+        if fault is None and not isinstance(error, Exception):
+            raise
+        blamed = raised_by_core(spec, choice.factories, error, fault=fault)
         if blamed is None:
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
@@ -157,6 +167,12 @@ def _cores(world: World, choice: Choice, watch: Watch | None) -> ProtocolCores:
     """Return the factories of the run's cores, each looked at if somebody does."""
     cores = world.CORES(**choice.factories)
     return cores if watch is None else watch.beside(cores, choice.names)
+
+
+def _who(choice: Choice, spec: RunSpec) -> str:
+    """Return what a line tells of a run in which the process was lost."""
+    cores = ", ".join(f"core {slot}={name}" for slot, name in choice.names.items())
+    return json.dumps({"cores": cores, "seed": spec.seed, "replay": spec.replay})
 
 
 def _policy(text: str, seed: int) -> TiePolicy:

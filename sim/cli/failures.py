@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from ckptsim.sim.slots.guest import TIMEOUT_VARIABLE
+
 # Whatever file it was about, nobody but the user can make room, or give leave to write.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 _DEFAULT = Path("out")  # where verbs write when no place is named
@@ -46,6 +48,24 @@ def terminating() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def core_timeout(arguments: argparse.Namespace) -> Iterator[None]:
+    """Let a core take as long for a call as the user says, here and in processes of this one."""
+    seconds = getattr(arguments, "core_timeout", None)
+    if seconds is None:
+        yield
+        return
+    before = os.environ.get(TIMEOUT_VARIABLE)
+    os.environ[TIMEOUT_VARIABLE] = str(seconds)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[TIMEOUT_VARIABLE]
+        else:
+            os.environ[TIMEOUT_VARIABLE] = before
 
 
 def refusal_of(error: OSError, arguments: argparse.Namespace) -> str | None:

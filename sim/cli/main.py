@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, cast
 
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.cli.failures import refusal_of, terminating, was_terminated
+from ckptsim.sim.cli.failures import core_timeout, refusal_of, terminating, was_terminated
 from ckptsim.sim.cli.printing import abandon_stdout, flushed, printing
+from ckptsim.sim.cli.watcher import brings_cores, over, violation_told, watch
 from ckptsim.sim.extras import extras_explained
+from ckptsim.sim.slots.guest import CoreUnansweredError
 
 EXIT_FINE = 0
 EXIT_VIOLATED = 1
@@ -89,8 +93,16 @@ def import_verb(name: str) -> Verb:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ckptsim` with the given arguments and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None and brings_cores(words):  # this process is the program's own
+        board, code = watch(words)
+        return code if board is None else over(board, _printed(words))
+    return _printed(words)
+
+
+def _printed(words: list[str]) -> int:
     with printing():
-        return _main(list(sys.argv[1:] if argv is None else argv))
+        return _main(words)
 
 
 def _main(words: list[str]) -> int:
@@ -105,17 +117,20 @@ def _main(words: list[str]) -> int:
         parser.print_help()
         return EXIT_USER
     verb = import_verb(arguments.verb)
-    return _ended(arguments, verb)
+    return _ended(arguments, verb, words)
 
 
-def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
+def _ended(arguments: argparse.Namespace, verb: Verb, words: Sequence[str]) -> int:
     """Run a verb and return its exit code, also where it does not end by itself."""
     try:
-        with extras_explained(), terminating():
+        with extras_explained(), terminating(), core_timeout(arguments):
             code = _with_variants(arguments, verb)
             flushed()
             return code
     except UserError as error:
+        if isinstance(error, CoreUnansweredError):
+            print(_unanswered(error.says, arguments, words))
+            return EXIT_VIOLATED
         print(f"ckptsim {arguments.verb}: {error}", file=sys.stderr)
         return EXIT_USER
     except BrokenPipeError:
@@ -130,13 +145,31 @@ def _ended(arguments: argparse.Namespace, verb: Verb) -> int:
         print(f"ckptsim {arguments.verb}: this needs more memory than there is", file=sys.stderr)
         return EXIT_USER
     except Exception as error:  # the last line of defence
-        refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
-        if refusal is not None:
-            print(f"ckptsim {arguments.verb}: {refusal}", file=sys.stderr)
-            return EXIT_USER
-        traceback.print_exc()  # whatever else arrives here is a fault of ours
-        print(f"ckptsim {arguments.verb}: this is a fault of ckptsim", file=sys.stderr)
-        return EXIT_OURS
+        return _raised(error, arguments, words)
+
+
+def _raised(error: Exception, arguments: argparse.Namespace, words: Sequence[str]) -> int:
+    """Return the exit code for what a verb raised that is not meant to come up to here."""
+    refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
+    if refusal is not None:
+        print(f"ckptsim {arguments.verb}: {refusal}", file=sys.stderr)
+        return EXIT_USER
+    if isinstance(error, BrokenExecutor) and getattr(arguments, "core", None):
+        says = f"core {', '.join(arguments.core)} took a process of --jobs away"
+        print(_unanswered(f"{says}; with --jobs 1 its seed is known", arguments, words))
+        return EXIT_VIOLATED
+    traceback.print_exception(error)  # whatever else arrives here is a fault of ours
+    print(f"ckptsim {arguments.verb}: this is a fault of ckptsim", file=sys.stderr)
+    return EXIT_OURS
+
+
+def _unanswered(says: str, arguments: argparse.Namespace, words: Sequence[str]) -> str:
+    """Return the violation of a core that has not answered, with the command that repeats it."""
+    named = vars(arguments)
+    found: dict[str, object] = {"replay": shlex.join(["ckptsim", *words])}
+    if "seed" in named or "first" in named:
+        found["seed"] = named.get("seed", named.get("first"))
+    return violation_told(says, found, as_json=bool(named.get("json")))
 
 
 def _with_variants(arguments: argparse.Namespace, verb: Verb) -> int:

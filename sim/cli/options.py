@@ -58,7 +58,7 @@ def add_limit_arguments(parser: argparse.ArgumentParser, *, instead: str) -> Non
     """Declare time and memory of a run; instead: what happens with one that takes more."""
     parser.add_argument(
         "--run-timeout",
-        type=_duration,
+        type=duration,
         metavar="TIME",
         help=f'a run that takes longer, such as "30 s", {instead}',
     )
@@ -75,7 +75,7 @@ def limits_of(arguments: argparse.Namespace) -> Limits:
     return Limits(seconds=arguments.run_timeout, memory_bytes=arguments.run_memory)
 
 
-def _duration(text: str) -> float:
+def duration(text: str) -> float:
     """Return the seconds of a duration with a unit, or of a plain number."""
     found = parse(text, DURATION_UNITS)
     if found is None and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):

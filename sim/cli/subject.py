@@ -17,7 +17,7 @@ from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.cli.columns import set_in
-from ckptsim.sim.cli.options import add_judging_arguments, judging_of
+from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.rules.ours import refuse_uncompared
@@ -77,6 +77,12 @@ def add_core_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="[SLOT=]MODULE:FACTORY|process:COMMAND",
         help="run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
+    )
+    parser.add_argument(
+        "--core-timeout",
+        type=duration,
+        metavar="TIME",
+        help="what a core of yours may take for one call, of CPU (default 10 s)",
     )
     parser.add_argument(
         "--mutant", metavar="NAME", help="run a mutant of ours (`ckptsim explain mutants`)"

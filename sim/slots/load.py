@@ -14,6 +14,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.extras import EXTRAS, ExtraMissing
 from ckptsim.sim.kernel.purity import impurities
 from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.guest import CoreUnansweredError, answering
 from ckptsim.sim.slots.process import PREFIX, process_factory
 
 
@@ -52,10 +53,17 @@ def load_callable(
         raise UserError(f"{where}: found {text!r}, expected {expected}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
+    core = f"core {slot}={text}"
     try:
-        module = import_module(module_name)
-    except Exception as error:
+        with answering(f"{core}, at its import,"):
+            module = import_module(module_name)
+    except (ImportError, SyntaxError) as error:  # it could not be read, or needs another module
         raise UserError(f"{where}: {_why_not_imported(module_name, error)}") from error
+    except UserError:
+        raise
+    except Exception as error:
+        why = _why_not_imported(module_name, error)
+        raise CoreUnansweredError(f"{core}: {why}") from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
         raise UserError(f"{where}: {module_name!r} has no callable {attribute!r}")

@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.kernel import fence
 from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.guest import answering
 from ckptsim.sim.slots.process import CoreFailedError, ProcessCore
 from ckptsim.sim.slots.protocols import members, used
 from ckptsim.sim.slots.recovered import fitting
@@ -105,12 +106,13 @@ class Slot:
         """
         if self.sample is None:
             return
-        with fence() if fenced else nullcontext():
+        core = f"core {self.name}={name}"
+        with answering(core), fence() if fenced else nullcontext():
             made = self.sample().of(self.guarded(factory, name))
             if isinstance(made, ProcessCore):  # a program is asked once, not whenever it makes one
                 self._check_made(made, self._where(name))
-        if self.close is not None:
-            self.close(made)
+            if self.close is not None:
+                self.close(made)
 
     def guarded(self, factory: Factory, name: str) -> Factory:
         """Return the factory with what it does looked at, whenever it is called.

@@ -12,7 +12,9 @@ from ckptsim.sim.slots import SLOTS, Slot
 from ckptsim.sim.slots.protocols import members
 
 PAGE = Path(__file__).parents[2] / "docs" / "slots.md"
-BLOCK = re.compile(r"(<!-- (\w+): python -m tests\.slots\.slots_page -->\n).*?(<!-- end -->)", re.S)
+BLOCK = re.compile(
+    r"(<!-- (\w+): python -m tests\.slots\.slots_page -->\n).*?(<!-- end -->)", re.DOTALL
+)
 COLUMNS = 120
 
 

@@ -21,7 +21,7 @@ says = "the job manager crashes twice, and newer checkpoints push out those of b
 [job]
 vertices = [
     { name = "source", kind = "source", parallelism = 2, rate = "2000 /s", records = 150 },
-    { name = "sink", kind = "sink", parallelism = 2, inputs = [{ upstream = "source" }], service = "500 us" },
+    { name = "sink", kind = "sink", parallelism = 2, inputs = [{ upstream = "source" }] },
 ]
 checkpointing = { mode = "unaligned", interval = "15 ms" }
 

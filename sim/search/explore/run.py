@@ -25,6 +25,7 @@ from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial
 from ckptsim.sim.slots import Factory, slots_of
+from ckptsim.sim.slots.guest import core_seconds
 from ckptsim.sim.slots.resolve import resolve
 from ckptsim.sim.world import load_world
 
@@ -236,18 +237,20 @@ def _trial(
     subject: Subject, seed: int, ties: str, reached: list[str], branches: Branches | None
 ) -> Trial:
     """Run once; whatever comes out of it that is not a result is a violation, too."""
+    # A core that does not come back is told of before the run that does not end.
+    seconds = RUN_SECONDS_MAX + (core_seconds() if subject.cores else 0)
     try:
         if branches is not None:
             # Imported now: what an import runs is no branch of the run that happens to be first.
             load_world(subject.scenario.world)
             resolve(subject.scenario.world, cores=subject.cores, mutant=subject.mutant)
             branches.watch()
-        with limited(RUN_SECONDS_MAX):
+        with limited(seconds):
             result = subject.run(seed, ties, keep_trace=True)
     except UserError:
         raise
     except TooLongError:
-        says = f"the run has not ended after {RUN_SECONDS_MAX} s of work"
+        says = f"the run has not ended after {seconds:g} s of work"
         return _ended(seed, ties, _row(RUN_ENDS, says))
     except Exception as error:  # noqa: BLE001 - what a core raises is what is looked for
         return _ended(seed, ties, _row(CORE_RAISED, _raised(error)))

@@ -19,12 +19,11 @@ from time import monotonic  # bound here: the fence around runs guards the modul
 from typing import IO, Any
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.slots.guest import core_seconds
 
 PROTOCOL = 1
-# Seconds of waiting; assumptions.  A virtual machine starts slowly and answers fast; a minute that
-# a hanging core costs would be a minute for each run of a search.
+# Seconds of waiting; an assumption.  A virtual machine starts slowly and answers fast.
 HELLO_SECONDS = 30.0
-ANSWER_SECONDS = 5.0
 LINE_BYTES_MAX = 1 << 22
 _SAID_BYTES = 600
 
@@ -35,6 +34,10 @@ class CoreFailedError(Exception):
     def __init__(self, slot: str, text: str) -> None:
         super().__init__(text)
         self.slot = slot
+
+
+class CoreSilentError(CoreFailedError):
+    """A program has ended, or has not answered in time."""
 
 
 class Program:
@@ -73,9 +76,9 @@ class Program:
     ) -> dict[str, Any]:
         """Send a message and return the answer to it.
 
-        seconds: how long to wait; by default ANSWER_SECONDS.
-        Raises CoreFailedError for no answer, a late one, one that is not JSON or not to it; the
-        program has been ended then.
+        seconds: how long to wait; by default what a core may take for a call.
+        Raises CoreFailedError for an answer that is not JSON or not to it, CoreSilentError for none
+        or a late one; the program has been ended then.
         """
         self._number += 1
         what = str(message["op"])
@@ -87,8 +90,8 @@ class Program:
         try:
             self._write(line.encode())
         except OSError:
-            raise self._failed(f"has ended before {what}") from None
-        answer = self._read(what, ANSWER_SECONDS if seconds is None else seconds)
+            raise self._failed(f"has ended before {what}", silent=True) from None
+        answer = self._read(what, core_seconds() if seconds is None else seconds)
         if answer.get("n") != self._number:
             found = json.dumps(answer)[:80]
             raise self._failed(f'answered {what} with {found}, expected "n": {self._number}')
@@ -152,10 +155,10 @@ class Program:
             if len(self._rest) > LINE_BYTES_MAX:
                 raise self._failed(f"answered {what} with more than {LINE_BYTES_MAX} bytes")
             if not self._selector.select(max(0.0, until - monotonic())):
-                raise self._failed(f"has not answered {what} within {seconds:g} s")
+                raise self._failed(f"has not answered {what} within {seconds:g} s", silent=True)
             piece = os.read(self._stdout.fileno(), 1 << 16)  # type: ignore[union-attr]
             if not piece:
-                raise self._failed(f"ended at {what}")
+                raise self._failed(f"ended at {what}", silent=True)
             self._rest += piece
         line, _, self._rest = self._rest.partition(b"\n")
         try:
@@ -167,7 +170,7 @@ class Program:
             raise self._failed(f"answered {what} with {text!r}, expected a JSON object")
         return found
 
-    def _failed(self, says: str) -> CoreFailedError:
+    def _failed(self, says: str, *, silent: bool = False) -> CoreFailedError:
         if self._process.stdout is not None:
             self._process.kill()
         self._process.wait()
@@ -176,7 +179,8 @@ class Program:
         code = self._process.returncode
         ended = f" (exit code {code})" if "end" in says and code >= 0 else ""
         self.close()
-        return CoreFailedError(
+        kind = CoreSilentError if silent else CoreFailedError
+        return kind(
             self.slot, f"the program {says}{ended}" + (f"; it said: {said}" if said else "")
         )
 

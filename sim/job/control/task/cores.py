@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.barriers import HandlerKind, handler_kind
+from ckptsim.models.barriers import handler_kind
 from ckptsim.models.lifecycle import TaskKind, TaskLifecycle, TaskParameters
 from ckptsim.models.lifecycle.task import NaiveLifecycle
 from ckptsim.scenarios.job import Job, Protocol, Vertex, VertexKind
@@ -35,11 +35,11 @@ def make_cores(
     other tasks.  restored_from: the checkpoint that the attempt begins from.
     """
     checkpointing, ending = job.checkpointing, job.ending
-    handler, kind = None, None
+    handler = None
+    kind = handler_kind(
+        exactly_once=checkpointing.exactly_once, unaligned_enabled=checkpointing.unaligned
+    )
     if gate_channels:
-        kind = handler_kind(
-            exactly_once=checkpointing.exactly_once, unaligned_enabled=checkpointing.unaligned
-        )
         handler = factories.handler(
             kind,
             sum(gate_channels),
@@ -70,7 +70,7 @@ def make_cores(
         subtask=factories.subtask(),
         lifecycle=lifecycle,
         chain=0 if finished_on_restore else vertex.chain,
-        tracks=kind is HandlerKind.TRACKER,
+        kind=kind,
     )
     witnessed: TaskCores = witness("task", cores)
     return witnessed

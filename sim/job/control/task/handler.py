@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
-from ckptsim.models.barriers import BarrierHandler
+from ckptsim.models.barriers import BarrierHandler, HandlerKind
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
 
@@ -37,20 +37,19 @@ class HandlerHost:
     """
 
     __slots__ = (
-        "_announced",
         "_checkpoints",
         "_clock",
         "_ended",
+        "_kind",
+        "_newest_taken",
         "_observer",
         "_reach",
         "_task",
         "_timers",
-        "_tracks",
         "_triggered",
         "barrier_taken_ns",
         "blocked",
         "core",
-        "newest",
         "taken",
     )
 
@@ -60,24 +59,25 @@ class HandlerHost:
         task: TaskPort,
         checkpoints: CheckpointsHost,
         *,
-        tracks: bool,
+        kind: HandlerKind,
         observer: TaskObserver,
         clock: Clock,
         reach: Reach,
     ) -> None:
         self.core = core
-        # What has gone in and come out, so that nothing of it has to be asked of the core.
+        # What has gone in and come out, so that nothing of it has to be asked of the core: channels
+        # with senders that have stopped behind a barrier, and those that have brought the newest.
         self.blocked: dict[int, None] = {}
-        self.newest = -1
         self.taken: dict[int, None] = {}
-        self._announced = self._triggered = -1
+        self._triggered = -1
         self._ended = 0
-        self._tracks = tracks
         self._task = task
         self._checkpoints = checkpoints
         self._observer = observer
         self._clock = clock
         self._reach = reach
+        self._kind = kind
+        self._newest_taken = -1  # the newest checkpoint of which a barrier has come
         self._timers: dict[int, Timer] = {}
         self.barrier_taken_ns = -1
 
@@ -92,7 +92,6 @@ class HandlerHost:
 
     def announcement(self, channel: int, barrier: Barrier, sequence: int) -> None:
         """Take the announcement of a barrier that stands in its channel at `sequence`."""
-        self._announced = max(self._announced, barrier.checkpoint)
         self._observer.seen(barrier)
         self.step(handler_events.BarrierAnnounced(self._clock.now, channel, barrier, sequence))
 
@@ -127,16 +126,17 @@ class HandlerHost:
         return bool(self.blocked) and core.pending and self._triggered == core.latest
 
     def _take(self, channel: int, checkpoint: int) -> None:
-        if checkpoint > self.newest:
-            self.newest = checkpoint
+        if checkpoint > self._newest_taken:
+            self._newest_taken = checkpoint
             self.taken.clear()
-        if checkpoint == self.newest:
+        if checkpoint == self._newest_taken:
             self.taken[channel] = None
 
     def _is_announced_only(self, checkpoint: int) -> bool:
-        """Return whether a checkpoint is open here of which no barrier has been taken."""
-        core, announced = self.core, self._announced
-        return self.newest < checkpoint == announced == core.latest and core.pending
+        """Tell whether a checkpoint is open here of which no barrier has been taken."""
+        core = self.core
+        announced = self._newest_taken < checkpoint == core.latest
+        return announced and self._kind is not HandlerKind.TRACKER and core.pending
 
     # What the handler decides -----------------------------------------------------------------
 
@@ -210,5 +210,6 @@ class HandlerHost:
         still waits: a defect of released Flink, which has a property of its own.
         Source: Apache Flink 1.20.3, CheckpointBarrierTracker.
         """
-        single = self._tracks and len(self._task.inputs) - self._ended <= 1
+        left = len(self._task.inputs) - self._ended
+        single = self._kind is HandlerKind.TRACKER and left <= 1
         return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"

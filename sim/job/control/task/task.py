@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ckptsim.models.barriers import HandlerKind
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
@@ -32,15 +33,15 @@ if TYPE_CHECKING:
 class TaskCores:
     """The cores of one task; a source has no barrier handler.
 
+    kind: of the handler, as the job's settings ask for it.
     chain: how many operators run in the task; none in one that was finished when it was restored.
-    tracks: the handler is one of at-least-once jobs, which blocks no channel.
     """
 
     handler: BarrierHandler | None
     subtask: SubtaskCheckpoints
     lifecycle: Lifecycle
     chain: int = 1
-    tracks: bool = False
+    kind: HandlerKind = HandlerKind.ALIGNED
 
 
 class TaskControl:
@@ -86,7 +87,7 @@ class TaskControl:
                 cores.handler,
                 task,
                 self.checkpoints,
-                tracks=cores.tracks,
+                kind=cores.kind,
                 observer=observer,
                 clock=clock,
                 reach=reach,

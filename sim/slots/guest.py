@@ -1,0 +1,257 @@
+"""Code of the user's runs as a guest: it does not end or split this process, nor print for it.
+
+While a guest is in, what it prints goes to standard error.  A call that would end or split the
+process raises CoreEnded instead, and so does a step that takes longer than it may.  What ends a
+core otherwise (`sys.exit`, an interrupt that it raises itself) is told from a real interrupt by the
+signal that brought that one.  A core that takes the process away in spite of this is noticed from
+outside (`sim/cli/watcher.py`), by the note that says who is in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from time import process_time  # bound here: the fence around runs guards the module's own
+from types import FrameType
+from typing import Any
+
+from ckptsim.scenarios.errors import UserError
+
+CORE_ANSWERS = "a_core_answers"
+# Processes of --jobs and of Spark have it from the one that started them.
+TIMEOUT_VARIABLE = "CKPTSIM_CORE_TIMEOUT"
+CORE_SECONDS = 10.0
+# How often the time of a step is looked at, and how often a core may swallow what ends its step.
+_TICK_SECONDS = 0.25
+_SWALLOWED_MAX = 8
+_WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM)
+_ENDING = ("_exit", "abort", "execv", "execve", "fork", "forkpty")
+# Modules whose frames are not the user's.
+_OURS = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"ckptsim", "simpy", "numpy", "numba"}
+_SUSPENDED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+
+
+class CoreEnded(BaseException):
+    """A core has tried to end or split the process, or has not come back from a step."""
+
+
+class CoreUnansweredError(UserError):
+    """A core has not answered before anything ran; its fault, and no wrong input.
+
+    says: one sentence, which begins with the core.
+    """
+
+    def __init__(self, says: str) -> None:
+        super().__init__(f"{CORE_ANSWERS}: {says}")
+        self.says = says
+
+
+class Visit:
+    """One stay of a guest.
+
+    interrupted: a signal has come meanwhile, so that an exception may be the handler's.
+    """
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        self.forked = False
+        self._since: tuple[FrameType, float] | None = None
+        self._swallowed = 0
+
+    def fault(self, error: BaseException) -> str | None:
+        """Say in which way a core has not answered, None where it did not raise the error."""
+        if isinstance(error, CoreEnded):
+            return str(error)
+        if isinstance(error, Exception) or self.interrupted:
+            return None
+        if isinstance(error, SystemExit):
+            return f"ended the process: sys.exit({'' if error.code is None else error.code})"
+        text = f": {error}" if str(error) else ""
+        return f"raised {type(error).__name__}{text}"
+
+    def look(self, frame: FrameType | None, until: FrameType, seconds: float) -> None:
+        """End a step of the user's that has not come back for so long; called from time to time."""
+        step = _outermost(frame, until)
+        now = process_time()
+        if step is None or self._since is None or self._since[0] is not step:
+            self._since = None if step is None else (step, now)
+            self._swallowed = 0
+        elif now - self._since[1] >= seconds:
+            self._swallowed += 1
+            if self._swallowed > _SWALLOWED_MAX and _note is not None:
+                _really("_exit")(1)  # it catches everything; who watches from outside tells of it
+            raise CoreEnded(f"has not come back from a call within {seconds:g} s of CPU")
+
+    def leave(self) -> None:
+        """Let go of the frames that were looked at."""
+        self._since = None
+
+
+_visit: Visit | None = None
+_note: Callable[[str], None] | None = None
+_originals: dict[str, Callable[..., Any]] = {}
+
+
+def core_seconds() -> float:
+    """Return how many seconds of CPU a core may take for one call."""
+    return float(os.environ.get(TIMEOUT_VARIABLE, CORE_SECONDS))
+
+
+def note_with(write: Callable[[str], None] | None) -> None:
+    """Have it noted outside of this process who is in; an empty text: nobody."""
+    global _note  # noqa: PLW0603 - of the whole process, as its end is
+    _note = write
+
+
+@contextmanager
+def guest(says: str) -> Iterator[Visit]:
+    """Let code of the user's run in the block; a block inside another one belongs to it.
+
+    says: who it is, and what repeats it, for somebody who finds the process gone.
+    """
+    global _visit  # noqa: PLW0603
+    if _visit is not None or threading.current_thread() is not threading.main_thread():
+        yield _visit or Visit()
+        return
+    _guard()
+    visit = _visit = Visit()
+    if _note is not None:
+        _note(says)
+    try:
+        caller = sys._getframe(2)  # noqa: SLF001 - below it, a frame that is not ours is the guest's
+        with redirect_stdout(sys.stderr), _signals(visit), _timed(visit, caller):
+            yield visit
+            if visit.forked:
+                raise CoreEnded("forked the process")
+    finally:
+        _visit = None
+        visit.leave()
+        if _note is not None:
+            _note("")
+
+
+@contextmanager
+def answering(core: str) -> Iterator[None]:
+    """Let a core do something before anything runs; raise CoreUnansweredError for one that ends."""
+    visit = None
+    try:
+        with guest(json.dumps({"cores": core})) as visit:
+            yield
+    except BaseException as error:
+        fault = None if visit is None else visit.fault(error)
+        if fault is None:
+            raise
+        raise CoreUnansweredError(f"{core} {fault}") from error
+
+
+@contextmanager
+def _signals(visit: Visit) -> Iterator[None]:
+    """Note each signal that a handler takes meanwhile."""
+    before = {}
+
+    def noting(handler: Callable[[int, FrameType | None], Any]) -> Any:
+        def note(number: int, frame: FrameType | None) -> Any:
+            visit.interrupted = True
+            return handler(number, frame)
+
+        return note
+
+    for number in _WATCHED:
+        handler = signal.getsignal(number)
+        if callable(handler):
+            before[number] = handler
+            signal.signal(number, noting(handler))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _timed(visit: Visit, until: FrameType) -> Iterator[None]:
+    """Look from time to time whether a call of the user's still runs."""
+    seconds = core_seconds()
+
+    def tick(_signal: int, frame: FrameType | None) -> None:
+        visit.look(frame, until, seconds)
+
+    before = signal.signal(signal.SIGVTALRM, tick)
+    tick_seconds = min(_TICK_SECONDS, seconds / 4)
+    signal.setitimer(signal.ITIMER_VIRTUAL, tick_seconds, tick_seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _outermost(frame: FrameType | None, until: FrameType) -> FrameType | None:
+    """Return the frame of the user's that was called first, such as a core's `step`.
+
+    A generator's frame lives on between its steps and shows nothing.
+    """
+    found = None
+    while frame is not None and frame is not until:
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package not in _OURS and not frame.f_code.co_flags & _SUSPENDED:
+            found = frame
+        frame = frame.f_back
+    return found
+
+
+def _guard() -> None:
+    """Put guards in the place of what ends or splits a process; once, they let others pass."""
+    if _originals:
+        return
+    for name in (*_ENDING, "kill", "killpg"):
+        if hasattr(os, name):
+            _originals[name] = getattr(os, name)
+            guard = _kills(name) if name.startswith("kill") else _refusing(name)
+            setattr(os, name, guard)
+    _originals["raise_signal"] = signal.raise_signal
+    signal.raise_signal = _refusing("raise_signal", "signal")
+    if hasattr(os, "register_at_fork"):  # for who has bound the original before
+        os.register_at_fork(after_in_child=_end_child, after_in_parent=_note_fork)
+
+
+def _refusing(name: str, module: str = "os") -> Callable[..., Any]:
+    did = "forked" if name.startswith("fork") else "ended"
+
+    def refuse(*arguments: Any, **named: Any) -> Any:
+        if _visit is not None:
+            given = ", ".join(str(getattr(each, "name", each)) for each in arguments)
+            raise CoreEnded(f"{did} the process: {module}.{name}({given})")
+        return _originals[name](*arguments, **named)
+
+    return refuse
+
+
+def _kills(name: str) -> Callable[..., Any]:
+    def refuse(process: int, *arguments: Any) -> Any:
+        itself = (os.getpid(), os.getpgrp(), 0, -1, -os.getpgrp())
+        if _visit is not None and process in itself:
+            raise CoreEnded(f"ended the process: os.{name} of itself")
+        return _originals[name](process, *arguments)
+
+    return refuse
+
+
+def _really(name: str) -> Callable[..., Any]:
+    return _originals.get(name) or getattr(os, name)
+
+
+def _end_child() -> None:
+    if _visit is not None:
+        _really("_exit")(0)
+
+
+def _note_fork() -> None:
+    if _visit is not None:
+        _visit.forked = True
