@@ -166,11 +166,10 @@ def _policy(text: str, seed: int) -> TiePolicy:
 
 def _spec(*, scenario: Scenario, source: str | None, own: Properties, **rest: Any) -> RunSpec:
     decides = {name: rest[name] for name in ("seed", "ties", "mutant", "ignore")}
-    decides["cores"] = rest["chosen"]
+    decides |= {"cores": rest["chosen"], "properties": tuple(own)}
     replay = replay_command(
         scenario.name if source is None else source,
         parameters=rest["parameters"],
-        properties=tuple(own),
         **decides,
     )
     return RunSpec(

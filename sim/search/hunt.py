@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.search.faults import with_random_faults
+from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
@@ -66,6 +67,8 @@ def hunt(
             if searched is not None:
                 searched(runs)
             name = _wanted(found, subject.scenario, property_names)
+            if name is not None and faults and not property_names:
+                here, found, name = with_harm(here, found, name)
             if name is not None:
                 if broken is not None:
                     broken(_find(here, found, name, runs, _as_found(here, found)))
