@@ -20,14 +20,17 @@ def run_key(
     cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
     ignore: Sequence[str] = (),
+    properties: Sequence[str] = (),
 ) -> str:
-    """Return the key of a run: a hash of all that decides it, as 32 hexadecimal digits.
+    """Return the key of a run: a hash of all that decides its rows, as 32 hexadecimal digits.
 
-    cores: slot -> name of a core that is not ours.  ignore: properties that are not judged, sorted.
+    cores: slot -> name of a core that is not ours.  ignore: properties that are not judged, sorted;
+    properties: names of those of the user's.
     """
     program, chosen = version(scenario.world), canonical_names(cores or {})
     identity = [_canonical(scenario), seed, ties, program, chosen, mutant]
-    identity += [list(ignore)] if ignore else []
+    judging = [list(ignore), list(properties)]
+    identity += judging if any(judging) else []
     text = json.dumps(identity, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 

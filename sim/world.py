@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -109,13 +110,10 @@ def run_world(
     )
     visit = None
     try:
-        if choice.names:
-            with guest(_who(choice, spec)) as visit, fence():
-                result = world.run(spec)
-        else:
-            with fence():
-                result = world.run(spec)
-        result.violations += violations_of(own, spec, result)
+        visitors = guest(_who(choice, spec)) if choice.names else nullcontext()
+        with visitors as visit, fence():
+            result = world.run(spec)
+            result.violations += violations_of(own, spec, result)
     except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
     except BaseException as error:
@@ -191,12 +189,11 @@ def _spec(
     **rest: Any,
 ) -> RunSpec:
     decides = {name: rest[name] for name in ("seed", "ties", "mutant", "ignore")}
-    decides["cores"] = rest["chosen"]
+    decides |= {"cores": rest["chosen"], "properties": tuple(own)}
     replay = replay_command(
         scenario.name if source is None else source,
         parameters=rest["parameters"],
         options=options,
-        properties=tuple(own),
         **decides,
     )
     return RunSpec(

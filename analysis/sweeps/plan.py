@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ckptsim.analysis.sweeps.worker import SweepRow
 from ckptsim.analysis.tables.store import SweepStore
@@ -14,9 +14,10 @@ from ckptsim.sim.fingerprint import version
 from ckptsim.sim.identity import replay_command, run_key
 
 
-def sweep_rows(plan: Plan) -> list[SweepRow]:
+def sweep_rows(plan: Plan, properties: Sequence[str] = ()) -> list[SweepRow]:
     """Return the rows of a plan in its order: by point, then tie policy, then replication.
 
+    properties: of the user's, which are judged in every run.
     Raises ScenarioError with every problem of any point.
     """
     points: dict[int, dict[str, str]] = {}
@@ -26,7 +27,9 @@ def sweep_rows(plan: Plan) -> list[SweepRow]:
         about = points.setdefault(point.index, _about(plan, point))
         rows.append(
             SweepRow(
-                run_key=run_key(point.scenario, seed=run.seed, ties=run.ties),
+                run_key=run_key(
+                    point.scenario, seed=run.seed, ties=run.ties, properties=properties
+                ),
                 point=point.index,
                 seed=run.seed,
                 ties=run.ties,
@@ -36,7 +39,9 @@ def sweep_rows(plan: Plan) -> list[SweepRow]:
                     seed=run.seed,
                     ties=run.ties,
                     parameters=about["parameters"],
+                    properties=properties,
                 ),
+                properties=tuple(properties),
                 **about,
             )
         )
@@ -58,15 +63,18 @@ def _about(plan: Plan, point: Point) -> dict[str, str]:
     }
 
 
-def prepare(plan: Plan, store: SweepStore, *, resume: bool = True) -> list[SweepRow]:
+def prepare(
+    plan: Plan, store: SweepStore, *, resume: bool = True, properties: Sequence[str] = ()
+) -> list[SweepRow]:
     """Make a directory ready for a plan, and return the rows of all its runs.
 
+    properties: of the user's, which are judged in every run.
     resume: keep the runs that are there; else those of the sweep in the directory are removed,
     whatever plan it was of.
     Raises ScenarioError for a plan that is wrong, UserError for a directory that holds other files
     or, to resume, another sweep.
     """
-    rows = sweep_rows(plan)
+    rows = sweep_rows(plan, properties)
     if not resume:
         store.clear()
     store.open(about_sweep(plan, rows))

@@ -30,6 +30,7 @@ class SweepRow:
     source: what a command line names to get the scenario without the parameters.
     document: the scenario's document as JSON.
     parameters: the parameters that the plan sets, as canonical JSON.
+    properties: of the user's, `package.module:function` each.
     """
 
     run_key: str
@@ -43,6 +44,7 @@ class SweepRow:
     ties: str
     version: str
     replay: str
+    properties: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,7 @@ def _run(
                 ties=row.ties,
                 parameters=row.parameters,
                 source=row.source,
+                properties=row.properties,
             )
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad run must not stop a sweep
         return _failed(row, f"{type(error).__name__}: {error}")

@@ -18,6 +18,11 @@ _SECOND_NS = 1_000_000_000
 def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare which properties are not judged, and which of the user's are."""
     add_ignore_argument(parser)
+    add_property_argument(parser)
+
+
+def add_property_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare which properties of the user's are judged."""
     parser.add_argument(
         "--property",
         action="append",
@@ -43,15 +48,18 @@ def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...
 
     Raises UserError for a name that the link has not, and for a function that cannot be used.
     """
-    ignore = tuple(dict.fromkeys(arguments.ignore))
-    own = tuple(dict.fromkeys(name for name in arguments.property if is_own(name)))
+    ignore, own = tuple(dict.fromkeys(arguments.ignore)), own_of(arguments)
+    everywhere = arguments.scenario == "all"
+    check_properties("--ignore", ignore, *(LINKS if everywhere else (link,)))
+    return tuple(name for name in ignore if is_property(name, link)), own
+
+
+def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the properties of the user's; raises UserError for one that cannot be used."""
     for name in arguments.property:
         if not is_own(name):
             raise UserError(f"--property: found {name!r}, expected package.module:function")
-    everywhere = arguments.scenario == "all"
-    check_properties("--ignore", ignore, *(LINKS if everywhere else (link,)))
-    own_properties(own)
-    return tuple(name for name in ignore if is_property(name, link)), own
+    return tuple(own_properties(arguments.property))
 
 
 def add_limit_arguments(parser: argparse.ArgumentParser, *, instead: str) -> None:

@@ -136,7 +136,7 @@ def _run(
             progress(report.runs)
         if _is_unexpected(report, found):
             beside = len(report.unexpected) < _BESIDE_MAX
-            report.unexpected.append(with_story(subject, found, beside=beside))
+            report.unexpected.append(_told(subject, report, found, beside=beside))
             if not keep_going:
                 break
     if first is not None and not report.unexpected:
@@ -159,8 +159,15 @@ def _look_further(subject: Subject, report: CheckReport) -> None:
         broken = {row.property for row in found.violations}
         report.late.update({name: number + 1 for name in missing if name in broken})
         if _is_unexpected(report, found):
-            report.unexpected.append(with_story(subject, found))
+            report.unexpected.append(_told(subject, report, found))
             return
+
+
+def _told(subject: Subject, report: CheckReport, found: Trial, *, beside: bool = True) -> Trial:
+    """Return a trial with the stories of its violations, those that are not expected first."""
+    told = with_story(subject, found, beside=beside)
+    rows = sorted(told.violations, key=lambda row: row.property in report.expected)
+    return replace(told, violations=tuple(rows))
 
 
 def _is_unexpected(report: CheckReport, found: Trial) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.search.faults import FaultDraw, without_hazards
+from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
@@ -67,6 +68,8 @@ def hunt(
             if here.scenario is not subject.scenario and not property_names:
                 found = without_hazards(here, found)
             name = _wanted(found, subject.scenario, property_names)
+            if name is not None and draw.most and not property_names:
+                here, found, name = with_harm(here, found, name)
             if name is not None:
                 if broken is not None:
                     broken(_find(here, found, name, runs, _as_found(here, found)))

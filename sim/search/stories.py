@@ -81,7 +81,12 @@ def _story(
         return told
     target = None if row.index is None else Target(row.index, row.scope)
     if other is None or other.common > last:
-        return _merged(_lines(_about(trace[: last + 1], vocabulary, target), vocabulary), told)
+        if target is None:  # all that led to it, or else the whole run would be the story
+            led = causes(trace, vocabulary, [last, *_named(trace, last, row)])
+            entries = [trace[at] for at in led]
+        else:
+            entries = _about(trace[: last + 1], vocabulary, target)
+        return _cut(_merged(_lines(entries, vocabulary), told))
     first = other.common
     before = _about(trace[:first], vocabulary, target)
     # The first one stands on its own, beside what the other run does.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.planning import Plan, load_plan, plan_from
 from ckptsim.sim.extras import extras_explained
+from ckptsim.sim.own_properties import own_properties
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,7 @@ def sweep(
     partitions: int | None = None,
     settings: Mapping[str, str] | None = None,
     resume: bool = True,
+    properties: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> SweepResult:
     """Run every point of a plan with every seed and tie policy on Spark, and write the tables.
@@ -48,7 +50,8 @@ def sweep(
     holds as a mapping.  out: the directory of the tables, which is made; runs that are there are
     skipped, unless `resume` is False, which replaces them.
     master: any Spark master; a session is opened and closed.  partitions: tasks per Spark job, four
-    per core when not given.  settings: of Spark.  progress: called with runs done and all runs.
+    per core when not given.  settings: of Spark.  properties: invariants of yours, as
+    `package.module:function`, judged in every run.  progress: called with runs done and all runs.
 
     Raises ScenarioError for a plan that is wrong, UserError for a directory that holds another
     sweep or that another process writes into, for a cluster that is not reached, or when the extra
@@ -62,7 +65,8 @@ def sweep(
 
         store = SweepStore(Path(out))
         with store.writing():
-            rows = prepare(_plan(plan), store, resume=resume)
+            names = tuple(own_properties(properties))
+            rows = prepare(_plan(plan), store, resume=resume, properties=names)
             with spark_session(master, settings=settings) as session:
                 summary = run_sweep(
                     session,

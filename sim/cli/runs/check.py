@@ -223,7 +223,8 @@ def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
 
 
 def _text(subject: Subject, report: CheckReport) -> str:
-    parts = violation_texts(row for found in report.unexpected for row in found.violations)
+    rows = (row for found in report.unexpected for row in found.violations)
+    parts = violation_texts(row for row in rows if row.property not in report.expected)
     reached = [f"{name} in {runs}" for name, runs in report.goals.items() if runs]
     found = ", ".join(f"seed {trial.seed}" for trial in report.unexpected[:10])
     pairs: list[tuple[str, object]] = [

@@ -39,6 +39,7 @@ from ckptsim.sim.search.explore.report import Progress
 from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
 from ckptsim.sim.search.explore.workers import CarryOut
 from ckptsim.sim.search.folder import SCENARIO, keep, slug
+from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import Clock
 from ckptsim.sim.search.trial import replay_of
 from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
@@ -266,8 +267,9 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
             progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
             goes_on=lambda: not clock.is_over,
         )
-        subject, seed, ties, _ = explorer.subject(first.found.choices)
-        found, runs = first.found.trial, first.runs
+        subject, *_ = explorer.subject(first.found.choices)
+        subject, found, name = with_harm(subject, first.found.trial, name)
+        seed, ties, runs = found.seed, found.ties, first.runs
         if name not in _OUTSIDE_OF_WORLDS and not clock.is_over:
             left = SHRINKING_RUNS_MAX - runs
             smallest = shrink(

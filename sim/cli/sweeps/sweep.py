@@ -25,8 +25,10 @@ from ckptsim.scenarios.planning import (
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import (
     add_limit_arguments,
+    add_property_argument,
     add_spark_arguments,
     limits_of,
+    own_of,
     spark_settings,
 )
 from ckptsim.sim.cli.places import output_folder
@@ -86,6 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--report", action="store_true", help="write the report too, in the same Spark session"
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add_property_argument(parser)
     add_costs_argument(parser)
     add_spark_arguments(parser)
 
@@ -98,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ckptsim.analysis.tables.store import SweepStore
 
     settings = spark_settings(arguments)
+    properties = own_of(arguments)
     plan = _plan(arguments)
     if arguments.costs is not None:
         plan = with_costs(plan, load_costs(arguments.costs))
@@ -107,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_size(plan)
     try:
         with store.writing():
-            rows = prepare(plan, store, resume=arguments.resume)
+            rows = prepare(plan, store, resume=arguments.resume, properties=properties)
             say(f"starting Spark on {arguments.master}")
             with (
                 spark_session(arguments.master, settings=settings) as session,

@@ -393,6 +393,7 @@ class CoordinatorHost:
         self._schedule(self._settings.interval_ns)
 
     def _discard(self, checkpoint: int) -> None:
+        self.observer.discarded(checkpoint)
         if checkpoint != self.stop_id:
             self.completed.pop(checkpoint, None)
         self._messages.discard(self.records[checkpoint].file_sizes)

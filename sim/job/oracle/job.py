@@ -70,7 +70,7 @@ class JobOracle(JobObserver):
         self._halted = False
         self._rescales = Rescales()
         self._slept: dict[int, None] = {}  # tasks of the attempt, told once
-        self._origins = Origins(violate)
+        self._origins = Origins(env, violate)
         # In-flight data that a restart was to leave out: by vertex, and that of each checkpoint.
         self._left_out: dict[str, Contents] = {}
         self.left_out_of: dict[int, dict[str, Contents]] = {}
@@ -341,6 +341,10 @@ class JobOracle(JobObserver):
     def kept(self, numbers: tuple[int, ...], held: Mapping[int, JobCheckpoint]) -> None:
         """Check what the coordinator's core says that it keeps, and what its host holds."""
         self.checkpoints.kept(numbers, held)
+
+    def discarded(self, checkpoint: int) -> None:
+        """Note when a checkpoint is discarded, for the story of a restart that lacks it."""
+        self._origins.discarded(checkpoint)
 
     def log_service_cut(self, oldest: int, /) -> None:
         """Check that what a restart would replay from a log service is still there."""

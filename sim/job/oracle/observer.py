@@ -347,6 +347,9 @@ class JobObserver:
         held: what its host holds then, savepoints and what is to be discarded next among it.
         """
 
+    def discarded(self, checkpoint: int) -> None:
+        """Note that the coordinator discards a checkpoint."""
+
     def log_service_cut(self, oldest: int, /) -> None:
         """Note that a log service keeps what is in flight of this checkpoint on, and no older."""
 

@@ -15,6 +15,7 @@ from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject, check, shrink
 from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore, fewer
 from ckptsim.sim.search.folder import keep, slug
+from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.trial import Trial, replay_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import expected_slots, resolve
@@ -136,8 +137,9 @@ def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
     name = before.trial.violations[0].property
     first = fewer(explorer, before, property_name=name)
     subject, *_ = explorer.subject(first.found.choices)
+    subject, found, name = with_harm(subject, first.found.trial, name)
     left = SHRINKING_RUNS_MAX - first.runs
-    raise _smallest(subject, first.found.trial, name, out, trials=left)
+    raise _smallest(subject, found, name, out, trials=left)
 
 
 def _smallest(

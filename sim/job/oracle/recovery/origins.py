@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.story import milliseconds
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.oracle.view import Violate
+    from ckptsim.sim.kernel import Environment
 
 _NAME = "restarts_begin_from_the_newest"
 _LOGS = "logs_keep_what_is_needed"
@@ -26,8 +29,10 @@ class Origins:
     from since FLINK-10354's revert, FLIP-193 and FLIP-203).
     """
 
-    def __init__(self, violate: Violate) -> None:
+    def __init__(self, env: Environment, violate: Violate) -> None:
+        self._env = env
         self._violate = violate
+        self._discarded_ns: dict[int, int] = {}
         self._has_begun = False
         self._started_from = _NOTHING  # by the user
         self._newest = _NOTHING  # complete, and no savepoint
@@ -42,6 +47,22 @@ class Origins:
         else:
             self._newest = max(self._newest, number)
 
+    def discarded(self, number: int) -> None:
+        """Note when a checkpoint is discarded."""
+        self._discarded_ns[number] = self._env.now
+
+    def _why(self) -> str:
+        """Say what became of the checkpoint that is due, and of a savepoint after it."""
+        says = ""
+        if self._due in self._discarded_ns:
+            says = f", which was discarded at {milliseconds(self._discarded_ns[self._due])}"
+        if self._savepoint > self._due:
+            says += f"; no failure goes back to savepoint {self._savepoint}"
+            if self._savepoint in self._discarded_ns:
+                at = milliseconds(self._discarded_ns[self._savepoint])
+                says += f", which was discarded at {at}"
+        return says
+
     def submitted(self) -> None:
         """Expect that the user starts the job again from the newest of what there is."""
         self._started_from = max(self._due, self._savepoint)
@@ -53,7 +74,7 @@ class Origins:
             self._has_begun, self._started_from = True, number
         elif number != self._due:
             says = f"an attempt begins from {_called(number)}, and not from {_called(self._due)}"
-            self._violate(_NAME, says)
+            self._violate(_NAME, says + self._why())
         self._savepoint = _NOTHING
 
     def begun_on_a_line(self, restored: JobCheckpoint | None) -> None:
