@@ -38,24 +38,29 @@ def load_factory(slot: str, text: str) -> Factory:
     if text.startswith(PREFIX):
         return process_factory(slot, text.removeprefix(PREFIX))
     expected = "package.module:factory or process:COMMAND"
-    return load_callable(f"--core {slot}={text}", text, expected=expected)
+    core = f"{slot}={text}"
+    return load_callable(f"--core {core}", text, expected=expected, core=f"core {core}")
 
 
 def load_callable(
-    where: str, text: str, *, expected: str = "package.module:function"
+    where: str,
+    text: str,
+    *,
+    expected: str = "package.module:function",
+    core: str | None = None,
 ) -> Callable[..., Any]:
     """Import what `package.module:name` names; the working directory is searched.
 
-    where: how an error begins.  Raises UserError as `load_factory` does.
+    where: how an error begins.  core: its name, where it is a core that is imported.
+    Raises UserError as `load_factory` does, and CoreUnansweredError for a core whose import fails.
     """
     module_name, colon, attribute = text.partition(":")
     if not colon or not module_name or not attribute:
         raise UserError(f"{where}: found {text!r}, expected {expected}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
-    core = f"core {slot}={text}"
     try:
-        with answering(f"{core}, at its import,"):
+        with answering(f"{core or where}, at its import,"):
             module = import_module(module_name)
     except (ImportError, SyntaxError) as error:  # it could not be read, or needs another module
         raise UserError(f"{where}: {_why_not_imported(module_name, error)}") from error
@@ -63,6 +68,8 @@ def load_callable(
         raise
     except Exception as error:
         why = _why_not_imported(module_name, error)
+        if core is None:
+            raise UserError(f"{where}: {why}") from error
         raise CoreUnansweredError(f"{core}: {why}") from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
