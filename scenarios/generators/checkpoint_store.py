@@ -83,7 +83,7 @@ def checkpoint_store(choices: Choices) -> Scenario:
         isinstance(one, resets) for one in faults
     ):
         faults = (*faults, STORE_FAULT_DRAWS["rebootstrap"](choices, model))
-    model = _ingesting(choices, model)
+    model = _ingesting(choices, _produced(choices, model))
     return Scenario(
         name="generated",
         link="checkpoint_store",
@@ -92,6 +92,15 @@ def checkpoint_store(choices: Choices) -> Scenario:
         model=model,
         faults=faults,
     )
+
+
+def _produced(choices: Choices, model: StoreModel) -> StoreModel:
+    """Return the store with records of some producers, or of none that says who it is."""
+    producers = choices.of((0, 2, 1, 3))
+    if not producers:
+        return model
+    segment = choices.of((20, 1, 7, 100))
+    return replace(model, input=replace(model.input, producers=producers, segment_records=segment))
 
 
 def _ingesting(choices: Choices, model: StoreModel) -> StoreModel:

@@ -86,6 +86,12 @@ class StoreInput:
     switch_every: int = count(
         0, says="every how many records a topic switch comes; 0 is never", source=_CHOICE
     )
+    producers: int = count(
+        0, maximum=64, says="producers whose segments follow in turn; 0 has none", source=_CHOICE
+    )
+    segment_records: int = count(
+        100, minimum=1, says="records of one producer before the next has its turn", source=_CHOICE
+    )
     compressed: bool = flag(False, says="whether values need a dictionary", source=_CHOICE)
     seek_position: int = count(
         0, says="position that the first start seeks to, past the start of push", source=_CHOICE

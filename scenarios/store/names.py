@@ -13,7 +13,7 @@ PROPERTIES: dict[str, str] = {
     "fallback_uses_one_store": "the checkpoint store that is not in use gets no checkpoint",
     "checkpoint_never_goes_back": "within one incarnation the durable position does not decrease",
     "errored_partition_is_frozen": "after a failed write neither position nor checkpoint moves",
-    "checkpoint_is_of_one_instant": "position and end of push in a checkpoint belong together",
+    "checkpoint_is_of_one_instant": "position, end of push and producers of a checkpoint agree",
     "swap_only_to_complete_versions": "a version becomes current only when its push has ended",
     "reset_wipes_first": "a restart from scratch after a reset finds no rows",
     "version_state_agrees": "the regenerated version state is that of the start of push",

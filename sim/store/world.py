@@ -158,6 +158,7 @@ class StoreWorld:
             size_bytes=size_bytes,
         )
         self.properties.syncs.begun(drainer, account)
+        self.properties.producers.sync_begun(drainer)
         drainer.truth.syncs.append(account)
         self.env.trace.record(
             "sync", drainer.entity, account.number, str(drainer.key), account.position, cause.name
@@ -331,6 +332,8 @@ def _shape(model: StoreModel, version: int) -> FeedShape:
         keys=given.keys,
         deletes_every=given.deletes_every,
         switch_every=given.switch_every,
+        producers=given.producers,
+        segment_records=given.segment_records,
         record_bytes=given.record_bytes,
         fields=fields,
     )

@@ -2,7 +2,8 @@
 
 Position 0 is the start of push, then come the records of the push, which are there at once, the end
 of push, and records at a fixed rate with a topic switch after so many of them.  Data record `i`
-writes key `k<i mod keys>`; every so many records it is a delete.
+writes key `k<i mod keys>`; every so many records it is a delete.  Producers write in turn, each a segment
+of so many records.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ckptsim.models.store import Control, ControlRecord, DataRecord, Rows, TopicPartition
 from ckptsim.models.store.log import Entry
-from ckptsim.models.store.state import FieldValue
+from ckptsim.models.store.state import FieldValue, ProducerState
 
 NEVER = 1 << 62
 # Made records of a feed that are kept at hand; an assumption: most feeds that are explored are
@@ -31,6 +32,8 @@ class FeedShape:
     deletes_every: int
     switch_every: int
     record_bytes: int
+    producers: int = 0
+    segment_records: int = 1
     fields: Mapping[str, FieldValue] = field(default_factory=dict)
 
 
@@ -116,8 +119,14 @@ class Feed:
         return position
 
     def run_length(self, position: int, limit: int) -> int:
-        """Count the data records that follow each other from a position on, up to a limit."""
+        """Count the data records that follow each other from a position on, up to a limit.
+
+        All are of one producer: a run ends with its segment.
+        """
         length = 0
+        if self.shape.producers:
+            every = self.shape.segment_records
+            limit = min(limit, every - self.index_of(position) % every)
         if position <= self._compacted_to:
             while length < limit and position <= self._last and self._is_data(position):
                 if position <= self._compacted_to and not self._survives(position):
@@ -133,6 +142,14 @@ class Feed:
             found += self._is_data(position)
             position = self.next_after(position)
         return found + max(0, self.index_of(last + 1) - self.index_of(position))
+
+    def producer_at(self, position: int) -> ProducerState | None:
+        """Return the producer of a data record, with its segment and its place there."""
+        if not self.shape.producers:
+            return None
+        turn, sequence = divmod(self.index_of(position), self.shape.segment_records)
+        segment, number = divmod(turn, self.shape.producers)
+        return ProducerState(guid=f"p{number}", segment=segment, sequence=sequence)
 
     def record(self, index: int) -> DataRecord:
         """Return a data record by its number."""

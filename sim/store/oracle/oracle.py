@@ -15,6 +15,7 @@ from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
 from ckptsim.sim.store.oracle.content import ContentOracle
 from ckptsim.sim.store.oracle.ends import check_end, left_of_version
 from ckptsim.sim.store.oracle.probe import probe
+from ckptsim.sim.store.oracle.producers import ProducerOracle
 from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.store.oracle.versions import VersionOracle
 from ckptsim.sim.story import instant
@@ -46,6 +47,7 @@ class StoreProperties:
         self._foreign: dict[TopicPartition, bool] = {}  # its checkpoint is another party's
         self.syncs = SyncOracle(world, self.violate)
         self.content = ContentOracle(world, self.violate)
+        self.producers = ProducerOracle(world, self.violate)
         self._odd: dict[TopicPartition, None] = {}
         self._slot = world.settings.slot  # which the release of the moment names
         self.swapped_to = 0  # the version that was made the current one last
@@ -114,6 +116,7 @@ class StoreProperties:
                 "errored_partition_is_frozen", f"{key}: errored, and a checkpoint is written", key
             )
         self._check_blob(drainer, wanted.checkpoint or b"", state, position)
+        self.producers.checkpointed(key, state)
 
     def after_commit(self, drainer: Drainer, *, failed: bool) -> None:
         """Check that a commit that failed left the checkpoint as it was."""
@@ -195,6 +198,7 @@ class StoreProperties:
             for first, last in truth.covered[Area.MIRROR]:
                 truth.cover(Area.DATA, first, last)
         state = world.client.checkpoint(key)
+        self.producers.opened(key, state)
         truth.checkpoint = None if state is None else state.position
         if (
             truth.was_reset

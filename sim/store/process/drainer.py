@@ -296,7 +296,10 @@ class Drainer:
         if records == 0:
             return []
         last, size = run.position + records - 1, records * self.feed.shape.record_bytes
-        return replica.ingestion.step(ingestion_events.DataWritten(position=last, size_bytes=size))
+        written = ingestion_events.DataWritten(
+            position=last, size_bytes=size, producer=self.feed.producer_at(last)
+        )
+        return replica.ingestion.step(written)
 
     def _write(self, run: Run, records: int, replica: Replica) -> None:
         """Write the first records of the run under way, which ends."""
@@ -305,5 +308,6 @@ class Drainer:
             return
         last = run.position + records - 1
         self.world.properties.content.applied(self, last, run.begun_ns, records)
+        self.world.properties.producers.applied(self, last)
         if self.records.write(run, records, replica.content):
             self._syncs.covered(last)
