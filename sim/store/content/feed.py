@@ -2,8 +2,8 @@
 
 Position 0 is the start of push, then come the records of the push, which are there at once, the end
 of push, and records at a fixed rate with a topic switch after so many of them.  Data record `i`
-writes key `k<i mod keys>`; every so many records it is a delete.  Producers write in turn, each a segment
-of so many records.
+writes key `k<i mod keys>`; every so many records it is a delete.  Producers write in turn, each a
+segment of so many records.
 """
 
 from __future__ import annotations
