@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ckptsim.scenarios import LINKS, Scenario, job
+from ckptsim.scenarios import LINKS, Scenario
+from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.composed import Placement as PipelinePlacement
 from ckptsim.scenarios.generators.checkpoint_store import losses, may_switch
@@ -46,7 +47,7 @@ class Parts:
 def parts_of(scenario: Scenario, checkpoints: int) -> Parts:
     """Return what faults can name; checkpoints: how many the scenario takes without them."""
     match scenario.model:
-        case job.Job() as model:
+        case jobs.Job() as model:
             return _of_job(model, checkpoints)
         case SyncModel() as model:
             return _of_sync(model)
@@ -58,7 +59,7 @@ def parts_of(scenario: Scenario, checkpoints: int) -> Parts:
             return Parts()
 
 
-def _of_job(model: job.Job, checkpoints: int) -> Parts:
+def _of_job(model: jobs.Job, checkpoints: int) -> Parts:
     single = [vertex for vertex in model.vertices if vertex.repeat == 1]
     sources = tuple(vertex.name for vertex in single if vertex.is_source)
     changes = partial(job_faults.Rescale, parallelism=1, at_ns=0)
@@ -91,7 +92,7 @@ def _of_job(model: job.Job, checkpoints: int) -> Parts:
     return Parts(options=options, left_out=left_out)
 
 
-def _left_out_of_job(model: job.Job) -> dict[str, str]:
+def _left_out_of_job(model: jobs.Job) -> dict[str, str]:
     checkpointing = model.checkpointing
     kinds = LINKS["barriers"].faults
     if checkpointing.enabled and not checkpointing.coordinated:
