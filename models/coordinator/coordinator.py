@@ -70,7 +70,9 @@ class CheckpointCoordinator:
     ) -> None:
         self._parameters = parameters
         self._decider = requests.RequestDecider(
-            max_concurrent=parameters.max_concurrent, min_pause_ns=parameters.min_pause_ns
+            max_concurrent=parameters.max_concurrent,
+            min_pause_ns=parameters.min_pause_ns,
+            max_queued=parameters.max_queued,
         )
         self._failures = FailureCounter(parameters.tolerable_failures)
         self._pending: dict[int, requests.PendingCheckpoint] = {}

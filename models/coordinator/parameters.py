@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ckptsim.models.barriers.barrier import OptionKind, select_kind
+from ckptsim.models.coordinator.requests import MAX_QUEUED_REQUESTS
 from ckptsim.models.core import ProtocolError
 
 MILLISECOND_NS = 1_000_000
@@ -19,8 +20,8 @@ class CoordinatorParameters:
     completion to the next periodic trigger. tolerable_failures: failed checkpoints in a row that
     the job survives; None for any number. retained: completed checkpoints that are kept.
     alignment_timeout_ns: after which an unaligned-enabled checkpoint stops waiting; 0 and None give
-    plainly unaligned ones. collapse_ticks: a tick that finds a periodic request waiting adds no
-    second one.  Source: trigger times measured on Apache Flink 1.20.3 with checkpoints longer than
+    plainly unaligned ones. max_queued: requests that may wait for their turn.
+    collapse_ticks: a tick that finds a periodic request waiting adds no second one.  Source: trigger times measured on Apache Flink 1.20.3 with checkpoints longer than
     their interval.
 
     awaits_cleaning: the host answers DiscardCheckpoint with Cleaned; then too much cleaning at once
@@ -39,6 +40,7 @@ class CoordinatorParameters:
     exactly_once: bool = True
     unaligned: bool = False
     alignment_timeout_ns: int | None = 0
+    max_queued: int = MAX_QUEUED_REQUESTS
     collapse_ticks: bool = True
     awaits_cleaning: bool = False
 
@@ -75,4 +77,6 @@ class CoordinatorParameters:
             return "unaligned checkpoints need one checkpoint at a time"
         if self.max_concurrent < 1 or self.retained < 1:
             return "at least one checkpoint must be allowed to run, and one to be kept"
+        if self.max_queued < 1:
+            return "at least one request must be allowed to wait"
         return None

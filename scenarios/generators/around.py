@@ -42,8 +42,11 @@ _CHANGES: tuple[Callable[[Any], Any], ...] = (
     lambda _: 0,
     lambda _: 1,
 )
-# Ids of fewer characters are given twice, which no rule survives.
-_KEPT = frozenset({"partition_id_characters"})
+# Ids of fewer characters are given twice, which no rule survives; a watchdog that fires before a
+# push can be complete restarts its process for ever.
+_KEPT = frozenset({"partition_id_characters", "watchdog_ns"})
+# What an operator accepts of the scenario as it is.
+_ACCEPTED = "rework_records_max"
 # Shares of what goes wrong by chance.
 _LOSSES = ("loss_ratio", "failure_ratio")
 _Path = tuple[str | int, ...]
@@ -52,7 +55,9 @@ _Path = tuple[str | int, ...]
 def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
     """Return a generator of scenarios around a scenario; no choices give it without its goals."""
     key = LINKS[scenario.link].key
-    begin = plain(scenario) | {"goals": []}
+    begin: dict[str, Any] = plain(scenario) | {"goals": []}
+    if _ACCEPTED in begin[key]:
+        begin[key] = begin[key] | {_ACCEPTED: "none"}
     known = PROPERTIES[cast("Job", scenario.model).plane] if key == "job" else ()
     hazards = [name for name in HAZARDS if name in known]
     begin["violates"] = list(dict.fromkeys([*scenario.violates, *hazards]))

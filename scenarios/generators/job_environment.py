@@ -18,7 +18,11 @@ from ckptsim.scenarios.generators.completing import (
 )
 from ckptsim.scenarios.generators.event_time import add_event_time
 from ckptsim.scenarios.generators.restarts.restores import restoring
-from ckptsim.scenarios.generators.restarts.savepoints import around_a_savepoint, keep_in_a_log
+from ckptsim.scenarios.generators.restarts.savepoints import (
+    around_a_savepoint,
+    crowd,
+    keep_in_a_log,
+)
 from ckptsim.scenarios.generators.restarts.strategies import restart_strategy
 
 _MS = 1_000_000
@@ -101,6 +105,8 @@ def add_environment(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     _recovery(choices, job, on_records=on_records)
     if choices.integer(0, 19) == 19:
         faults.append({"kind": "cancel", "at_ns": _instant(choices, job)})
+    if choices.integer(0, 4) == 4 and job["checkpointing"].get("enabled", True):
+        faults += crowd(choices, job, _instant(choices, job))
     faults = [_fitting_mode(one, job) for one in faults]
     faults += _of_given_up(choices, job, faults)
     if on_records:

@@ -357,7 +357,11 @@ def _reader(choices: Choices) -> int:
 
 # What the core, the source and the platform must all survive.
 SYNC_FAULT_DRAWS: Mapping[str, Callable[[Choices], SyncFault]] = {
-    "fail_send": lambda c: FailSend(occurrence=c.integer(1, 6), sends=c.of((1, 1, 2, 3))),
+    "fail_send": lambda c: (
+        FailSend(occurrence=c.integer(1, 3), sends=c.of((1, 2)), at_end=True)
+        if c.flag()
+        else FailSend(occurrence=c.integer(1, 6), sends=c.of((1, 1, 2, 3)))
+    ),
     "fail_upload": lambda c: FailUpload(occurrence=c.integer(1, 6), uploads=c.integer(1, 2)),
     "reorder_uploads": lambda c: ReorderUploads(
         occurrence=c.integer(1, 5), uploads=c.integer(2, 5)

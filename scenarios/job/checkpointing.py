@@ -77,6 +77,15 @@ class Checkpointing:
         says="checkpoints under way at once",
         source=_CHECKPOINTS,
     )
+    max_queued: int = count(
+        1000,
+        minimum=1,
+        maximum=1_000_000,
+        unit="requests",
+        says="requests for checkpoints and savepoints that wait for their turn; of more, the last "
+        "periodic one is dropped, else the new one",
+        source="Source: Apache Flink 1.20.3, CheckpointRequestDecider (1000, no option)",
+    )
     tolerable_failures: int = count(
         0,
         unit="checkpoints",

@@ -34,6 +34,7 @@ _RECORDS_GOALS = (
     "timed_out_in_output",
     "cancelled_by_announcement_only",
     "subsumed",
+    "request_dropped",
     "expired",
     "credit_starved",
     "channel_state_failed",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from ckptsim.scenarios.fields import choice, count, duration_ns, number
+from ckptsim.scenarios.fields import choice, count, duration_ns, flag, number
 
 _PLAN = "assumption: part of the fault plan"
 _OCCURRENCES = 100_000
@@ -115,6 +115,11 @@ class FailSend:
     )
     sends: int = count(
         1, minimum=1, maximum=1000, says="how many sends in a row fail", source=_PLAN
+    )
+    at_end: bool = flag(
+        False,
+        says="only sends count that begin while the sync waits for its end, its timer set",
+        source=_PLAN,
     )
 
 

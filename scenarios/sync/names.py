@@ -44,6 +44,7 @@ GOALS: tuple[str, ...] = (
     "state_memory_exhausted",
     "flush_requested_during_send",
     "send_failed",
+    "send_failed_at_end",
     "retry_after_failed_send",
     "upload_failed",
     "uploads_reordered",

@@ -73,6 +73,7 @@ def parameters_of(checkpointing: Checkpointing) -> CoordinatorParameters:
         timeout_ns=checkpointing.timeout_ns,
         min_pause_ns=checkpointing.min_pause_ns,
         max_concurrent=checkpointing.max_concurrent,
+        max_queued=checkpointing.max_queued,
         tolerable_failures=checkpointing.tolerable_failures,
         retained=checkpointing.retained,
         exactly_once=checkpointing.exactly_once,

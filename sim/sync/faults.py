@@ -29,6 +29,7 @@ class FaultPlan:
         self._fail_uploads: list[sync.FailUpload] = []
         self._slow_sends: list[sync.SlowSend] = []
         self._fail_sends: list[sync.FailSend] = []
+        self._sends_at_end = 0
         self._floods: dict[tuple[int, int], int] = {}
         self._collisions: dict[tuple[int, int], tuple[int, int]] = {}
         self._count_errors: dict[tuple[int, int], int] = {}
@@ -94,11 +95,16 @@ class FaultPlan:
             )
         )
 
-    def send_fails(self, ordinal: int) -> bool:
-        """Say whether the n-th send of the run, from 1, fails."""
+    def send_fails(self, ordinal: int, *, at_end: bool) -> bool:
+        """Say whether the n-th send of the run, from 1, fails.
+
+        at_end: whether it begins while the sync waits for its end.
+        """
+        self._sends_at_end += at_end
+        counts = {False: ordinal, True: self._sends_at_end if at_end else 0}
         return self._struck(
             any(
-                fault.occurrence <= ordinal < fault.occurrence + fault.sends
+                fault.occurrence <= counts[fault.at_end] < fault.occurrence + fault.sends
                 for fault in self._fail_sends
             )
         )

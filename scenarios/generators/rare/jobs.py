@@ -106,6 +106,7 @@ JOB_OPTIONS: tuple[Change, ...] = (
     one_of("job.channels.preloaded_records", 3, 20),
     one_of("job.checkpointing.first_trigger_ns", 0, 5 * _MS),
     one_of("job.checkpointing.subtasks_per_file", 1, 2),
+    one_of("job.checkpointing.max_queued", 1, 2),
     _left_out,
     _timed_out,
     one_of("job.costs.messages_in_order", False),

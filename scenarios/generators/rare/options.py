@@ -47,6 +47,7 @@ _PIPELINE: tuple[Change, ...] = (
     together("pipeline.channels", {"end_of_partition_ns": 3 * _MS}, {"record_buffers": 2}),
     together("pipeline.channels", {"buffer_sizes": "flushed"}, {"buffer_sizes": "debloated"}),
     together("pipeline.checkpointing", {"first_trigger_ns": 0}, {"subtasks_per_file": 1}),
+    one_of("pipeline.checkpointing.max_queued", 1),
     together("pipeline.checkpointing", {"savepoint_at_ns": 10 * _MS}, {"skip_missed_ticks": True}),
     # Where barriers wait longer in a full channel than a checkpoint may take, all of them expire.
     together("pipeline.checkpointing", {"tolerable_failures": 5, "timeout_ns": 600_000 * _MS}),

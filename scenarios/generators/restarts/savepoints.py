@@ -50,6 +50,16 @@ def keep_in_a_log(choices: Choices, job: dict[str, Any], faults: list[dict[str, 
         job["checkpointing"]["retained"] = 1
 
 
+def crowd(choices: Choices, job: dict[str, Any], at_ns: int) -> list[dict[str, Any]]:
+    """Let few requests wait for their turn, and more than these come at about one instant."""
+    job["checkpointing"]["max_queued"] = choices.of((1, 2))
+    kinds = ("request_checkpoint", "request_savepoint")
+    return [
+        {"kind": choices.of(kinds), "at_ns": at_ns + choices.of((0, 0, _MS))}
+        for _ in range(choices.integer(2, 4))
+    ]
+
+
 def _written_slowly(choices: Choices, job: dict[str, Any], number: int) -> list[dict[str, Any]]:
     """Have a savepoint, and the checkpoint behind it, still pending when a later one completes."""
     job["checkpointing"] |= {"max_concurrent": 3, "min_pause_ns": 0}

@@ -243,7 +243,9 @@ class CoordinatorHost:
                 self._plan(request)
             case coordinator_events.TriggerTasks(barrier, tasks, request):
                 self._trigger(barrier, tasks, request)
-            case coordinator_events.RefuseRequest(request):
+            case coordinator_events.RefuseRequest(request, reason):
+                if reason is FailureReason.TOO_MANY_CHECKPOINT_REQUESTS:
+                    self._env.goals.reach("request_dropped")
                 if request.synchronous:
                     self.observer.stop_refused()
                     self._stop_failed()

@@ -176,8 +176,18 @@ class CoordinatorAnswers(Naive):
 
     def _submit(self, **options: Any) -> list[Any]:
         self._requests += 1
-        self._queue.append(Request(number=self._requests, submitted_ns=self._now, **options))
-        return self._choose()
+        request = Request(number=self._requests, submitted_ns=self._now, **options)
+        too_many = FailureReason.TOO_MANY_CHECKPOINT_REQUESTS
+        waiting = self._in_order()
+        full = len(waiting) >= self._parameters.max_queued
+        if full and not waiting[-1].periodic:
+            return self._refuse(request, too_many)
+        self._queue.append(request)
+        if not full:
+            return self._choose()
+        last = self._in_order()[-1]
+        self._queue = [each for each in self._queue if each is not last]
+        return [*self._refuse(last, too_many), *self._choose()]
 
     def _in_order(self) -> list[Request]:
         """Return what waits: savepoints, then forced, then by hand, then the older ones."""

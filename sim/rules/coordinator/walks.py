@@ -116,6 +116,7 @@ def drawn_parameters(pick: Pick) -> CoordinatorParameters:
         max_concurrent=1 if unaligned else pick.integer(1, 3),
         tolerable_failures=pick.of((None, 0, 0, 1, 2)),
         retained=pick.integer(1, 3),
+        max_queued=pick.of((1000, 1, 2)),
         exactly_once=unaligned or not pick.one_in(3),
         unaligned=unaligned,
         alignment_timeout_ns=pick.of((None, 0, 1, 7_000_000, MAX_TIMEOUT_NS - 1, MAX_TIMEOUT_NS)),

@@ -256,8 +256,6 @@ class Drainer:
         if run is not None:  # of what was taken meanwhile the core learns first
             records = run.done_by(self.world.env.now)
             effects = self._settle(run, records, replica)
-            if records:
-                self.world.env.goals.reach("records_taken_in_sync")
             self._run = run.behind(records)
             yield from self._carry_out(effects, replica)
         yield from self._carry_out(replica.ingestion.step(outcome), replica)
@@ -295,6 +293,8 @@ class Drainer:
         self._write(run, records, replica)
         if records == 0:
             return []
+        if self._sync_thread is not None:
+            self.world.env.goals.reach("records_taken_in_sync")
         last, size = run.position + records - 1, records * self.feed.shape.record_bytes
         written = ingestion_events.DataWritten(
             position=last, size_bytes=size, producer=self.feed.producer_at(last)

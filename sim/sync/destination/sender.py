@@ -43,7 +43,10 @@ class Sender:
             spread=self._table.send_spread,
         )
         duration = attempt.faults.send_ns(drawn, attempt.env.now)
-        if attempt.faults.send_fails(number):
+        at_end = self._destination.awaits_timer
+        if attempt.faults.send_fails(number, at_end=at_end):
+            if at_end:
+                attempt.env.goals.reach("send_failed_at_end")
             attempt.call_in(duration, KIND_SENT, self._entity, self._failed, effect)
             return
         there = duration // 2

@@ -133,6 +133,9 @@ class EndChecks:
                 f"the attempt failed without a true reason: {effect}",
                 None,
             )
+        elif effect.kind is Refusal.SEND_FAILED and attempt.destination.awaits_timer:
+            says = "the attempt ends for a send that failed before the wait for its end was over"
+            self._violate("run_ends_with_a_reason", says, None)
         elif effect.kind is Refusal.UNFLUSHED_STATES and not self._is_explained(attempt):
             says = f"the attempt ends with unsent states, and nothing is under way: {effect}"
             self._violate("run_ends_with_a_reason", says, None)
