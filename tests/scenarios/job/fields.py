@@ -192,7 +192,7 @@ def main(groups: list[str]) -> None:
         own = found.setdefault(group, {})
         for path, kind in field_paths(pool[0][1].link).items():
             if path not in own and path not in settled(group):
-                pool.sort(key=lambda one: one[0] not in [w[0] for w in own.values()])
+                pool.sort(key=lambda one: one[0] not in SETTINGS)
                 shown = witness(path, kind, pool)
                 if isinstance(shown, list):
                     own[path] = shown
