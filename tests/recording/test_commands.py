@@ -19,7 +19,7 @@ from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.change.variants import parts_of
 from ckptsim.sim.infer.folder import job_named
-from ckptsim.sim.infer.job import scenario_of
+from ckptsim.sim.infer.job import CHECKPOINTS, lasting, scenario_of
 from ckptsim.sim.infer.measures import predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.verdict import moving
@@ -37,7 +37,13 @@ def test_an_imported_job_is_a_scenario_with_comments(tmp_path: Path, capsys: Cap
     assert printed.splitlines()[-1] == "replay: good"
     text = out.read_text()
     assert "# counted: busy time over 21,371 records, from /vertices/:id/metrics?get" in text
-    assert load(out) == scenario_of(read_recording(SHIPPED / "job15"), name="job15").scenario
+    named = job_named(SHIPPED / "job15", machine=MachineChoice.QUIET)
+    written = load(out)
+    assert written == lasting(named.scenario, named.measures)
+    job, before = (cast("Job", one.model) for one in (written, named.scenario))
+    assert job.checkpointing.count is None  # it ends by its duration, in which as many complete
+    assert before.checkpointing.count == CHECKPOINTS
+    assert job.duration_ns >= (CHECKPOINTS + 1) * job.checkpointing.interval_ns
     for name in ("join: service", "clicks: rate", "join <- orders: keys", "join: alignment"):
         assert name in printed
 

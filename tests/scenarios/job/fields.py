@@ -28,13 +28,14 @@ from ckptsim.scenarios.dialect import (
     schema,
 )
 from ckptsim.scenarios.files import document
+from ckptsim.scenarios.job.graph.planes import LIMITS, UNREAD
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.world import run_world
 from tests.scenarios.job.settings import SETTINGS
 
 WITNESSES = Path(__file__).with_name("witnesses.json")
-_SECONDS_MAX = 25.0
+_SECONDS_MAX = 8.0  # of processor time, for each field
 _RUN_S_MAX = 1.0
 
 
@@ -116,6 +117,13 @@ def changes(scenario: Scenario, path: str, value: Any) -> bool:
     return run_world(changed, seed=1).run.digest != run_world(scenario, seed=1).run.digest
 
 
+def settled(group: str) -> set[str]:
+    """Return the fields that a plane refuses, or that a run says it does not read."""
+    plane = group.rpartition(" on ")[2]
+    limits = [one for one in (*LIMITS, *UNREAD) if group.startswith("job") and one.plane == plane]
+    return {f"job.{one.path.replace('[]', '[*]')}" for one in limits}
+
+
 def scenario_named(name: str) -> Scenario:
     """Return a scenario of the library or of the settings of this test."""
     return SETTINGS[name]() if name in SETTINGS else by_name(name)
@@ -125,9 +133,9 @@ def _pool() -> dict[str, list[tuple[str, Scenario]]]:
     found: dict[str, list[tuple[float, str, Scenario]]] = {}
     named = [(name, make()) for name, make in SETTINGS.items()]
     for name, scenario in [*named, *((one.name, one) for one in all_scenarios())]:
-        began = time.perf_counter()
+        began = time.process_time()
         run_world(scenario, seed=1)
-        taken = time.perf_counter() - began
+        taken = time.process_time() - began
         if taken < _RUN_S_MAX:
             found.setdefault(group_of(scenario), []).append((taken, name, scenario))
     return {
@@ -149,11 +157,11 @@ def _places(path: str, scenario: Scenario) -> list[str]:
 
 def witness(path: str, kind: Kind, pool: list[tuple[str, Scenario]]) -> list[Any] | str | None:
     """Return a scenario, a place and a value that show a field; a refusal, or None."""
-    began, refusal, taken = time.perf_counter(), None, False
+    began, refusal, taken = time.process_time(), None, False
     for name, scenario in pool:
         for place in _places(path, scenario):
             for value in values(kind, _now(scenario, place)):
-                if time.perf_counter() - began > _SECONDS_MAX:
+                if time.process_time() - began > _SECONDS_MAX:
                     return None if taken else refusal
                 try:
                     if changes(scenario, place, value):
@@ -183,8 +191,8 @@ def main(groups: list[str]) -> None:
             continue
         own = found.setdefault(group, {})
         for path, kind in field_paths(pool[0][1].link).items():
-            if path not in own:
-                pool.sort(key=lambda one: one[0] not in [w[0] for w in own.values()])
+            if path not in own and path not in settled(group):
+                pool.sort(key=lambda one: one[0] not in SETTINGS)
                 shown = witness(path, kind, pool)
                 if isinstance(shown, list):
                     own[path] = shown

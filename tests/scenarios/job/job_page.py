@@ -27,7 +27,7 @@ def _table(*rows: str) -> str:
 
 def defaults() -> str:
     """Return the table of the defaults in which the links differ."""
-    shown = {link: {one.path: str(one.value) for one in reference(LINKS[link])} for link in JOBS}
+    shown = {link: {one.path: _told(one.value) for one in reference(LINKS[link])} for link in JOBS}
     first = shown[JOBS[0]]
     differing = [
         path for path in first if any(shown[link].get(path) != first[path] for link in JOBS)
@@ -38,6 +38,10 @@ def defaults() -> str:
         if path.startswith("job.")
     ]
     return _table(_row("parameter", *(f"`{link}`" for link in JOBS)), *rows)
+
+
+def _told(value: object) -> str:
+    return str(value["kind"] if isinstance(value, dict) else value)
 
 
 def limits() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.files import loads
 from ckptsim.scenarios.planning import with_parameters
 
 
@@ -19,8 +20,69 @@ def _on_buffers(name: str) -> Callable[[], Scenario]:
     return make
 
 
-# By name: a job of the library on the other plane.
+_LOG = """
+name = "log"
+link = "barriers"
+says = "a source whose rate changes, and tasks that crash"
+
+[job]
+duration = "6 s"
+
+[[job.vertices]]
+name = "source"
+kind = "source"
+parallelism = 2
+rate = "100 /s"
+rate_changes = [{ at = "1 s", factor = 3.0 }, { at = "2 s", factor = 0.5 }]
+rate_period = "3 s"
+
+[[job.vertices]]
+name = "sink"
+kind = "sink"
+parallelism = 2
+inputs = [{ upstream = "source", partitioner = "hash" }]
+service = "1 ms"
+state = "1 MB"
+
+[job.checkpointing]
+interval = "500 ms"
+
+[job.storage]
+write = "20 MB/s"
+read = "20 MB/s"
+
+[job.restart]
+kind = "fixed_delay"
+delay = "200 ms"
+
+[job.recovery]
+timed = true
+"""
+_CRASHES = "".join(
+    f"""
+[[faults]]
+kind = "crash_task"
+vertex = "sink"
+at = "{at_ms} ms"
+"""
+    for at_ms in (1_600, 2_900, 3_900)
+)
+
+
+def _log() -> Scenario:
+    return loads(_LOG, source="log.toml")
+
+
+def _crashing_log() -> Scenario:
+    return loads(_LOG + _CRASHES, source="log.toml")
+
+
+# By name: a log whose rate changes, and jobs of the library on the other plane.
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
-    f"{name} on buffers": _on_buffers(name)
-    for name in ("final_pair", "flink_drain", "final_race", "resubmitted", "saturated_crash")
+    "log": _log,
+    "crashing log": _crashing_log,
+    **{
+        f"{name} on buffers": _on_buffers(name)
+        for name in ("final_pair", "flink_drain", "final_race", "resubmitted", "saturated_crash")
+    },
 }
