@@ -158,3 +158,32 @@ def test_recordings_are_not_made_longer(capsys: Captured) -> None:
 def test_modes_are_known_by_their_last_key(job: Scenario) -> None:
     """`mode` is that of checkpoints."""
     assert _job(job, "mode=unaligned").checkpointing.mode is Mode.UNALIGNED
+
+
+def test_a_verb_takes_several_values_one_after_the_other(tmp_path: Path, capsys: Captured) -> None:
+    """Each combination is run with its heading and a folder of its own; the worst code counts."""
+    place, out = str(FIELD / "none-completed.toml"), tmp_path / "out"
+    words = ["--set", "job.duration=12 s", "--vary", "interval=2 s,5 s"]
+    assert main(["run", place, *words, "--vary", "job.machine.cores=2,4"]) == 0
+    found = capsys.readouterr()
+    assert found.err.splitlines()[2] == "3: interval=5 s, job.machine.cores=2"
+    assert found.out.count("checkpoints  5 completed") == 2
+    assert found.out.count("checkpoints  2 completed") == 2
+    assert main(["replay", place, *words, "--out", str(out)]) == 0
+    assert [one.name for one in sorted(out.iterdir())] == ["1", "2"]
+    assert main(["check", place, "--vary", "interval=0 s,5 s", "--seeds", "1"]) == 2
+    assert "found" in capsys.readouterr().err
+    assert main(["run", place, "--vary", "interval"]) == 2
+    assert "expected OPTION=VALUE" in capsys.readouterr().err
+
+
+@pytest.mark.spark
+def test_a_scenario_is_swept_without_a_plan(tmp_path: Path, capsys: Captured) -> None:
+    """Values of both languages are axes; what is set holds at all points, and is no axis."""
+    place, out = str(FIELD / "none-completed.toml"), tmp_path / "out"
+    words = ["sweep", place, "--set", "job.duration=12 s", "--vary", "interval=2 s,5 s"]
+    assert main([*words, "--set", "interval=9 s", "--out", str(out)]) == 2
+    assert "which is swept already" in capsys.readouterr().err
+    more = ["--vary", "job.vertices[keyed].state=1 GB,2 GB", "--replications", "1", "--json"]
+    assert main([*words, *more, "--out", str(out), "--master", "local[1]"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -48,6 +49,7 @@ EXAMPLES = """examples:
 The same command resumes an interrupted sweep: runs that are in the tables are skipped."""
 
 _MANY_RUNS = 100_000
+_UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -161,11 +163,13 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     for scenario in scenarios_of(plan):
         overrides |= parameters_set(scenario, arguments.set)
         grid |= _axes(scenario, arguments.vary)
-    twice = [path for path in (*overrides, *grid) if path in plan.axes]
-    twice += [path for path in overrides if path in grid]
+    swept = {_plain(path) for path in plan.axes}
+    twice = [path for path in (*overrides, *grid) if _plain(path) in swept]
+    twice += [path for path in overrides if _plain(path) in {_plain(one) for one in grid}]
     if twice:
         raise UserError(f"--set, --vary: found {twice[0]}, which is swept already")
-    own = {path: value for path, value in plan.overrides.items() if path not in grid}
+    replaced = {_plain(path) for path in (*overrides, *grid)}
+    own = {path: value for path, value in plan.overrides.items() if _plain(path) not in replaced}
     return replace(plan, overrides={**own, **overrides}, grid={**plan.grid, **grid})
 
 
@@ -224,4 +228,4 @@ def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
 
 def _plain(path: str) -> str:
     """Return a path with the key that takes a value with a unit in place of the base unit's."""
-    return path.removesuffix("_ns")
+    return _UNIT.sub("", path)
