@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -222,10 +223,21 @@ class SweepStore:
         return {row["run_key"] for row in self.columns("runs", ["run_key"])}
 
     def commit(self, streams: Sequence[Mapping[str, bytes]]) -> None:
-        """Add the tables of finished runs as one piece, each table sorted by run key."""
+        """Add the tables of finished runs as one piece, each table sorted by run key.
+
+        Raises UserError where there is no room; what is there already stays whole.
+        """
         tables = {name: _joined(name, [part[name] for part in streams]) for name in TABLES}
         keys = "\n".join(tables["runs"]["run_key"].to_pylist())
         piece = hashlib.blake2b(keys.encode(), digest_size=8).hexdigest() + ".parquet"
+        try:
+            self._move_in(tables, piece)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            says = f"{reason}; earlier runs are kept, and the same command does the rest"
+            raise UserError(f"{self.directory}: {says}") from error
+
+    def _move_in(self, tables: Mapping[str, pa.Table], piece: str) -> None:
         staging = real_folder(self.directory / STAGING)
         for name, table in tables.items():
             parquet.write_table(table, staging / f"{name}-{piece}", compression="zstd")

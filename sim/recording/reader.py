@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ckptsim.scenarios.dialect import printable
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.recording.answers import Answer, Answers, objects, read_answers
 from ckptsim.sim.recording.checkpoints import read_checkpoints
@@ -109,7 +110,7 @@ def _version(answers: Answers) -> str | None:
     for path in ("/config", "/overview"):
         for body in _bodies(answers, path):
             if isinstance(body, dict) and text(body.get("flink-version")):
-                return text(body["flink-version"])
+                return str(text(body["flink-version"]))[:40]
     return None
 
 
@@ -117,7 +118,7 @@ def _options(answers: Answers, notes: list[Note]) -> dict[str, str]:
     """Return what the configuration of the cluster has set."""
     for body in _bodies(answers, "/jobmanager/config"):
         return {
-            str(entry["key"]): str(entry["value"])
+            printable(str(entry["key"])): printable(str(entry["value"]))
             for entry in objects(body)
             if "key" in entry and "value" in entry
         }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 
-from ckptsim.scenarios.dialect import units
+from ckptsim.scenarios.dialect import printable, units
 
 _MS = 1_000_000
 _DURATION_NS = {
@@ -55,8 +55,8 @@ def whole(value: object, least: int = 0) -> int | None:
 
 
 def text(value: object) -> str | None:
-    """Return a text that is not empty."""
-    return value if isinstance(value, str) and value else None
+    """Return a text that is not empty, on one line and with what a terminal obeys escaped."""
+    return printable(value) if isinstance(value, str) and value else None
 
 
 def flag(value: object) -> bool | None:
