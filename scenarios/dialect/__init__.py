@@ -15,7 +15,7 @@ from ckptsim.scenarios.dialect.kinds import (
     nothing_renamed,
     suggestion,
 )
-from ckptsim.scenarios.dialect.literal import printable, shown
+from ckptsim.scenarios.dialect.literal import DIGITS_MAX, printable, shown, too_long
 from ckptsim.scenarios.dialect.tables import (
     METADATA_KEY,
     Entry,
@@ -37,6 +37,7 @@ from ckptsim.scenarios.dialect.units import (
 __all__ = [
     "BAD",
     "BYTE_RATE_UNITS",
+    "DIGITS_MAX",
     "DURATION_UNITS",
     "METADATA_KEY",
     "NONE_TEXT",
@@ -64,5 +65,6 @@ __all__ = [
     "schema",
     "shown",
     "suggestion",
+    "too_long",
     "write",
 ]

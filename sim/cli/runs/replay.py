@@ -13,6 +13,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.places import output_folder
+from ckptsim.sim.cli.runs.leave import check_leave
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -25,7 +26,7 @@ from ckptsim.sim.export import pictures
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.search.folder import Kept, is_find, read
+from ckptsim.sim.search.folder import ALLOW, Kept, is_find, read
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.slots.resolve import resolve, try_out
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
@@ -46,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_arguments(parser)
     parser.add_argument(
         "--checkpoint", metavar="[SCOPE/]INDEX", help="tell the story of this checkpoint only"
+    )
+    parser.add_argument(
+        ALLOW,
+        action="store_true",
+        help="start the commands that a find's folder names: only where you trust who made it",
     )
     parser.add_argument(
         "--lines",
@@ -141,6 +147,7 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
             raise UserError(f"{name}: found together with {folder}, which decides it")
     found = read(folder)
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
+    check_leave(folder, cores.values(), allowed=arguments.allow_commands)
     resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
     try_out(cores)
     return found
