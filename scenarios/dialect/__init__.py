@@ -16,7 +16,7 @@ from ckptsim.scenarios.dialect.kinds import (
     one_of,
     suggestion,
 )
-from ckptsim.scenarios.dialect.literal import printable, shown
+from ckptsim.scenarios.dialect.literal import DIGITS_MAX, printable, shown, too_long
 from ckptsim.scenarios.dialect.tables import (
     METADATA_KEY,
     Entry,
@@ -42,6 +42,7 @@ from ckptsim.scenarios.dialect.units import (
 __all__ = [
     "BAD",
     "BYTE_RATE_UNITS",
+    "DIGITS_MAX",
     "DURATION_UNITS",
     "METADATA_KEY",
     "NONE_TEXT",
@@ -74,5 +75,6 @@ __all__ = [
     "shown",
     "size_text",
     "suggestion",
+    "too_long",
     "write",
 ]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import reprlib
 
 _LONGEST = 60
+# Of a whole number in a file.  Source: Python, "Integer string conversion length limitation".
+DIGITS_MAX = 4300
+_LONG_NUMBER = re.compile(rf"(\d_?){{{DIGITS_MAX},}}\d")
 
 
 def shown(value: object) -> str:
@@ -32,6 +36,16 @@ def shown(value: object) -> str:
 def printable(text: str) -> str:
     """Return the text with escapes for all that a terminal would not show, or would obey."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def too_long(error: ValueError, text: str) -> str | None:
+    """Return which number a text cannot be read for, None where that is not the reason."""
+    if not str(error).startswith("Exceeds the limit"):
+        return None
+    found = _LONG_NUMBER.search(text)
+    line = 1 if found is None else text.count("\n", 0, found.start()) + 1
+    digits = f"more than {DIGITS_MAX}" if found is None else len(found[0].replace("_", ""))
+    return f"a number of {digits} digits in line {line}"
 
 
 def _integer(value: int) -> str:

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from ckptsim.scenarios.dialect import printable, shown
+from ckptsim.scenarios.dialect import DIGITS_MAX, printable, shown, too_long
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.files import document
 from ckptsim.scenarios.links import LINKS
@@ -38,6 +38,9 @@ def parse(text: str, source: str) -> dict[str, object]:
     except RecursionError:
         raise _refused(source, "tables or arrays nested too deeply", "at most some 20") from None
     except ValueError as error:  # TOMLDecodeError, and integers of more digits than Python reads
+        number = too_long(error, text)
+        if number is not None:
+            raise _refused(source, number, f"at most {DIGITS_MAX}") from None
         raise _refused(source, f"no TOML: {printable(str(error)[:200])}", "a TOML file") from None
     if not found:
         raise _refused(source, "an empty file", "the keys of a scenario, at least name and link")

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 _BYTES = 1 << 16
 _OVER = "over "
@@ -42,7 +44,10 @@ class Board:
 def brings_cores(words: Sequence[str]) -> bool:
     """Return whether a command line may bring code of the user's, and can be watched here."""
     named = any(word == "--core" or word.startswith("--core=") for word in words)
-    return (named or "--allow-commands" in words) and hasattr(signal, "sigwaitinfo")
+    find = words[:1] == ["replay"] and any(
+        (Path(w) / "decisions.json").is_file() for w in words[1:]
+    )
+    return (named or find) and hasattr(signal, "sigwaitinfo")
 
 
 def watch(words: Sequence[str]) -> tuple[Board | None, int]:
@@ -68,7 +73,7 @@ def watch(words: Sequence[str]) -> tuple[Board | None, int]:
         return None, int(said.removeprefix(_OVER))
     if not said:  # nobody was in: whoever has ended it did so from outside
         return None, code if code >= 0 else 128 - code
-    print(_told(said, code, as_json="--json" in words))
+    print(_told(said, code, words))
     return None, 1
 
 
@@ -107,15 +112,17 @@ def _waited(child: int, signals: set[signal.Signals]) -> int:
             os.kill(child, found.si_signo)
 
 
-def _told(said: str, code: int, *, as_json: bool) -> str:
+def _told(said: str, code: int, words: Sequence[str]) -> str:
     """Say which core was in when the process went, and what repeats it."""
     try:
         found = json.loads(said)
     except ValueError:
         found = {}
+    if "replay" not in found or "--explore" in words:  # no other command draws its scenario
+        found["replay"] = shlex.join(["ckptsim", *words])
     how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
     says = f"{found.get('cores', 'a core')} took the process away ({how})"
-    return violation_told(says, found, as_json=as_json)
+    return violation_told(says, found, as_json="--json" in words)
 
 
 def violation_told(says: str, found: Mapping[str, object], *, as_json: bool) -> str:

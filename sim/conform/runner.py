@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.models.core import ProtocolError
+from ckptsim.scenarios.dialect import too_long
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.vocabulary import VocabularyError, check
 from ckptsim.sim.slots import Factory
@@ -204,8 +205,10 @@ def _parsed(line: str) -> Vector:
     """Read one line and check that its words are those of its suite."""
     try:
         vector = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise VocabularyError(f"found no JSON ({error}), expected a vector") from error
+    except (ValueError, RecursionError) as error:
+        number = too_long(error, line) if isinstance(error, ValueError) else None
+        found = f"no JSON ({error})" if number is None else number
+        raise VocabularyError(f"found {found}, expected a vector") from error
     if not isinstance(vector, dict):
         raise VocabularyError(f"found {type(vector).__name__}, expected a JSON object")
     suite = vector.get("suite")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.dialect import shown
+from ckptsim.scenarios.dialect import shown, too_long
 from ckptsim.scenarios.files import alone_in, load, loads, to_toml, written_whole
 from ckptsim.sim.export import STORY, pictures
 from ckptsim.sim.kernel import parse_ties
@@ -24,6 +24,7 @@ from ckptsim.sim.world import load_world
 
 SCENARIO = "scenario.toml"
 DECISIONS = "decisions.json"
+ALLOW = "--allow-commands"  # has `replay` start the commands that a folder names
 TEST = "test_find.py"
 
 _TEST = '''"""{says}
@@ -105,7 +106,7 @@ def keep(
     rows = stories(subject, result, beside=beside)
     if not rows:
         raise ValueError(f"{folder}: the run does not break {name}")
-    row = replace(rows[0], replay=shlex.join(["ckptsim", "replay", str(folder)]))
+    row = replace(rows[0], replay=shlex.join(["ckptsim", "replay", str(folder)]) + _leave(subject))
     files = {SCENARIO: text} | _texts(subject, result, row)
     with alone_in(folder):
         # Without its decisions a folder is no find: they go first and come last.
@@ -113,6 +114,12 @@ def keep(
         for file in sorted(files, key=lambda file: file == DECISIONS):
             written_whole(folder / file, files[file])
     return row
+
+
+def _leave(subject: Subject) -> str:
+    """Return the option that a folder needs whose cores are commands."""
+    commands = any(name.startswith("process:") for name in subject.names.values())
+    return f" {ALLOW}" if commands else ""
 
 
 def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, str]:
@@ -164,11 +171,13 @@ def read(folder: Path) -> Kept:
 
     Raises UserError when a file of it is missing or not as `keep` has written it.
     """
-    path = folder / DECISIONS
+    path, text = folder / DECISIONS, ""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text)
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: cannot be read as decisions: {error}") from error
+        number = too_long(error, text) if isinstance(error, ValueError) else None
+        raise UserError(f"{path}: cannot be read as decisions: {number or error}") from error
     kinds = {"property": str, "says": str, "seed": int, "ties": str, "digest": str, "cores": dict}
     for key, kind in kinds.items():
         value = found.get(key) if isinstance(found, dict) else None

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from time import process_time  # bound here: the fence around runs guards the module's own
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from ckptsim.scenarios.errors import UserError
@@ -30,6 +30,8 @@ CORE_SECONDS = 10.0
 # How often the time of a step is looked at, and how often a core may swallow what ends its step.
 _TICK_SECONDS = 0.25
 _SWALLOWED_MAX = 8
+# How much sooner what has not come back before is ended: its story, and shrinking, repeat the run.
+_SOONER = 10
 _WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM)
 _ENDING = ("_exit", "abort", "execv", "execve", "fork", "forkpty")
 # Modules whose frames are not the user's.
@@ -82,7 +84,8 @@ class Visit:
         if step is None or self._since is None or self._since[0] is not step:
             self._since = None if step is None else (step, now)
             self._swallowed = 0
-        elif now - self._since[1] >= seconds:
+        elif now - self._since[1] >= seconds / (_SOONER if step.f_code in _hung else 1):
+            _hung[step.f_code] = None
             self._swallowed += 1
             if self._swallowed > _SWALLOWED_MAX and _note is not None:
                 _really("_exit")(1)  # it catches everything; who watches from outside tells of it
@@ -94,6 +97,7 @@ class Visit:
 
 
 _visit: Visit | None = None
+_hung: dict[CodeType, None] = {}  # what has not come back before
 _note: Callable[[str], None] | None = None
 _originals: dict[str, Callable[..., Any]] = {}
 
@@ -183,7 +187,7 @@ def _timed(visit: Visit, until: FrameType) -> Iterator[None]:
         visit.look(frame, until, seconds)
 
     before = signal.signal(signal.SIGVTALRM, tick)
-    tick_seconds = min(_TICK_SECONDS, seconds / 4)
+    tick_seconds = min(_TICK_SECONDS, seconds / (4 * _SOONER))
     signal.setitimer(signal.ITIMER_VIRTUAL, tick_seconds, tick_seconds)
     try:
         yield

@@ -15,6 +15,7 @@ from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import default_folder, output_folder
+from ckptsim.sim.cli.runs.leave import check_leave
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -29,7 +30,7 @@ from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.search.folder import Kept, is_find, read
+from ckptsim.sim.search.folder import ALLOW, Kept, is_find, read
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.slots.resolve import resolve, try_out
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
@@ -51,6 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_arguments(parser)
     parser.add_argument(
         "--checkpoint", metavar="[SCOPE/]INDEX", help="tell the story of this checkpoint only"
+    )
+    parser.add_argument(
+        ALLOW,
+        action="store_true",
+        help="start the commands that a find's folder names: only where you trust who made it",
     )
     parser.add_argument(
         "--lines",
@@ -147,6 +153,8 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
             raise UserError(f"{name}: found together with {folder}, which decides it")
     found = read(folder)
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
+    named = [*cores.values(), *found.subject.property_names]
+    check_leave(folder, named, allowed=arguments.allow_commands)
     resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
     try_out(cores)
     check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
