@@ -208,7 +208,26 @@ class Differential:
         return self._factory(name, lambda *_: core)(*made_of)
 
 
-class Beside:
+class Proxy:
+    """A core as its host sees it; whatever is asked of it, but for what is here, goes to the core.
+
+    Hosts that ask what kind of core they have get its answer.
+    """
+
+    __slots__ = ("_core",)
+    _core: Any
+
+    @property  # type: ignore[misc]  # as mock objects with a spec do
+    def __class__(self) -> Any:
+        """Return the core's class."""
+        return type(self._core)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the core has under the name."""
+        return getattr(self._core, name)
+
+
+class Beside(Proxy):
     """A core with its rules; whatever is asked of it, but for `step`, goes to the core.
 
     rules: None where the host alone is judged.  duties: what its host owes it; None for nothing, or
@@ -216,7 +235,6 @@ class Beside:
     """
 
     __slots__ = (
-        "_core",
         "_duties",
         "_events",
         "_joint",
@@ -248,15 +266,6 @@ class Beside:
         self._story: deque[tuple[Any, Answer]] = deque(maxlen=STORY)
         self._events = 0
         self._together = True
-
-    @property  # type: ignore[misc]  # as mock objects with a spec do
-    def __class__(self) -> Any:
-        """Return the core's class: hosts that ask what kind of core they have get its answer."""
-        return type(self._core)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what the core has under the name."""
-        return getattr(self._core, name)
 
     def belongs_to(self, joint: JointDuties) -> None:
         """Judge its host by what it owes this and other cores together, too."""

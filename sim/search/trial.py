@@ -11,6 +11,7 @@ from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.rules import differential
+from ckptsim.sim.rules.contract import Contracts
 from ckptsim.sim.rules.ours import LikeOurs
 from ckptsim.sim.run_spec import Watch, Watches
 from ckptsim.sim.slots import Factory
@@ -67,6 +68,8 @@ class Subject:
     ) -> RunResult:
         """Run the scenario once; see `run_world`.  watch: looks on besides."""
         watches = [] if watch is None else [watch]
+        if self.cores:
+            watches.append(Contracts())
         if self.differential:
             watches.append(differential(self.scenario.link, seed))
         if self.like_ours and self.cores:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +46,15 @@ def __getattr__(name: str) -> Any:
     if form != "wrapped" or slot not in SLOTS:
         raise AttributeError(name)
     ours = SLOTS[slot].default()
-    if SLOTS[slot].sample is None:  # its class is asked for
-        return type(f"Own{ours.__name__}", (ours,), {})
     if SLOTS[slot].is_rule:
-        return lambda *positional, **named: ours(*positional, **named)
-    if SLOTS[slot].of is not None:
-        return lambda *positional, **named: type(f"Own{ours.__name__}", (ours,), {})(
-            *positional, **named
-        )
-    return lambda *positional, **named: Around(ours(*positional, **named))
+        return ours
+    if SLOTS[slot].sample is None or SLOTS[slot].of is not None:  # a subclass is asked for
+        return type(f"Own{ours.__name__}", (ours,), {})
+    return partial(_wrapped, ours)
+
+
+def _wrapped(make: Callable[..., Any], *positional: Any, **named: Any) -> Around:
+    return Around(make(*positional, **named))
 
 
 def texts(slot: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.rules.answers import Answer, Pick, Refused, Rules, given
+from ckptsim.sim.rules.beside import Proxy
 from ckptsim.sim.rules.ours.pair import Departure, Pair
 
 # Of how many events one is followed by a walk of so many.  A core that has taken more than the last
@@ -38,14 +39,14 @@ class Walks:
     pick: Pick
 
 
-class Alongside:
+class Alongside(Proxy):
     """The user's core as its host sees it.
 
     questions: what hosts ask of such a core.  depart: is told of every difference; only one in the
     order of effects lets the comparison go on, if `exact` is not set.
     """
 
-    __slots__ = ("_core", "_depart", "_exact", "_pair", "_questions", "_taken", "_walks")
+    __slots__ = ("_depart", "_exact", "_pair", "_questions", "_taken", "_walks")
 
     def __init__(
         self,
@@ -63,11 +64,6 @@ class Alongside:
         self._depart = depart
         self._exact = exact
         self._taken: list[tuple[Any, Answer | None]] = []
-
-    @property  # type: ignore[misc]  # as mock objects with a spec do
-    def __class__(self) -> Any:
-        """Return the core's class: hosts that ask what kind of core they have get its answer."""
-        return type(self._core)
 
     def __getattr__(self, name: str) -> Any:
         """Return what the core has under the name; a host's question is asked of ours as well."""

@@ -1,0 +1,5 @@
+"""What the effects of a user's core owe by their documented meaning."""
+
+from ckptsim.sim.rules.contract.watch import KEEPS_CONTRACT, Contracts
+
+__all__ = ["KEEPS_CONTRACT", "Contracts"]
