@@ -8,7 +8,7 @@ from ckptsim.models.ordering import Medium, OrderingParameters, StateKind, Strea
 from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.sim.rules.contract.contract import Contract
-from ckptsim.sim.story import milliseconds
+from ckptsim.sim.story import instant
 
 
 class OrderingContract(Contract):
@@ -52,8 +52,8 @@ class OrderingContract(Contract):
                     self.owe(f"it sends state {effect.key.index} without the counts per stream")
             case ordering_effects.SetFinishTimer(wait_ns=wait_ns):
                 if self._wait_ns is not None and wait_ns != self._wait_ns:
-                    says = f"it waits {milliseconds(wait_ns)} for its end"
-                    self.owe(f"{says}, and was asked to wait {milliseconds(self._wait_ns)}")
+                    says = f"it waits {instant(wait_ns)} for its end"
+                    self.owe(f"{says}, and was asked to wait {instant(self._wait_ns)}")
                 self._timer = True
             case ordering_effects.CancelFinishTimer():
                 self._timer = False
