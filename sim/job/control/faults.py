@@ -81,6 +81,15 @@ class FaultPlan:
         """Return all delays and stalls, added up, in ns."""
         return self._sum("delay_ns", "lasts_ns")
 
+    def held_ns(self, job: Job) -> int:
+        """Return for how long faults may hold up a task that others wait for, in ns.
+
+        It stalls, is silently lost, or has a channel blocked until a checkpoint expires.
+        """
+        silent_ns = job.recovery.heartbeat_timeout_ns if self.silences else 0
+        expires_ns = job.checkpointing.timeout_ns if self._at else 0
+        return self.longest_ns + silent_ns + expires_ns
+
     @property
     def latest_ns(self) -> int:
         """Return all instants at which something strikes, added up, in ns."""

@@ -228,8 +228,9 @@ class JobOracle(JobObserver):
     def end(self, *, ended: bool) -> None:
         """Check what must hold at the end; of a job that has ended, that nothing is left open."""
         self.look()
+        held_ns = self._plane.faults.held_ns(self._job)
         for task in self._running:
-            task.lifecycle.run_ended()
+            task.lifecycle.run_ended(held_ns=held_ns)
         if not ended:
             return
         for file in self._files:

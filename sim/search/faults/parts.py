@@ -19,6 +19,8 @@ from ckptsim.scenarios.sync import Medium, SourceTable, StateKind, StreamTable, 
 Options = Callable[[str, str, Mapping[str, Any]], Sequence[Any] | None]
 
 _PARALLELISM_MAX = 128
+# A log that was compacted is read record by record, without it in one step; an assumption.
+_COMPACTED_MAX = 100_000
 _ELSEWHERE = "the position is somebody else's, and no store can tell that it is wrong"
 _TRUNCATED = "what the log has lost for good is nowhere else"
 _GONE = "data and checkpoint of the sink go together, and nothing is sent again"
@@ -174,6 +176,8 @@ def _of_store(model: StoreModel) -> Parts:
         left_out["dictionary_outage"] = "needs compressed values (store.input.compressed)"
     if given.deletes_every:
         left_out["compact"] = "a delete that is gone from the log is not repeated"
+    elif given.push_records + given.stream_records > _COMPACTED_MAX:
+        left_out["compact"] = f"takes minutes with more than {_COMPACTED_MAX:,} records"
     return Parts(options=lambda _kind, name, _drawn: values.get(name), left_out=left_out)
 
 

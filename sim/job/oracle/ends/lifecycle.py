@@ -281,14 +281,15 @@ class LifecycleOracle(LifecycleObserver):
             says = f"{task.name} closes and does not wait for {', '.join(missing)}"
             self._violate("closes_when_all_is_over", says)
 
-    def run_ended(self) -> None:
+    def run_ended(self, *, held_ns: int) -> None:
         """Check, at the end of a run, that the task does not stay although its waits are over.
 
-        Nor does a source read on that an instant was to end.
+        Nor does a source read on that an instant was to end.  held_ns: for how long faults may
+        hold it up, by back pressure.
         """
         if self._ends_ns is not None and self._ended is None and self.closed_ns is None:
             late_ns = self._task.now_ns - max(self._ends_ns, self._began_ns)
-            if late_ns > _OVERTIME_NS:
+            if late_ns > _OVERTIME_NS + held_ns:
                 says = f"{self._task.name} reads on {duration_text(late_ns)} after the instant "
                 says += "that ends it"
                 self._violate("sources_read_to_their_end", says)
