@@ -47,8 +47,10 @@ _CHANGES: tuple[Callable[[Any], Any], ...] = (
 _KEPT = frozenset({"partition_id_characters", "watchdog_ns"})
 # What an operator accepts of the scenario as it is.
 _ACCEPTED = "rework_records_max"
-# Shares of what goes wrong by chance.
+# Shares of what goes wrong by chance, and the most of it that is drawn: a job that fails with each
+# failed checkpoint has a chance of some twenty that succeed.  An assumption.
 _LOSSES = ("loss_ratio", "failure_ratio")
+_LOSS_MAX = 0.02
 _Path = tuple[str | int, ...]
 
 
@@ -108,7 +110,7 @@ def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]
         elif str(path[-1]).endswith(_LOSSES):
             losses.append(path)
     for path in losses:
-        most = max(_at(begin, path), 1 / (2 * subtasks))
+        most = max(_at(begin, path), min(_LOSS_MAX, 1 / (2 * subtasks)))
         _at(found, path[:-1])[path[-1]] = min(_at(text, path), most)
     return found
 

@@ -75,6 +75,7 @@ def document(choose: Choices, plane: str = "records") -> dict[str, Any]:
             "sender_records": choose.of((4, 1, 20)),
             "receiver_records": choose.of((4, 1, 20)),
             "latency_ns": choose.of((0, MS // 10, MS)),
+            "record_buffers": choose.of((1, 1, 2, 3)),  # barriers come between those of a record
         },
         "checkpointing": _checkpointing(choose),
         "costs": _costs(choose),
@@ -104,6 +105,7 @@ def _put_on_buffers(choose: Choices, found: dict[str, Any]) -> None:
         "exclusive_buffers": choose.of((2, 1)),
         "floating_buffers": choose.of((8, 1)),
         "buffer_timeout_ns": choose.of((5, 0, 100)) * MS,
+        "record_bytes": choose.of((100, 100, 700)),  # of 256 it takes up to four
     }
     pipeline["storage"] = {"inline_threshold_bytes": choose.of((20_480, 0))}
 
