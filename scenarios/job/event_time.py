@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import duration_ns
 
@@ -38,4 +39,4 @@ class EventTime:
         if self.idle_timeout_ns is None or self.watermark_interval_ns is not None:
             return []
         expected = "nothing without watermark_interval: idleness is told with watermarks"
-        return [Problem("idle_timeout", str(self.idle_timeout_ns), expected)]
+        return [Problem("idle_timeout", duration_text(self.idle_timeout_ns), expected)]

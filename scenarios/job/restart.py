@@ -152,7 +152,7 @@ class ExponentialDelay:
         if self.initial_backoff_ns <= self.max_backoff_ns:
             return []
         expected = f"at most max_backoff, {duration_text(self.max_backoff_ns)}"
-        return [Problem("initial_backoff_ns", str(self.initial_backoff_ns), expected)]
+        return [Problem("initial_backoff_ns", duration_text(self.initial_backoff_ns), expected)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import (
     choice,
@@ -277,10 +278,10 @@ class DestinationTable:
         found: list[Problem] = []
         if self.end_wait_ns // self.end_poll_ns > _PIECES_MAX:
             expected = f"at least end_wait divided by {_PIECES_MAX}"
-            found.append(Problem("end_poll_ns", str(self.end_poll_ns), expected))
+            found.append(Problem("end_poll_ns", duration_text(self.end_poll_ns), expected))
         if self.heartbeat_ns is not None and self.stall_limit_ns // self.heartbeat_ns > _PIECES_MAX:
             expected = f"at least stall_limit divided by {_PIECES_MAX}"
-            found.append(Problem("heartbeat_ns", str(self.heartbeat_ns), expected))
+            found.append(Problem("heartbeat_ns", duration_text(self.heartbeat_ns), expected))
         return found
 
 

@@ -137,6 +137,12 @@ LIMITS = (
     ),
     Limit(
         plane=Plane.BUFFERS,
+        path="checkpointing.message_logs",
+        value=True,
+        because="all checkpoints are coordinated",
+    ),
+    Limit(
+        plane=Plane.BUFFERS,
         path="ending.horizon_ns",
         value=Ending().horizon_ns,
         because="a run ends at `job.duration`",

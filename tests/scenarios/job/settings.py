@@ -77,12 +77,36 @@ def _crashing_log() -> Scenario:
     return loads(_LOG + _CRASHES, source="log.toml")
 
 
+def _varied(**given: Any) -> Callable[[], Scenario]:
+    """Return the log with other values, a double underscore standing for each dot of a path."""
+    parameters = {f"job.{path.replace('__', '.')}": value for path, value in given.items()}
+    return lambda: with_parameters(_crashing_log(), parameters)
+
+
+_SLOW = {"job.storage.write_bytes_per_s": 600_000, "job.recovery.timed": False}
+_MAPPED: dict[str, Any] = {"job.placement": "map", "job.vertices[*].task_managers": [0, 1]}
+_BROADCAST = {"job.vertices[1].inputs[0].partitioner": "broadcast"}
+
 # By name: a log whose rate changes, and jobs of the library on the other plane.
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
     "crashing log": _crashing_log,
+    "slow calm log": lambda: with_parameters(_log(), _SLOW),
+    "slow log": _varied(storage__write_bytes_per_s=300_000),
+    "mapped log": lambda: with_parameters(_crashing_log(), _MAPPED),
+    "broadcast log": lambda: with_parameters(_crashing_log(), _BROADCAST),
     **{
         f"{name} on buffers": _on_buffers(name)
-        for name in ("final_pair", "flink_drain", "final_race", "resubmitted", "saturated_crash")
+        for name in (
+            "final_backlog_unaligned",
+            "final_pair",
+            "final_race",
+            "final_subtasks",
+            "flink_drain",
+            "flink_restore_union",
+            "out_of_reach",
+            "resubmitted",
+            "saturated_crash",
+        )
     },
 }
