@@ -184,8 +184,8 @@ def read(folder: Path) -> Kept:
         if type(value) is not kind:
             raise UserError(f"{path}: {key}: found {shown(value)}, expected {_KINDS[kind]}")
     mutant, cores = found.get("mutant"), found["cores"]
-    for key, value in (*cores.items(), ("mutant", mutant or "")):
-        if not isinstance(value, str):
+    for key, value in (*cores.items(), ("mutant", mutant)):
+        if not isinstance(value, str) and (key, value) != ("mutant", None):
             raise UserError(f"{path}: {key}: found {shown(value)}, expected a name")
     judging = {name: found.get(name, []) for name in ("ignore", "properties")}
     for name, value in judging.items():

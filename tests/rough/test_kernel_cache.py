@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.rough.others import command, need_unprivileged, public_folder
 CACHES = (kept.kept_in, kept.is_ready, kept._reasons)
 RUN = ["run", "back_pressure_aligned"]
 DIGEST = b"d91a2803a5ff4f13229e9e5bb6ce491c"
+LONG = partial(pytest.param, marks=pytest.mark.long)
 NOTE = b"the compiled kernel is not kept"
 
 
@@ -112,7 +114,7 @@ def test_processes_that_keep_at_once_leave_whole_files(cache: Path) -> None:
     assert [each.name for each in cache.iterdir()] == ["one.o"]
 
 
-@pytest.mark.parametrize("home", ["/nonexistent", None, "read-only", "/dev/null"])
+@pytest.mark.parametrize("home", ["/nonexistent", LONG(None), LONG("read-only")])
 def test_a_user_without_a_home_runs_all_the_same(home: str | None) -> None:
     """One line says that large jobs take longer; the run is the same, and no home is made."""
     need_unprivileged()
