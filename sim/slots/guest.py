@@ -31,7 +31,7 @@ CORE_SECONDS = 10.0
 _TICK_SECONDS = 0.25
 _SWALLOWED_MAX = 8
 # How much sooner what has not come back before is ended: its story, and shrinking, repeat the run.
-_SOONER = 10
+_SOONER = 40
 _WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM)
 _ENDING = ("_exit", "abort", "execv", "execve", "fork", "forkpty")
 # Modules whose frames are not the user's.
