@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -89,14 +90,22 @@ def run_world(
         source=source,
         steps_max=steps_max,
     )
+    result = _ran(world, spec, choice)
+    if watch is not None:
+        result.violations += watch.rows(spec)
+    result.run = _with_violations(result)
+    return result
+
+
+def _ran(world: World, spec: RunSpec, choice: Choice) -> RunResult:
+    """Run a world, with the user's cores as guests; what a core may not raise is its violation."""
     visit = None
     try:
-        if choice.names:
-            with guest(_who(choice, spec)) as visit, fence():
-                result = world.run(spec)
-        else:
-            with fence():
-                result = world.run(spec)
+        with ExitStack() as stack:
+            if choice.names:
+                visit = stack.enter_context(guest(_who(choice, spec)))
+            stack.enter_context(fence())
+            return world.run(spec)
     except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
     except BaseException as error:
@@ -107,11 +116,7 @@ def run_world(
         if blamed is None:
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
-        result = blamed
-    if watch is not None:
-        result.violations += watch.rows(spec)
-    result.run = _with_violations(result)
-    return result
+        return blamed
 
 
 def load_world(link: str) -> World:

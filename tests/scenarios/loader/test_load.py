@@ -201,3 +201,13 @@ def test_literals_are_short_and_printable(value: object) -> None:
 def test_enormous_integers_are_shown() -> None:
     """Integers of more digits than Python prints are shown by their size."""
     assert dialect.shown(1 << 100_000) == "an integer of 100001 bits"
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "9_" * 5000 + "9"])
+def test_a_number_of_too_many_digits_is_told_with_its_line(number: str) -> None:
+    """The sentence is ours: which line, how many digits, how many are read."""
+    with pytest.raises(ScenarioError) as caught:
+        loads(f'name = "x"\nlink = "ordering"\n[sync.sockets]\ncount = {number}\n', source="x.toml")
+    digits = number.count("9")
+    says = f"found a number of {digits} digits in line 4, expected at most 4300"
+    assert says in str(caught.value)
