@@ -49,8 +49,9 @@ def raised_by_core(
     found = _blamed(spec, factories, error, fault)
     if found is None:
         return None
-    silent = fault is not None or isinstance(error, CoreSilentError)
-    name = CORE_ANSWERS if silent else CORE_RAISED
+    if isinstance(error, CoreSilentError):
+        fault, found = str(error), f"{_name(spec, error.slot)}: {error}"
+    name = CORE_RAISED if fault is None else CORE_ANSWERS
     env = spec.environments[-1] if spec.environments else Environment(spec.seed)
     text = f"{type(error).__name__}: {error}"
     result = spec.result(env, outcome=OUTCOME_RAISED, error=text)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -108,12 +108,24 @@ def run_world(
         steps_max=steps_max,
         judged=judged,
     )
+    result = _ran(world, spec, choice, own)
+    found = [*result.violations, *([] if watch is None else watch.rows(spec))]
+    # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
+    kept = [row for row in found if row.property not in ignore]
+    return _with_violations(result, sorted(kept, key=_by_harm))
+
+
+def _ran(world: World, spec: RunSpec, choice: Choice, own: Properties) -> RunResult:
+    """Run a world, with the user's cores as guests; what a core may not raise is its violation."""
     visit = None
     try:
-        visitors = guest(_who(choice, spec)) if choice.names else nullcontext()
-        with visitors as visit, fence():
+        with ExitStack() as stack:
+            if choice.names:
+                visit = stack.enter_context(guest(_who(choice, spec)))
+            stack.enter_context(fence())
             result = world.run(spec)
             result.violations += violations_of(own, spec, result)
+            return result
     except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
     except BaseException as error:
@@ -124,11 +136,7 @@ def run_world(
         if blamed is None:
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
-        result = blamed
-    found = [*result.violations, *([] if watch is None else watch.rows(spec))]
-    # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
-    kept = [row for row in found if row.property not in ignore]
-    return _with_violations(result, sorted(kept, key=_by_harm))
+        return blamed
 
 
 def _by_harm(row: ViolationRow) -> tuple[int, bool]:
@@ -150,7 +158,7 @@ def check_properties(option: str, names: Iterable[str], *links: str) -> None:
 
 
 def is_property(name: str, link: str) -> bool:
-    """Say whether a link has a property of that name."""
+    """Return whether a link has a property of that name."""
     return name in LINKS[link].properties or name in OF_EVERY_LINK
 
 

@@ -31,7 +31,7 @@ CORE_SECONDS = 10.0
 _TICK_SECONDS = 0.25
 _SWALLOWED_MAX = 8
 # How much sooner what has not come back before is ended: its story, and shrinking, repeat the run.
-_SOONER = 10
+_SOONER = 40
 _WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM)
 _ENDING = ("_exit", "abort", "execv", "execve", "fork", "forkpty")
 # Modules whose frames are not the user's.
@@ -77,7 +77,7 @@ class Visit:
         text = f": {error}" if str(error) else ""
         return f"raised {type(error).__name__}{text}"
 
-    def look(self, frame: FrameType | None, until: FrameType, seconds: float) -> None:
+    def look(self, frame: FrameType | None, until: FrameType | None, seconds: float) -> None:
         """End a step of the user's that has not come back for so long; called from time to time."""
         step = _outermost(frame, until)
         now = process_time()
@@ -128,8 +128,7 @@ def guest(says: str) -> Iterator[Visit]:
     if _note is not None:
         _note(says)
     try:
-        caller = sys._getframe(2)  # noqa: SLF001 - below it, a frame that is not ours is the guest's
-        with redirect_stdout(sys.stderr), _signals(visit), _timed(visit, caller):
+        with redirect_stdout(sys.stderr), _signals(visit), _timed(visit, _caller()):
             yield visit
             if visit.forked:
                 raise CoreEnded("forked the process")
@@ -179,7 +178,7 @@ def _signals(visit: Visit) -> Iterator[None]:
 
 
 @contextmanager
-def _timed(visit: Visit, until: FrameType) -> Iterator[None]:
+def _timed(visit: Visit, until: FrameType | None) -> Iterator[None]:
     """Look from time to time whether a call of the user's still runs."""
     seconds = core_seconds()
 
@@ -196,7 +195,17 @@ def _timed(visit: Visit, until: FrameType) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def _outermost(frame: FrameType | None, until: FrameType) -> FrameType | None:
+def _caller() -> FrameType | None:
+    """Return the frame of the block: the first one that is no context manager's own."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - below it, what is not ours is the guest's
+    while frame is not None and (
+        frame.f_code.co_flags & _SUSPENDED or frame.f_globals.get("__name__") == "contextlib"
+    ):
+        frame = frame.f_back
+    return frame
+
+
+def _outermost(frame: FrameType | None, until: FrameType | None) -> FrameType | None:
     """Return the frame of the user's that was called first, such as a core's `step`.
 
     A generator's frame lives on between its steps and shows nothing.

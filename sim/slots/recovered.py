@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from ckptsim.models.coordinator import events as ev
+from ckptsim.models.coordinator import events as coordinator_events
 
 _COMPLETED = "completed"
 
@@ -61,23 +62,25 @@ class Recovered:
 
     def step(self, event: Any) -> list[Any]:
         """Have the core take an event, and discard what newer checkpoints push out."""
-        if isinstance(event, ev.Cleaned) and event.checkpoint in self._pushed_out:
+        if isinstance(event, coordinator_events.Cleaned) and event.checkpoint in self._pushed_out:
             self._pushed_out.remove(event.checkpoint)  # the core knows nothing of it
             return []
         found: list[Any] = []
         subsumed = None
         for effect in self._core.step(event):
-            match effect:
-                case ev.CheckpointCompleted(checkpoint) if self._is_one_too_many(checkpoint):
-                    subsumed = self._before.pop(0)
-                    self._pushed_out.append(subsumed)
-                    found += [effect, ev.DiscardCheckpoint(subsumed)]
-                case ev.NotifyComplete(checkpoint, None) if subsumed is not None:
-                    found.append(ev.NotifyComplete(checkpoint, subsumed))
-                case ev.NotifyAborted(checkpoint, None) if self._before:
-                    found.append(ev.NotifyAborted(checkpoint, self._before[-1]))
-                case _:
-                    found.append(effect)
+            told = effect
+            if isinstance(effect, coordinator_events.NotifyComplete):
+                told = replace(effect, subsumed=effect.subsumed or subsumed)
+            elif isinstance(effect, coordinator_events.NotifyAborted):
+                older = self._before[-1] if self._before else None
+                told = replace(effect, latest_completed=effect.latest_completed or older)
+            found.append(told)
+            if isinstance(effect, coordinator_events.CheckpointCompleted) and self._is_one_too_many(
+                effect.checkpoint
+            ):
+                subsumed = self._before.pop(0)
+                self._pushed_out.append(subsumed)
+                found.append(coordinator_events.DiscardCheckpoint(subsumed))
         return found
 
     def _is_one_too_many(self, checkpoint: int) -> bool:

@@ -15,7 +15,7 @@ from ckptsim.sim.mutants.mutant import Mutant
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.run_spec import RunSpec
-from ckptsim.sim.slots import SLOTS, Slot
+from ckptsim.sim.slots import SLOTS, Slot, protocols
 from ckptsim.sim.slots.slot import Call
 from ckptsim.sim.story import Telling
 
@@ -81,7 +81,7 @@ ANSWER = Slot(
     links=("toy",),
     whole=True,
     sample=Call,
-    offers=("step",),
+    protocol=protocols.RecoveryLines,  # `step` alone
 )
 ORDER = Slot(
     name="overtaking", says="who is first", takes="", gives="bool", ours="", links=("toy",)
