@@ -68,12 +68,12 @@ class Subject:
     ) -> RunResult:
         """Run the scenario once; see `run_world`.  watch: looks on besides."""
         watches = [] if watch is None else [watch]
-        if self.cores:
-            watches.append(Contracts())
         if self.differential:
             watches.append(differential(self.scenario.link, seed))
         if self.like_ours and self.cores:
             watches.append(LikeOurs(self.scenario.link, seed, judges=True))
+        if self.cores:  # around the others, which make cores for walks as well
+            watches.append(Contracts())
         return run_world(
             self.scenario,
             seed=seed,
