@@ -16,6 +16,7 @@ from ckptsim.sim.world import load_world
 
 _BEFORE = 6  # lines in front of the last good point
 _LINES_MAX = 24
+_EVENTS_KEPT = 20_000
 _PLACE = re.compile(r"\b([A-Za-z_][\w.]*)/(\d+)\b")
 _TIME = re.compile(r"\s*(\d+)\.(\d{6}) ms ")
 
@@ -40,9 +41,11 @@ def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list
     """
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     told: list[ViolationRow] = []
+    tried: dict[str, RunResult] = {}
     for row in result.violations:
-        other = nearest(subject, result, row.property) if beside else None
-        beside = False  # the first violation is the one to look at; others follow from it
+        other = nearest(subject, result, row.property, tried) if beside else None
+        # Traces are large: of a long run the first violation alone is told beside another run.
+        beside = beside and result.run.events <= _EVENTS_KEPT
         lines = _story(result.trace, vocabulary, row, other)
         told.append(replace(row, story="\n".join([*_head(subject, row), *lines])))
     return told
