@@ -20,7 +20,6 @@ BY_SEVERITY: Mapping[Severity, tuple[str, ...]] = {
     Severity.DATA: (
         # syncs
         "no_record_lost",
-        "resume_is_monotone",
         # stores
         "rows_and_checkpoint_agree",
         "data_is_a_prefix",
@@ -47,6 +46,7 @@ BY_SEVERITY: Mapping[Severity, tuple[str, ...]] = {
         "every_record_is_somewhere",
     ),
     Severity.COMMIT: (
+        "resume_is_monotone",
         "no_premature_acknowledgement",
         "snapshot_claims_are_durable",
         "releases_are_a_prefix",

@@ -32,14 +32,18 @@ def add_property_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_ignore_argument(parser: argparse.ArgumentParser) -> None:
+def add_ignore_argument(
+    parser: argparse.ArgumentParser,
+    *,
+    says: str = "do not judge this property, which your protocol does not promise; may be repeated",
+) -> None:
     """Declare which properties are not judged."""
     parser.add_argument(
         "--ignore",
         action="append",
         default=[],
         metavar="NAME",
-        help="do not judge this property, which your protocol does not promise; may be repeated",
+        help=says,
     )
 
 

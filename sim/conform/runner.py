@@ -149,6 +149,17 @@ def suites_of(paths: Sequence[Path]) -> list[str]:
     return list(found)
 
 
+def names_of(path: Path) -> list[str]:
+    """Return the names of the vectors of a file; lines that are none have no name."""
+    found: list[str] = []
+    for line in _lines(path):
+        try:
+            found += [str(_parsed(line).get("name", ""))] if line.strip() else []
+        except VocabularyError:  # said of the line when it is run
+            continue
+    return found
+
+
 def _run(vector: Vector, name: str, choice: Choice) -> VectorOutcome:
     suite = vector["suite"]
     adapter = load_adapter(suite)

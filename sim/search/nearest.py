@@ -35,19 +35,23 @@ class Nearest:
     common: int
 
 
-def nearest(subject: Subject, result: RunResult, name: str) -> Nearest | None:
+def nearest(
+    subject: Subject, result: RunResult, name: str, tried: dict[str, RunResult]
+) -> Nearest | None:
     """Return the nearest run that holds a property, or None when none of those tried does.
 
-    result: of a run of the subject that breaks it, with its trace.
+    result: of a run of the subject that breaks it, with its trace.  tried: the runs that were made
+    for another property of the same run, by what is other in them; gets those that are made.
     """
     if result.run.events > EVENTS_MAX or not result.trace:
         return None
     best: Nearest | None = None
     for differs, other, seed, ties in _others(subject, result):
         try:
-            found = other.run(seed, ties, keep_trace=True)
+            found = tried.get(differs) or other.run(seed, ties, keep_trace=True)
         except (UserError, ScenarioError):
             continue
+        tried[differs] = found
         if any(row.property == name for row in found.violations) or not found.trace:
             continue
         common = _common(result.trace, found.trace)

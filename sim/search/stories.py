@@ -17,6 +17,7 @@ from ckptsim.sim.world import load_world
 
 _BEFORE = 6  # lines in front of the last good point
 _LINES_MAX = 24
+_EVENTS_KEPT = 20_000
 _PLACE = re.compile(r"\b([A-Za-z_][\w.]*)/(\d+)\b")
 
 
@@ -41,9 +42,11 @@ def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     hints = _hints(subject, result)
     told: list[ViolationRow] = []
+    tried: dict[str, RunResult] = {}
     for row in result.violations:
-        other = nearest(subject, result, row.property) if beside else None
-        beside = False  # the first violation is the one to look at; others follow from it
+        other = nearest(subject, result, row.property, tried) if beside else None
+        # Traces are large: of a long run the first violation alone is told beside another run.
+        beside = beside and result.run.events <= _EVENTS_KEPT
         lines = _story(result.trace, vocabulary, row, other)
         head = _head(subject, row)
         if hints is not None and row.property != DOES_AS_OURS:

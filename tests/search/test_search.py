@@ -176,7 +176,7 @@ def test_hunting_twice_gives_the_same(toy):
 def test_hunt_returns_nothing_where_nothing_breaks(toy):
     """A sound scenario survives, and a property that is not asked for is passed over."""
     assert hunt(Subject(scenario=toy()), range(3)) is None
-    assert hunt(Subject(scenario=toy(Lose())), range(3), property_name="other") is None
+    assert hunt(Subject(scenario=toy(Lose())), range(3), property_names=["other"]) is None
 
 
 def test_random_faults_are_valid_and_reach_every_kind(toy):
@@ -217,7 +217,9 @@ def test_exhaustive_ties_find_the_one_order_that_breaks(toy):
 def test_shrinking_names_the_instants_whose_ties_matter():
     """A defect of tie order is shrunk to a few instants in another order, within the bound."""
     scenario = by_name("stop_overtaken_at_once")
-    find = hunt(Subject(scenario=scenario), range(60), ties=("random",), property_name="stop_ends")
+    find = hunt(
+        Subject(scenario=scenario), range(60), ties=("random",), property_names=["stop_ends"]
+    )
     assert find is not None
     policy, _, instants = find.shrunk.trial.ties.partition("@")
     assert policy == "random"

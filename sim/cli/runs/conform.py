@@ -10,7 +10,9 @@ from pathlib import Path
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, EXIT_VIOLATED
+from ckptsim.sim.cli.options import add_ignore_argument
 from ckptsim.sim.cli.subject import add_core_arguments, ran_with
+from ckptsim.sim.conform.declining import PROMISES, check_ignored, declined
 from ckptsim.sim.conform.runner import VectorOutcome, choose, run_file, suites_of
 from ckptsim.sim.slots.resolve import Choice, read_cores, try_out
 
@@ -25,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="vectors, JSON lines")
     add_core_arguments(parser)
+    add_ignore_argument(
+        parser,
+        says="do not judge this vector, or what rests on this property of the ordering core "
+        f"({', '.join(PROMISES)}); may be repeated",
+    )
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
 
 
@@ -34,11 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     What is no vector is told before them, with exit code 2; where nothing ran there are no counts.
     """
     choice = _choice(arguments)
+    check_ignored(arguments.files, arguments.ignore)
     outcomes: list[VectorOutcome] = []
     problems: list[str] = []
     for path in arguments.files:
         try:
-            for outcome in run_file(path, choice=choice):
+            for found in run_file(path, choice=choice):
+                outcome = declined(found, arguments.ignore)
                 outcomes.append(outcome)
                 if not arguments.json:
                     _print(outcome)

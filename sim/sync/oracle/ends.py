@@ -146,13 +146,16 @@ class EndChecks:
             says = f"attempt {attempt.truth.number} counts as a success though its source crashed"
             self._violate("run_ends_with_a_reason", says, None)
 
-    def check_memory(self, attempt: Attempt) -> None:
-        """Check that nobody waits for memory that is free; who waits first gets it first."""
+    def check_memory(self, attempt: Attempt) -> bool:
+        """Check that nobody waits for memory that is free, and return whether that is so."""
         memory, whole = attempt.destination.memory, attempt.model.destination.state_memory_bytes
         if memory.waiting and memory.used_bytes + memory.wanted_bytes <= whole:
             self._in_vain(attempt, "enough is free")
         elif memory.waiting and not memory.used_bytes:
             self._in_vain(attempt, "none is in use")
+        else:
+            return True
+        return False
 
     def check_turn(self, attempt: Attempt, state: SourceState) -> None:
         """Check that nobody was waiting when a state got memory without waiting for it."""
@@ -187,7 +190,8 @@ class EndChecks:
         """
         self._world.env.goals.reach("silence")
         self._check_silent(attempt)
-        self.check_memory(attempt)
+        if not self.check_memory(attempt):
+            return
         memory, uploader = attempt.destination.memory, attempt.destination.uploader
         if uploader.standing:
             says = f"{uploader.standing} batches wait though one more upload may be under way"

@@ -60,7 +60,7 @@ def test_right_core_survives_the_late_trigger_in_every_order_tried() -> None:
 
 def test_hunt_shrinks_the_hanging_stop() -> None:
     """What is left is a lone source, no fault, and still no order of messages."""
-    found = hunt(STOP, range(60), property_name="stop_ends")
+    found = hunt(STOP, range(60), property_names=["stop_ends"])
     assert found is not None
     job = found.shrunk.scenario.model
     assert len(job.vertices) == 1  # type: ignore[attr-defined]
