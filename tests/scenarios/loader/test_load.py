@@ -229,6 +229,8 @@ def test_where_a_name_is_not_known_the_known_ones_are_listed() -> None:
     said = dialect.one_of("stag7", names)
     assert said.startswith('one of "stage0", "stage1", ')
     assert said.endswith('"stage11" and 8 more, did you mean "stage7"?')
+
+
 @pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "9_" * 5000 + "9"])
 def test_a_number_of_too_many_digits_is_told_with_its_line(number: str) -> None:
     """The sentence is ours: which line, how many digits, how many are read."""
