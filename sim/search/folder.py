@@ -62,9 +62,6 @@ class Kept:
     digest: str
 
 
-_KINDS = {str: "a text", int: "a whole number", dict: "a table"}
-
-
 def is_find(path: Path) -> bool:
     """Say whether a path is a folder that `keep` has written."""
     return (path / DECISIONS).is_file()
@@ -146,7 +143,7 @@ def read(folder: Path) -> Kept:
     for key, kind in kinds.items():
         value = found.get(key) if isinstance(found, dict) else None
         if type(value) is not kind:
-            raise UserError(f"{path}: {key}: found {shown(value)}, expected {_KINDS[kind]}")
+            raise UserError(f"{path}: {key}: found {value!r}, expected {kind.__name__}")
     mutant, cores = found.get("mutant"), found["cores"]
     for key, value in (*cores.items(), ("mutant", mutant)):
         if not isinstance(value, str) and (key, value) != ("mutant", None):
