@@ -69,6 +69,7 @@ class Kept:
     digest: str
 
 
+<<<<<<< HEAD
 _KINDS = {str: "a text", int: "a whole number", dict: "a table"}
 
 
@@ -77,6 +78,8 @@ def slug(name: str) -> str:
     return name.rpartition(":")[2].replace(".", "_")
 
 
+=======
+>>>>>>> rough
 def is_find(path: Path) -> bool:
     """Say whether a path is a folder that `keep` has written."""
     return (path / DECISIONS).is_file()
@@ -182,7 +185,7 @@ def read(folder: Path) -> Kept:
     for key, kind in kinds.items():
         value = found.get(key) if isinstance(found, dict) else None
         if type(value) is not kind:
-            raise UserError(f"{path}: {key}: found {shown(value)}, expected {_KINDS[kind]}")
+            raise UserError(f"{path}: {key}: found {value!r}, expected {kind.__name__}")
     mutant, cores = found.get("mutant"), found["cores"]
     for key, value in (*cores.items(), ("mutant", mutant)):
         if not isinstance(value, str) and (key, value) != ("mutant", None):

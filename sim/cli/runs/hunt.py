@@ -33,7 +33,7 @@ from ckptsim.sim.search.shrink import SECONDS_MAX, TRIALS_MAX
 from ckptsim.sim.world import check_properties
 
 EXAMPLES = """examples:
-  ckptsim hunt reference --mutant cursor_before_send
+  ckptsim hunt reference --mutant cursor_before_send --faults 3
   ckptsim hunt reference --seeds 5000 --faults 3
   ckptsim hunt my_scenario.toml --core handler=my_package.my_module:make_core --out smallest"""
 
