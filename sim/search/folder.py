@@ -69,17 +69,11 @@ class Kept:
     digest: str
 
 
-<<<<<<< HEAD
-_KINDS = {str: "a text", int: "a whole number", dict: "a table"}
-
-
 def slug(name: str) -> str:
     """Return what names files and tests of a property: of a user's, its function."""
     return name.rpartition(":")[2].replace(".", "_")
 
 
-=======
->>>>>>> rough
 def is_find(path: Path) -> bool:
     """Say whether a path is a folder that `keep` has written."""
     return (path / DECISIONS).is_file()
