@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from ckptsim import scenarios
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Plane
-from ckptsim.sim.infer.job import Imported, scenario_of
+from ckptsim.sim.infer.job import CHECKPOINTS, Imported, scenario_of
 from ckptsim.sim.infer.measures import Measures, measured
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.recording import Recording, read_recording
 
+_SECOND_NS, _NS_PER_MS = 1_000_000_000, 1_000_000
 RECORDINGS = Path(scenarios.__file__).parent / "recordings"
 
 
@@ -62,3 +64,18 @@ def _name(place: Path) -> str:
     """Return a name for a scenario that is made of a folder."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "-" for c in place.name)
     return kept.strip("-_")[:60] or "recorded"
+
+
+def lasting(scenario: Scenario, measures: Measures | None) -> Scenario:
+    """Return an imported job that ends by its duration alone, with as many checkpoints.
+
+    measures: of the recording, for how long one takes.
+    """
+    job = cast("Job", scenario.model)
+    checkpointing = job.checkpointing
+    lasts_ns = 0 if measures is None else measures.duration_ms.get("median", 0.0) * _NS_PER_MS
+    apart_ns = max(checkpointing.interval_ns, round(lasts_ns) + checkpointing.min_pause_ns)
+    needed_ns = ((checkpointing.count or CHECKPOINTS) + 1) * apart_ns
+    duration_ns = min(job.duration_ns, -(-needed_ns // _SECOND_NS) * _SECOND_NS)
+    model = replace(job, checkpointing=replace(checkpointing, count=None), duration_ns=duration_ns)
+    return replace(scenario, model=model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
@@ -26,7 +26,6 @@ from ckptsim.sim.infer import options, topology
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.findings import Findings
 from ckptsim.sim.infer.found import Finding, Found, Sureness
-from ckptsim.sim.infer.measures import Measures
 from ckptsim.sim.infer.tasks import keys, load, rates, state
 from ckptsim.sim.infer.tasks.machine import MachineChoice, cores_of, machine_of, pace_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS, service_of_step
@@ -35,7 +34,6 @@ from ckptsim.sim.recording import Recording, VertexAnswer
 _MOST_VERTICES = 128
 _MOST_SUBTASKS = 1024
 _SECOND_NS = 1_000_000_000
-_NS_PER_MS = 1_000_000
 # Sizes of records that differ by less are one size, counted with noise.
 _SAME_SIZE = 0.03
 # A simulated run ends after so many completed checkpoints, of which two are warm-up, or after this
@@ -127,21 +125,6 @@ def scenario_of(
     says = f"recorded from a job of Apache Flink {recording.version or 'of unknown version'}"
     scenario = Scenario(name=name, link=ON_BUFFERS, says=says, model=job)
     return Imported(scenario=bounded(scenario), findings=findings.all, names=names)
-
-
-def lasting(scenario: Scenario, measures: Measures | None) -> Scenario:
-    """Return an imported job that ends by its duration alone, with as many checkpoints.
-
-    measures: of the recording, for how long one takes.
-    """
-    job = cast("Job", scenario.model)
-    checkpointing = job.checkpointing
-    lasts_ns = 0 if measures is None else measures.duration_ms.get("median", 0.0) * _NS_PER_MS
-    apart_ns = max(checkpointing.interval_ns, round(lasts_ns) + checkpointing.min_pause_ns)
-    needed_ns = ((checkpointing.count or CHECKPOINTS) + 1) * apart_ns
-    duration_ns = min(job.duration_ns, -(-needed_ns // _SECOND_NS) * _SECOND_NS)
-    model = replace(job, checkpointing=replace(checkpointing, count=None), duration_ns=duration_ns)
-    return replace(scenario, model=model)
 
 
 def _check_size(vertices: tuple[VertexAnswer, ...]) -> None:

@@ -18,8 +18,8 @@ from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.change.variants import parts_of
-from ckptsim.sim.infer.folder import job_named
-from ckptsim.sim.infer.job import CHECKPOINTS, lasting, scenario_of
+from ckptsim.sim.infer.folder import job_named, lasting
+from ckptsim.sim.infer.job import CHECKPOINTS, scenario_of
 from ckptsim.sim.infer.measures import predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.verdict import moving

@@ -20,8 +20,7 @@ from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
-from ckptsim.sim.infer.folder import Named, job_named, place_named
-from ckptsim.sim.infer.job import lasting
+from ckptsim.sim.infer.folder import Named, job_named, lasting, place_named
 from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.text import text_of

@@ -169,11 +169,9 @@ class TaskOracle(WritingOracle):
 
     def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
         """Check that what the task does now it does within a record."""
-        late_ns, record_ns = self.late_ns(since), self.plane.at_once_ns(self.task)
-        if late_ns > record_ns:
-            says = f"takes {duration_text(late_ns)} to come to {checkpoint}, "
-            says += f"with {duration_text(record_ns)} a record"
-            self._violate(name, says, checkpoint)
+        late_ns = self.late_ns(since)
+        if late_ns > self.plane.at_once_ns(self.task):
+            self._violate(name, f"comes {duration_text(late_ns)} late to {checkpoint}", checkpoint)
 
     def late_ns(self, since: Instant) -> int:
         """Return for how long the thread could have acted since an instant."""
@@ -353,8 +351,7 @@ class TaskOracle(WritingOracle):
         since_ns, before = self._opened.get(checkpoint, (now_ns, taken))
         longest_ns, most = now_ns - since_ns, taken - before
         if not 0 <= duration_ns <= longest_ns or not 0 <= size <= most:
-            says = f"aligns {checkpoint} for {duration_text(duration_ns)} of "
-            says += f"{duration_text(longest_ns)}, {size} of {most}"
+            says = f"aligns {checkpoint} for {duration_text(duration_ns)}, {size} of {most}"
             self._violate("alignment_figures_are_sane", says, checkpoint)
 
     def settled(self) -> None:
