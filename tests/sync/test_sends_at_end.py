@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ckptsim.models.ordering import Effect, OrderingCore, OrderingParameters, SendFailed
 from ckptsim.models.ordering.core import Parts
 from ckptsim.models.ordering.release.releaser import EndOfSync, Releaser
