@@ -14,7 +14,6 @@ import shlex
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 _BYTES = 1 << 16
@@ -79,8 +78,13 @@ def watch(words: Sequence[str]) -> tuple[Board | None, int]:
 
 def over(board: Board, code: int) -> int:
     """Note that the work has been done, and with which exit code; what comes now is not heard."""
-    with suppress(BrokenPipeError):
+    try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        pass  # whoever reads has enough
+    except OSError as error:
+        print(f"ckptsim: standard output: {error.strerror}", file=sys.stderr)
+        code = 2
     board.write(f"{_OVER}{code}")
     return code
 
