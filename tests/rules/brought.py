@@ -43,6 +43,16 @@ class Late(Backwards):
         return [one for one in super().step(event) if not isinstance(one, ev.NotifyComplete)]
 
 
+class Hurried(Around):
+    """Reports that checkpoints took no time."""
+
+    def step(self, event: Any) -> list[Any]:
+        return [
+            replace(one, duration_ns=-1) if isinstance(one, ev.CheckpointCompleted) else one
+            for one in super().step(event)
+        ]
+
+
 class Refusing(Around):
     """Refuses what a task acknowledges too late."""
 
