@@ -36,7 +36,7 @@ class Nearest:
 
 
 def nearest(
-    subject: Subject, result: RunResult, name: str, tried: dict[str, RunResult]
+    subject: Subject, result: RunResult, name: str, tried: dict[str, RunResult] | None = None
 ) -> Nearest | None:
     """Return the nearest run that holds a property, or None when none of those tried does.
 
@@ -45,6 +45,7 @@ def nearest(
     """
     if result.run.events > EVENTS_MAX or not result.trace:
         return None
+    tried = {} if tried is None else tried
     best: Nearest | None = None
     for differs, other, seed, ties in _others(subject, result):
         try:
