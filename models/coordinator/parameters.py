@@ -21,8 +21,9 @@ class CoordinatorParameters:
     the job survives; None for any number. retained: completed checkpoints that are kept.
     alignment_timeout_ns: after which an unaligned-enabled checkpoint stops waiting; 0 and None give
     plainly unaligned ones. max_queued: requests that may wait for their turn.
-    collapse_ticks: a tick that finds a periodic request waiting adds no second one.  Source:
-    trigger times measured on Apache Flink 1.20.3 with checkpoints longer than their interval.
+    collapse_ticks: a tick that finds a periodic request waiting adds no second one.
+    Source: trigger times measured on Apache Flink 1.20.3 with checkpoints longer than their
+    interval.
 
     awaits_cleaning: the host answers DiscardCheckpoint with Cleaned; then too much cleaning at once
     holds the next checkpoint up.

@@ -236,8 +236,7 @@ class CoordinatorHost:
                 if kind is TimerKind.EXPIRY:
                     self.observer.expiry_set(number, timer)
             case coordinator_events.CancelTimer(kind, number):
-                cancelled = self._timers.pop((kind, number), None)
-                if cancelled is not None:
+                if (cancelled := self._timers.pop((kind, number), None)) is not None:
                     cancelled.cancel()
             case coordinator_events.PlanCheckpoint(request):
                 self._plan(request)
