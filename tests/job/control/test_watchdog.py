@@ -55,7 +55,7 @@ class ToldPlane:
         lives = [
             SimpleNamespace(
                 lifecycle=SimpleNamespace(core=core),
-                handler=SimpleNamespace(core=None, barrier_taken_ns=outpaced_since_ns or -1),
+                handler=SimpleNamespace(blocked={}, barrier_taken_ns=outpaced_since_ns or -1),
                 checkpoints=SimpleNamespace(),
             )
             for core in cores
