@@ -35,7 +35,7 @@ class OrderingContract(Contract):
             case ordering_events.FinishTimerFired() if self._timer:
                 self._timer, self._wait_ns = False, 0
 
-    def _effect(self, now_ns: int, event: Any, effect: Any) -> None:
+    def _effect(self, now_ns: int, event: Any, effect: Any) -> None:  # noqa: C901 - one per effect
         match effect:
             case ordering_effects.OpenStream(stream=stream):
                 if stream in self._opened:
