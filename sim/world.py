@@ -68,13 +68,11 @@ def run_world(
 ) -> RunResult:
     """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
 
-    ties: "structural", "random", "pct", "pct:DEPTH", "exhaustive" or "exhaustive:DECISIONS", seeded
-    by `seed`; or a fresh policy.
+    ties: the text of a policy that `seed` seeds, such as "pct:DEPTH", or a fresh policy.
     cores: slot -> factory of a core to run instead of ours, or the text `package.module:factory`
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
-    source: what a command line names to get the scenario without them (by default its name);
-    options: more words of the command that replays the run.
+    source, options: of the replay command, the scenario (by default its name) and more words.
     watch: looks on at the cores; what it finds are violations of the run.  began: takes its
     environment.  A core that raises what no core may raise ends the run with a violation.
     ignore: properties of the link that are not judged.  properties: of the user's, functions of the
@@ -84,9 +82,8 @@ def run_world(
     Raises UserError for ties, slots, cores, a mutant, a link or properties that do not exist or do
     not fit.
     """
-    world = load_world(scenario.world)
+    world, choice = load_world(scenario.world), resolve(scenario.world, cores=cores, mutant=mutant)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
-    choice = resolve(scenario.world, cores=cores, mutant=mutant)
     own = own_properties(properties)
     check_properties("--ignore", ignore, scenario.link)
     spec = _spec(

@@ -18,6 +18,7 @@ class OrderingContract(Contract):
         super().__init__()
         self._parameters = parameters
         self._opened: dict[StreamDescriptor, None] = {}
+        self._ended: dict[StreamDescriptor, None] = {}
         self._passed = 0
         self._sending = False
         self._wait_ns: int | None = None  # of an end that was asked for without a verdict
@@ -34,7 +35,7 @@ class OrderingContract(Contract):
             case ordering_events.FinishTimerFired() if self._timer:
                 self._timer, self._wait_ns = False, 0
 
-    def _effect(self, now_ns: int, event: Any, effect: Any) -> None:
+    def _effect(self, now_ns: int, event: Any, effect: Any) -> None:  # noqa: C901 - one per effect
         match effect:
             case ordering_effects.OpenStream(stream=stream):
                 if stream in self._opened:
@@ -57,6 +58,10 @@ class OrderingContract(Contract):
                 self._timer = True
             case ordering_effects.CancelFinishTimer():
                 self._timer = False
+            case ordering_effects.EndStream(stream=stream):
+                if stream in self._ended:
+                    self.owe(f"it ends stream {stream} twice")
+                self._ended[stream] = None
             case ordering_effects.CompleteSync() | ordering_effects.FailSync():
                 self._over = True
 
