@@ -27,7 +27,7 @@ from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
 from ckptsim.sim.kernel import Environment, TiePolicy, TooManyStepsError, fence, parse_ties
 from ckptsim.sim.own_properties import Function, Properties, is_own, own_properties, violations_of
-from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
+from ckptsim.sim.rows import RunResult, RunRow, ViolationRow, no_account
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
 from ckptsim.sim.slots.resolve import Choice, resolve
@@ -100,6 +100,18 @@ def run_world(
         own=own,
         steps_max=steps_max,
     )
+    result = _carried_out(world, spec, choice, own)
+    if watch is not None:
+        result.violations += watch.rows(spec)
+    # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
+    judged = [row for row in result.violations if row.property not in ignore]
+    result.violations = sorted(judged, key=_by_harm)
+    result.run = _with_violations(result)
+    return result
+
+
+def _carried_out(world: World, spec: RunSpec, choice: Choice, own: Properties) -> RunResult:
+    """Run the world and judge the user's properties; a core that raises ends with a violation."""
     try:
         with fence():
             result = world.run(spec)
@@ -111,13 +123,8 @@ def run_world(
         if blamed is None:
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
-        result = blamed
-    if watch is not None:
-        result.violations += watch.rows(spec)
-    # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
-    judged = [row for row in result.violations if row.property not in ignore]
-    result.violations = sorted(judged, key=_by_harm)
-    result.run = _with_violations(result)
+        return blamed
+    result.account = no_account  # it holds the whole world
     return result
 
 
