@@ -75,14 +75,13 @@ def run_world(
     ground truth of a run, or `package.module:function`.
     steps_max: more steps of the calendar than these raise TooManyStepsError.
     The violations come harm first, then in the order in which they happened.
-    Raises UserError for ties, slots, cores, a mutant, a link or properties that do not exist or do
-    not fit.
+    Raises UserError for what does not exist or fit: ties, cores, a mutant, a link or properties.
     """
     world = load_world(scenario.world)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
     choice = resolve(scenario.world, cores=cores, mutant=mutant)
-    own = own_properties(properties)
     check_properties("--ignore", ignore, scenario.link)
+    own = own_properties(properties)
     spec = _spec(
         scenario=scenario,
         seed=seed,
@@ -101,8 +100,6 @@ def run_world(
         steps_max=steps_max,
     )
     result = _carried_out(world, spec, choice, own)
-    if watch is not None:
-        result.violations += watch.rows(spec)
     # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
     judged = [row for row in result.violations if row.property not in ignore]
     result.violations = sorted(judged, key=_by_harm)
@@ -123,7 +120,9 @@ def _carried_out(world: World, spec: RunSpec, choice: Choice, own: Properties) -
         if blamed is None:
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
-        return blamed
+        result = blamed
+    if spec.watch is not None:
+        result.violations += spec.watch.rows(spec)
     result.account = no_account  # it holds the whole world
     return result
 
