@@ -249,7 +249,8 @@ class GroundTruth:
     goals: dict[str, int]
 
 
-def _no_account() -> tuple[list[RecordRow], list[CommitRow]]:
+def no_account() -> tuple[list[RecordRow], list[CommitRow]]:
+    """Return neither records nor commits."""
     return [], []
 
 
@@ -289,7 +290,7 @@ class RunResult:
     trace: list[tuple[object, ...]] = field(default_factory=list)
     holdings: Callable[[], list[KeptPartition]] = field(default=list, repr=False, compare=False)
     account: Callable[[], tuple[list[RecordRow], list[CommitRow]]] = field(
-        default=_no_account, repr=False, compare=False
+        default=no_account, repr=False, compare=False
     )
 
     @property

@@ -52,6 +52,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/search/explore/workers.py": frozenset({Rule.OUTSIDE}),
     # Ends when its seconds are over.
     "sim/search/explore/explore.py": frozenset({Rule.CLOCK}),
+    "sim/search/shrink.py": frozenset({Rule.CLOCK}),  # for how long to shrink
     # Asks whether it is in a main thread, where alone a run can be limited.
     "sim/search/limit.py": frozenset({Rule.OUTSIDE}),
     "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),

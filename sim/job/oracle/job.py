@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.port import ObservedTask, TaskGateway
     from ckptsim.sim.kernel import Environment, Timer
 
-
 _OVER = "failed_tasks_do_nothing"
 
 
