@@ -29,11 +29,7 @@ from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
 from ckptsim.sim.kernel import Environment, TiePolicy, TooManyStepsError, fence, parse_ties
 from ckptsim.sim.own_properties import Function, Properties, is_own, own_properties, violations_of
-<<<<<<< HEAD
-from ckptsim.sim.rows import RunResult, ViolationRow
-=======
-from ckptsim.sim.rows import RunResult, RunRow, ViolationRow, no_account
->>>>>>> harm
+from ckptsim.sim.rows import RunResult, ViolationRow, no_account
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
 from ckptsim.sim.slots.guest import guest
@@ -87,11 +83,6 @@ def run_world(
     """
     world, choice = load_world(scenario.world), resolve(scenario.world, cores=cores, mutant=mutant)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
-<<<<<<< HEAD
-    own = own_properties(properties)
-=======
-    choice = resolve(scenario.world, cores=cores, mutant=mutant)
->>>>>>> harm
     check_properties("--ignore", ignore, scenario.link)
     own = own_properties(properties)
     spec = _spec(
@@ -113,29 +104,18 @@ def run_world(
         steps_max=steps_max,
         judged=judged,
     )
-<<<<<<< HEAD
     result = _ran(world, spec, choice, own)
-    found = [*result.violations, *([] if watch is None else watch.rows(spec))]
     # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
-    kept = [row for row in found if row.property not in ignore]
+    kept = [row for row in result.violations if row.property not in ignore]
     return _with_violations(result, sorted(kept, key=_by_harm))
 
 
 def _ran(world: World, spec: RunSpec, choice: Choice, own: Properties) -> RunResult:
-    """Run a world, with the user's cores as guests; what a core may not raise is its violation."""
+    """Run a world with the user's cores as guests, and judge the user's properties.
+
+    A core that raises what no core may raise ends the run with a violation.
+    """
     visit = None
-=======
-    result = _carried_out(world, spec, choice, own)
-    # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
-    judged = [row for row in result.violations if row.property not in ignore]
-    result.violations = sorted(judged, key=_by_harm)
-    result.run = _with_violations(result)
-    return result
-
-
-def _carried_out(world: World, spec: RunSpec, choice: Choice, own: Properties) -> RunResult:
-    """Run the world and judge the user's properties; a core that raises ends with a violation."""
->>>>>>> harm
     try:
         with ExitStack() as stack:
             if choice.names:
@@ -143,7 +123,6 @@ def _carried_out(world: World, spec: RunSpec, choice: Choice, own: Properties) -
             stack.enter_context(fence())
             result = world.run(spec)
             result.violations += violations_of(own, spec, result)
-            return result
     except (UserError, TooManyStepsError, MemoryError):  # limits are no fault of a core
         raise
     except BaseException as error:
@@ -154,15 +133,11 @@ def _carried_out(world: World, spec: RunSpec, choice: Choice, own: Properties) -
         if blamed is None:
             error.add_note(f"in the run that this repeats: {spec.replay}")
             raise
-<<<<<<< HEAD
-        return blamed
-=======
         result = blamed
     if spec.watch is not None:
         result.violations += spec.watch.rows(spec)
     result.account = no_account  # it holds the whole world
     return result
->>>>>>> harm
 
 
 def _by_harm(row: ViolationRow) -> tuple[int, bool]:
