@@ -250,6 +250,7 @@ def _sync_fault(choose: Choices) -> dict[str, Any]:
             fault["duration_ns"] = choose.integer(1, 50) * MS
         case "fail_send":
             fault |= {"occurrence": choose.integer(1, 8), "sends": choose.integer(1, 4)}
+            fault["at_end"] = choose.flag()
         case "slow_send":
             fault |= {"at_ns": choose.integer(0, 50) * MS, "duration_ns": 50 * MS}
             fault["factor"] = choose.of((100.0, 5.0))
