@@ -63,6 +63,60 @@ def test_a_right_core_is_clean_without_what_it_does_not_promise(core, ignore) ->
     assert hunt(subject, range(10), faults=2) is None
 
 
+LATE_REJECTIONS = """
+name = "late_rejections"
+link = "ordering"
+says = "the later level says which records are rejected, a send fails and a reader does"
+
+[sync]
+medium = "stdio"
+
+[[sync.streams]]
+
+[[sync.streams]]
+name = "orders"
+partition_records = 20
+record = "2 kB"
+
+[[sync.streams]]
+name = "items"
+records = 65
+partition_records = 20
+record = "10 B"
+reject_every = 7
+
+[sync.source]
+round_readers = 3
+packet_records = 4
+
+[sync.sockets]
+pipe = "4 KiB"
+
+[sync.destination]
+batch_records = 5
+levels = "both"
+rejects_at = "complete"
+complete = "0 s"
+
+[[faults]]
+kind = "fail_send"
+
+[[faults]]
+kind = "reader_failure"
+feed = 1
+reader = 1
+packets = 0
+"""
+
+
+def test_a_core_that_coalesces_may_count_at_either_level() -> None:
+    """Counts of a state that another one stands for are right before and after late rejections."""
+    cores = {"ordering": "right_highest_contiguous:Contiguous"}
+    for seed in range(10):
+        result = ckptsim.run(ckptsim.loads(LATE_REJECTIONS), seed=seed, cores=cores, ignore=LAZY)
+        assert result.violations == []
+
+
 def test_a_wrong_core_is_convicted_by_its_harm_with_the_same_declined() -> None:
     """The crash that turns its broken rule into loss is found, and kept in the folder."""
     with pytest.raises(CoreConvicted) as caught:

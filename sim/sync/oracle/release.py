@@ -10,6 +10,7 @@ from ckptsim.scenarios.sync import MissingState
 from ckptsim.sim.sync.intervals import IntervalSet
 
 if TYPE_CHECKING:
+    from ckptsim.models.ordering import Count
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
     from ckptsim.sim.sync.oracle.truth import Account, SourceState
@@ -147,30 +148,34 @@ class ReleaseChecks:
     def _check_counts(
         self, effect: SendState, state: SourceState, skipped: Sequence[Account], name: str
     ) -> None:
-        """Check counts and running totals; skipped: of states that this one stands for, too."""
+        """Check counts and running totals; skipped: of states that this one stands for, too.
+
+        A core takes the counts of those over at an instant of its own.  Where a later level revises
+        them, either is right: their sum alone is checked, and later totals build on what was sent.
+        """
         accounts = state.accounts
-        records = sum(account.settled[0] for account in accounts)
-        rejected = sum(account.settled[1] for account in accounts)
         totals = self._next_totals = self._with([*skipped, *accounts])
-        state.settled = (records, rejected)
+        state.settled = _settled(accounts)[:2]
         streams = totals if state.stream is None else (state.stream,)
-        whole = tuple(sum(totals[s][part] for s in streams) for part in range(3))
         found, total = effect.statistics.destination, effect.statistics.total
-        right = (found.records, found.rejected) == (records, rejected)
-        right = right and (total.records, total.rejected) == whole[:2]
-        size_bytes = sum(account.settled_bytes for account in accounts)
-        sizes = [(found.size_bytes, size_bytes), (total.size_bytes, whole[2])]
-        for stream, count in effect.statistics.per_stream:
-            own = totals.get(self._truth.stream_index[stream], (0, 0, 0))
-            right = right and (count.records, count.rejected) == own[:2]
-            sizes.append((count.size_bytes, own[2]))
+        told: list[tuple[Count, tuple[int, ...], bool]] = [(found, _settled(accounts), False)]
+        revised = {account.stream for account in skipped if account.is_revised}
+        whole = tuple(sum(totals[s][part] for s in streams) for part in range(3))
+        told.append((total, whole, not revised.isdisjoint(streams)))
+        each = {self._truth.stream_index[s]: count for s, count in effect.statistics.per_stream}
+        told += [(c, totals.get(s, (0, 0, 0)), s in revised) for s, c in each.items()]
+        for stream in revised:
+            own = each.get(stream, total)
+            totals[stream] = (own.records, own.rejected, own.size_bytes)
+        right = all(_agree(count, true, either=either) for count, true, either in told)
         if self._truth.on_sockets:
-            right = right and records + rejected == state.source_count
-        for told, true in sizes:
-            if told != true:
-                says = f"state {name} is sent with {told} committed bytes, {true} in truth"
-                self._violate("counts_are_true", says, state)
+            right = right and sum(state.settled) == state.source_count
+        for count, true, either in told:
+            if count.size_bytes != true[2] and not either:
+                says = f"state {name} is sent with {count.size_bytes} committed bytes, "
+                self._violate("counts_are_true", f"{says}{true[2]} in truth", state)
         if not right:
+            records, rejected = state.settled
             self._violate(
                 "counts_are_true",
                 f"state {name} is sent with {found.records} + {found.rejected} records, in all "
@@ -245,3 +250,17 @@ class ReleaseChecks:
 def _first_missing(missing: Callable[[int, int], Intervals], claims: Intervals) -> tuple[int, int]:
     """Return the first run of positions that is claimed and missing."""
     return next(gap for low, high in claims for gap in missing(low, high))
+
+
+def _settled(accounts: Iterable[Account]) -> tuple[int, int, int]:
+    """Return committed and rejected records of accounts, and the bytes of the committed ones."""
+    own = [(*account.settled, account.settled_bytes) for account in accounts]
+    records, rejected, size_bytes = (sum(part) for part in zip((0, 0, 0), *own, strict=True))
+    return records, rejected, size_bytes
+
+
+def _agree(told: Count, true: tuple[int, ...], *, either: bool) -> bool:
+    """Return whether counts of records agree; either: in sum, however many are rejected."""
+    if either:
+        return told.records + told.rejected == true[0] + true[1]
+    return (told.records, told.rejected) == true[:2]

@@ -179,6 +179,12 @@ class Account:
         return sum(self.complete) >= sum(self.persisted)
 
     @property
+    def is_revised(self) -> bool:
+        """Whether the later level says otherwise than the earlier one, as with late rejections."""
+        levels = (self.persisted, self.persisted_bytes), (self.complete, self.complete_bytes)
+        return levels[0] != levels[1] and sum(self.complete) > 0 and sum(self.persisted) > 0
+
+    @property
     def reported(self) -> int:
         """How many records were reported durable, committed or rejected."""
         return sum(self.settled)
