@@ -34,6 +34,7 @@ _SWALLOWED_MAX = 8
 _SOONER = 40
 _WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM)
 _ENDING = ("_exit", "abort", "execv", "execve", "fork", "forkpty")
+_KILLING = ("kill", "killpg")
 # Modules whose frames are not the user's.
 _OURS = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"ckptsim", "simpy", "numpy", "numba"}
 _SUSPENDED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
@@ -123,12 +124,11 @@ def guest(says: str) -> Iterator[Visit]:
     if _visit is not None or threading.current_thread() is not threading.main_thread():
         yield _visit or Visit()
         return
-    _guard()
     visit = _visit = Visit()
     if _note is not None:
         _note(says)
     try:
-        with redirect_stdout(sys.stderr), _signals(visit), _timed(visit, _caller()):
+        with redirect_stdout(sys.stderr), _guarded(), _signals(visit), _timed(visit, _caller()):
             yield visit
             if visit.forked:
                 raise CoreEnded("forked the process")
@@ -219,22 +219,24 @@ def _outermost(frame: FrameType | None, until: FrameType | None) -> FrameType | 
     return found
 
 
-def _guard() -> None:
-    """Put guards in the place of what ends or splits a process; once, they let others pass."""
-    if _originals:
-        return
-    for name in (*_ENDING, "kill", "killpg"):
-        if hasattr(os, name):
-            _originals[name] = getattr(os, name)
-            guard = _kills(name) if name.startswith("kill") else _refusing(name)
-            setattr(os, name, guard)
-    _originals["raise_signal"] = signal.raise_signal
-    signal.raise_signal = _refusing("raise_signal", "signal")
-    if hasattr(os, "register_at_fork"):  # for who has bound the original before
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """Put guards in the place of what ends or splits a process, and take them away again."""
+    if not _originals and hasattr(os, "register_at_fork"):  # for who has bound the original before
         os.register_at_fork(after_in_child=_end_child, after_in_parent=_note_fork)
+    places = [(os, name) for name in (*_ENDING, *_KILLING) if hasattr(os, name)]
+    for module, name in (*places, (signal, "raise_signal")):
+        _originals[name] = getattr(module, name)
+        guard = _kills(name) if name in _KILLING else _refusing(name, module.__name__)
+        setattr(module, name, guard)
+    try:
+        yield
+    finally:
+        for module, name in (*places, (signal, "raise_signal")):
+            setattr(module, name, _originals[name])
 
 
-def _refusing(name: str, module: str = "os") -> Callable[..., Any]:
+def _refusing(name: str, module: str) -> Callable[..., Any]:
     did = "forked" if name.startswith("fork") else "ended"
 
     def refuse(*arguments: Any, **named: Any) -> Any:

@@ -34,6 +34,7 @@ from ckptsim.sim.search.explore import (
 from ckptsim.sim.search.explore import run as run_module
 from ckptsim.sim.search.explore.branches import Branches, branches_by_file, source_of
 from ckptsim.sim.search.explore.unreached import explained, places_of, reasons
+from ckptsim.sim.slots.guest import TIMEOUT_VARIABLE
 from tests.search.test_folder import run_pytest
 
 RUNS = 48
@@ -238,7 +239,7 @@ def test_a_mutant_is_convicted_and_its_run_shrinks(link: str, mutant: str) -> No
     assert smallest.runs <= 60
     subject, *_ = explorer.subject(smallest.found.choices)
     found = smallest.found.trial
-    assert shrink(subject, found, property_name=name, goes_on=lambda: False).trials == 1
+    assert shrink(subject, found, property_name=name, seconds_max=0).trials == 1
     assert fewer(explorer, broken, property_name=name, goes_on=lambda: False).runs == 1
 
 
@@ -306,12 +307,22 @@ class _Endless(OrderingCore):
             pass
 
 
-def test_a_run_that_does_not_end_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A core that never returns is convicted by a limit of real time."""
-    monkeypatch.setattr(run_module, "RUN_SECONDS_MAX", 1)
+def test_a_core_that_does_not_come_back_is_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's core that never returns has its own limit, and its own property."""
+    monkeypatch.setenv(TIMEOUT_VARIABLE, "0.5")
     explorer = Explorer(link="ordering", cores={"ordering": _Endless})
     found = explorer.run(0, ())
+    assert [row.property for row in found.trial.violations] == ["a_core_answers"]
+    assert "has not come back from a call within 0.5 s of CPU" in found.trial.violations[0].says
+
+
+def test_a_run_that_does_not_end_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What never ends in our own part of a run is convicted by a limit of real time."""
+    monkeypatch.setattr(run_module, "RUN_SECONDS_MAX", 1)
+    monkeypatch.setattr(OrderingCore, "step", _Endless.step)
+    found = Explorer(link="ordering").run(0, ())
     assert [row.property for row in found.trial.violations] == ["a_run_ends"]
+    assert found.trial.violations[0].says == "the run has not ended after 1 s of work"
 
 
 def test_a_corpus_is_kept_and_used(

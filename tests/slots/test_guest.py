@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli import main
-from ckptsim.sim.slots.guest import CORE_ANSWERS
+from ckptsim.sim.slots.guest import CORE_ANSWERS, CoreEnded, guest
 from ckptsim.sim.world import run_world
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "ordering.jsonl"
@@ -197,3 +198,21 @@ def test_a_core_that_takes_the_process_away_is_noticed(mine, tmp_path) -> None:
     ended = ckptsim(tmp_path, "run", "reference", "--json", "--core", f"{mine}:talks")
     assert (ended.returncode, json.loads(ended.stdout)["violations"]) == (0, [])
     assert "a raw word of the core" in ended.stderr
+
+
+def test_guards_stand_for_one_visit_only() -> None:
+    """What ends or splits a process is guarded while a guest is in, and is Python's own again."""
+
+    def found() -> list[object]:
+        ends = [vars(os)[name] for name in ("_exit", "abort", "execv", "fork", "kill", "killpg")]
+        return [*ends, signal.raise_signal]
+
+    before = found()
+    with guest("a core"):
+        with guest("a part of it"):
+            pass
+        assert not any(one is own for one, own in zip(found(), before, strict=True))
+    assert found() == before
+    with pytest.raises(CoreEnded, match=r"ended the process: os\._exit"), guest("a core"):
+        os._exit(0)
+    assert found() == before

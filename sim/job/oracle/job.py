@@ -378,8 +378,7 @@ class JobOracle(JobObserver):
         reports.lifecycle.reported = True
         drained = all(end.reported and not end.cut_short for end in ends)
         if asked != (final_at_once(self._job) and drained):
-            what = "a final checkpoint" if asked else "no final checkpoint"
-            says = f"{what} is asked for when the last data ends"
+            says = f"{'a' if asked else 'no'} final checkpoint is asked for when the last data ends"
             self._violate("final_checkpoint_is_asked_for", says)
 
     def finished(self, task: TaskGateway) -> None:

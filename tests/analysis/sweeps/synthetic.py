@@ -66,7 +66,13 @@ def key_of(parameters: Point, seed: int) -> str:
 
 
 def run_world(
-    scenario: Scenario, *, seed: int, ties: str, parameters: str, source: str
+    scenario: Scenario,
+    *,
+    seed: int,
+    ties: str,
+    parameters: str,
+    source: str,
+    properties: tuple[str, ...],
 ) -> RunResult:
     """Return rows that depend on the parameters and the seed only."""
     wanted: Point = json.loads(parameters)
@@ -124,8 +130,21 @@ def _checkpoint(key: str, index: int, duration_ns: int) -> CheckpointRow:
 
 
 def run_with_global_random(
-    scenario: Scenario, *, seed: int, ties: str, parameters: str, source: str
+    scenario: Scenario,
+    *,
+    seed: int,
+    ties: str,
+    parameters: str,
+    source: str,
+    properties: tuple[str, ...],
 ) -> RunResult:
     """Draw from the global generator, which a worker must refuse."""
     random.random()
-    return run_world(scenario, seed=seed, ties=ties, parameters=parameters, source=source)
+    return run_world(
+        scenario,
+        seed=seed,
+        ties=ties,
+        parameters=parameters,
+        source=source,
+        properties=properties,
+    )

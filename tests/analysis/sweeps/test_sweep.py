@@ -88,9 +88,10 @@ def test_a_sweep_resumes_where_it_was_interrupted(spark: SparkSession, tmp_path:
     swept(spark, directory, rows[:5])
     (directory / "_staging").mkdir(exist_ok=True)
     (directory / "_staging" / "runs-half.parquet").write_bytes(b"half")
-    (directory / "checkpoints" / "orphan.parquet").write_bytes(b"its runs were not moved in")
+    orphan = f"{0:016x}.parquet"
+    (directory / "checkpoints" / orphan).write_bytes(b"its runs were not moved in")
     listed = json.loads((directory / "pieces.json").read_text())
-    (directory / "pieces.json").write_text(json.dumps([*listed, "orphan.parquet"]))
+    (directory / "pieces.json").write_text(json.dumps([*listed, orphan]))
     assert len(SweepStore(directory).columns("checkpoints", ["run_key"])) == 9
 
     summary = swept(spark, directory, rows)

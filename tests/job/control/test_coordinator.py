@@ -269,4 +269,4 @@ def test_a_host_that_discards_nothing_is_convicted(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(CoordinatorHost, "_discard", lambda _host, _checkpoint: None)
     found = run_world(by_name("slow_store"), seed=0).violations
     assert {row.property for row in found} == {"cores_agree_with_their_world"}
-    assert "its host holds [1, 2, 3], where [3] are kept" in found[0].says
+    assert "its host holds 1, 2 and 3, where 3 are kept" in found[0].says

@@ -196,6 +196,7 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
                     channel_state={"persistence": "log_service"},
                 ),
             ),
+            "restored_checkpoint_gives_the_same_output",
             world=restarts.cuts_the_log_service_for_the_next_checkpoint,
         ),
         by_cores(

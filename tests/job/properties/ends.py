@@ -293,7 +293,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "keyed_records_reach_their_subtask": (
         by_mutant("keeps_every_copy", "rescale_keyed"),
         by_mutant("keeps_every_copy", "rescale_custom", _CUT, _PROBE, *_LOST),
-        by_cores(by_name("keyed_crash"), world=worlds.swaps_restored_states),
+        by_cores(by_name("keyed_crash"), _PROBE, world=worlds.swaps_restored_states),
     ),
     "reported_bytes_are_true": (
         by_cores(
@@ -379,7 +379,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             "union_lost_notification",
             "end_of_partition_leaves_at_once",
         ),
-        by_mutant("acknowledges_at_alignment", "final_two_inputs"),
+        by_mutant("acknowledges_at_alignment", "final_two_inputs", _PROBE),
     ),
     "stop_ends": (by_scenario("stop_overtaken"), by_scenario("stop_words_lost", seed=5)),
 }

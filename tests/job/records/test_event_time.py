@@ -15,6 +15,7 @@ from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.recovery.rescales import Rescales
 from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
+from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.search.trial import Subject, trial
 from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS
@@ -98,7 +99,7 @@ def test_the_hazard_keeps_its_name_through_a_second_failure() -> None:
     assert found[0] == {"restored_watermarks_stay_true"}
 
 
-def test_who_is_misled_misleads_those_behind_it() -> None:
+def test_who_is_misled_misleads_those_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A record that is late by a watermark in flight is late by the same hazard two tasks on."""
     vertices: list[dict[str, Any]] = [
         {
@@ -121,9 +122,17 @@ def test_who_is_misled_misleads_those_behind_it() -> None:
         "event_time": {"watermark_interval_ns": MS},
     }
     rescale = {"kind": "rescale", "vertex": "first", "parallelism": 2, "at_ns": 60 * MS}
-    rows = run_world(small(job, rescale), seed=0).violations
-    assert {row.property for row in rows} == {"restored_watermarks_stay_true"}
-    assert {row.says.partition("/")[0] for row in rows} == {"second", "third"}
+    late: list[str] = []
+    violate = RecordWorld.violate
+
+    def seen(world: RecordWorld, name: str, says: str, checkpoint: int | None = None) -> None:
+        late.append(says.partition("/")[0])
+        violate(world, name, says, checkpoint)
+
+    monkeypatch.setattr(RecordWorld, "violate", seen)
+    (row,) = run_world(small(job, rescale), seed=0).violations
+    assert (row.property, row.count) == ("restored_watermarks_stay_true", 4)
+    assert late == ["second", "second", "third", "third"]
 
 
 @pytest.mark.parametrize("step", [1, -1])

@@ -15,9 +15,9 @@ from ckptsim.analysis.spark.package import program_root
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.cli import main
-from tests.search.promises import HAZARDS, LONG, Check, has, matches
+from tests.search.documented.promises import HAZARDS, LONG, Check, has, matches
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SPARK = pytest.mark.spark
 RECORDING = "tests/data/airbyte/source_faker.jsonl"
 CUT = "VIOLATED restored_checkpoint_is_a_cut"
@@ -135,11 +135,11 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
 # What other tests run: the commands of these pages, by verb; and those that name what a reader has.
 ELSEWHERE = {
     "docs/first-steps.md": (
-        *("run", "check", "hunt", "replay", "conform", "explain"),  # test_documented_commands
+        *("run", "check", "hunt", "replay", "conform", "explain"),  # test_commands
         *("capture", "import", "whatif"),  # they need a running job: tests of their own
     ),
     "docs/composed.md": ("sweep",),  # every plan is loaded, and small ones are swept, by tests
-    "docs/finding-bugs.md": ("check", "hunt", "replay"),  # test_documented_commands
+    "docs/finding-bugs.md": ("check", "hunt", "replay"),  # test_commands
     "docs/python.md": ("replay",),  # outputs of tests/package/test_python_page.py
     "docs/sweeps.md": ("sweep", "report"),  # tests/analysis: test_commands, test_view, test_cluster
     "docs/scenarios.md": ("list", "explain", "run", "sweep"),  # tests/scenarios/test_docs.py

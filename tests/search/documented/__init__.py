@@ -1,0 +1,1 @@
+"""Commands that docs show: they run, and have the outcome that the page promises."""
