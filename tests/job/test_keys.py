@@ -51,7 +51,8 @@ def run(
         **tables,
         "checkpointing": checkpointing | tables.get("checkpointing", {}),
     }
-    return run_world(small(on_plane(job, Plane(plane)), *faults, link="barriers"), seed=3, keep_trace=True)
+    scenario = small(on_plane(job, Plane(plane)), *faults, link="barriers")
+    return run_world(scenario, seed=3, keep_trace=True)
 
 
 def of_kind(result: RunResult, *kinds: str) -> list[Facts]:
