@@ -14,6 +14,7 @@ from typing import Any
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.final_checkpoint import task_fault
+from ckptsim.scenarios.job.graph.planes import Plane, on_plane
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.sync import Point
 
@@ -115,7 +116,7 @@ def slow_down(found: dict[str, Any]) -> None:
 
     What only records can do is left at what buffers do.
     """
-    pipeline = found["pipeline"]
+    found["pipeline"] = pipeline = on_plane(found["pipeline"], Plane.BUFFERS)
     pipeline["plane"] = "buffers"
     readers, tables = pipeline["readers"], [*pipeline["stages"], *found["faults"]]
     if readers["rate_per_s"] != "none":

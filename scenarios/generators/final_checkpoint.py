@@ -20,7 +20,7 @@ from ckptsim.scenarios.generators.small import (
     situations,
     tight_buffers,
 )
-from ckptsim.scenarios.job.graph.planes import LIMITS, Plane
+from ckptsim.scenarios.job.graph.planes import Plane, on_plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.spec import Scenario
 
@@ -95,10 +95,8 @@ def fitting(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     job = text["job"]
     if job.get("plane", text["link"]) not in ("buffers", "barriers"):
         return text
-    for limit in LIMITS:  # a job on records has costs that mean nothing on buffers
-        table, _, key = limit.path.partition(".")
-        if limit.plane is Plane.BUFFERS and table in job:
-            job[table].pop(key, None)
+    # A job on records has costs that mean nothing on buffers.
+    text["job"] = job = on_plane(job, Plane.BUFFERS)
     paced = [one for one in job["vertices"] if "rate_per_s" in one]
     if not paced or choices.integer(0, 3) == 3:
         return text

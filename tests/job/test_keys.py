@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.scenarios.job.graph.planes import Plane, on_plane
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.small import small
@@ -50,7 +51,8 @@ def run(
         **tables,
         "checkpointing": checkpointing | tables.get("checkpointing", {}),
     }
-    return run_world(small(job, *faults, link="barriers"), seed=3, keep_trace=True)
+    scenario = small(on_plane(job, Plane(plane)), *faults, link="barriers")
+    return run_world(scenario, seed=3, keep_trace=True)
 
 
 def of_kind(result: RunResult, *kinds: str) -> list[Facts]:

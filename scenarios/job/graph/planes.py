@@ -6,7 +6,7 @@ job are the exception: it keeps them when it is run on records, and a run says t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
@@ -183,6 +183,17 @@ def plane_problems(job: object, vertices: Sequence[Vertex], plane: Plane) -> lis
         Problem(path, _text(path, value), f'{limit.only} on plane "{plane}": {limit.because}')
         for limit, path, value in _set(LIMITS, job, vertices, plane)
     ]
+
+
+def on_plane(tables: Mapping[str, Any], plane: Plane) -> dict[str, Any]:
+    """Return the tables of a job or pipeline, in base units, without the keys its plane refuses."""
+    refused = {limit.path for limit in LIMITS if limit.plane is plane}
+    return {
+        name: {key: value for key, value in table.items() if f"{name}.{key}" not in refused}
+        if isinstance(table, Mapping)
+        else table
+        for name, table in tables.items()
+    }
 
 
 def unread(job: object, vertices: Sequence[Vertex], plane: Plane) -> dict[str, str]:

@@ -193,6 +193,8 @@ def _of_pipeline(model: Pipeline, checkpoints: int) -> Parts:
                 return ("checkpoint",)
             case "delay_trigger", "vertex":
                 return ("readers",)
+            case "refuse_commits", "subtask":
+                return ("none", *range(model.sink.parallelism))
         found = of_tasks(kind, name, drawn)
         return of_feeds(kind, name, drawn) if found is None else found
 

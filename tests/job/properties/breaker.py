@@ -11,7 +11,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job.graph.planes import Plane
+from ckptsim.scenarios.job.graph.planes import LIMITS, Plane
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS
@@ -39,12 +39,20 @@ class Breaker:
 
 
 def placed(scenario: Scenario, plane: Plane) -> Scenario:
-    """Return the scenario on a plane; buffers are flushed soon there, and a run may end late."""
+    """Return the scenario on a plane, without what the plane refuses.
+
+    Buffers are flushed soon there, and a run may end late.
+    """
     model: Any = scenario.model
     if plane is model.plane:
         return scenario
     network = replace(model.network, buffer_timeout_ns=MS)
     model = replace(model, plane=plane, network=network, duration_ns=5_000 * MS)
+    for limit in LIMITS:
+        table, _, key = limit.path.partition(".")
+        if limit.plane is plane and "[]" not in table:
+            taken = replace(getattr(model, table), **{key: limit.value})
+            model = replace(model, **{table: taken})
     return replace(scenario, model=model)
 
 

@@ -67,6 +67,14 @@ at = "{at_ms} ms"
 """
     for at_ms in (1_600, 2_900, 3_900)
 )
+_REQUESTS = "".join(
+    f"""
+[[faults]]
+kind = "request_checkpoint"
+at = "{at_ms} ms"
+"""
+    for at_ms in (1_501, 1_502, 1_503)
+)
 
 
 def _log() -> Scenario:
@@ -91,6 +99,7 @@ _BROADCAST = {"job.vertices[1].inputs[0].partitioner": "broadcast"}
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
     "crashing log": _crashing_log,
+    "asked log": lambda: loads(_LOG + _REQUESTS, source="log.toml"),
     "slow calm log": lambda: with_parameters(_log(), _SLOW),
     "slow log": _varied(storage__write_bytes_per_s=300_000),
     "mapped log": lambda: with_parameters(_crashing_log(), _MAPPED),
