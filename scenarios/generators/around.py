@@ -51,6 +51,8 @@ _ACCEPTED = "rework_records_max"
 # failed checkpoint has a chance of some twenty that succeed.  An assumption.
 _LOSSES = ("loss_ratio", "failure_ratio")
 _LOSS_MAX = 0.02
+# The engine's time-out of checkpoints.  Source: Apache Flink, execution.checkpointing.timeout.
+_TIMEOUT_NS = 600_000_000_000
 _Path = tuple[str | int, ...]
 
 
@@ -74,6 +76,8 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
             partitions, packets = _sizes(changed)
             text = changed if partitions <= partitions_max and packets <= packets_max else text
         text = _with_chances(text, begin)
+        if text[key] != begin[key]:
+            text = _with_time(text, key)
         kept = [fault for fault in _list(text["faults"]) if choices.integer(0, 3) < 3]
         text = text | {"faults": kept}
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
@@ -112,6 +116,20 @@ def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]
     for path in losses:
         most = max(_at(begin, path), min(_LOSS_MAX, 1 / (2 * subtasks)))
         _at(found, path[:-1])[path[-1]] = min(_at(text, path), most)
+    return found
+
+
+def _with_time(text: dict[str, Any], key: str) -> dict[str, Any]:
+    """Leave checkpoints the time that they take with other sizes and times.
+
+    A tight time-out is one for the numbers that a scenario has: with others all may expire, and
+    nothing that waits for a checkpoint ends.
+    """
+    checkpointing = text[key].get("checkpointing", {})
+    if "timeout_ns" not in checkpointing:
+        return text
+    found = deepcopy(text)
+    found[key]["checkpointing"]["timeout_ns"] = max(checkpointing["timeout_ns"], _TIMEOUT_NS)
     return found
 
 

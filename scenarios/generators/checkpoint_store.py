@@ -125,6 +125,8 @@ def store_hazards_of(model: StoreModel, faults: Iterable[object]) -> tuple[str, 
     )
     named = [model.sync.built_in, *(fault.built_in for fault in deploys)]
     switches = sum(old is not new for old, new in pairwise(named))
+    if deletes_go and model.placement is StorePlacement.COLOCATED:
+        return ("content_converges", "rows_and_checkpoint_agree")
     return ("content_converges",) if switches > 1 or deletes_go or tail_goes else ()
 
 

@@ -172,10 +172,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def table(pairs: Sequence[tuple[str, Any]], *, wrap: Sequence[str] = ()) -> str:
-    """Return names and values as aligned lines; wrap: the names of values that may be broken."""
+_LISTS = ("reached", "not reached")
+
+
+def table(pairs: Sequence[tuple[str, Any]]) -> str:
+    """Return names and values as aligned lines; long lists of situations are broken into lines."""
     width = max((len(name) for name, _ in pairs), default=0)
-    texts = [set_in(str(value), width + 2) if name in wrap else value for name, value in pairs]
+    texts = [set_in(str(value), width + 2) if name in _LISTS else value for name, value in pairs]
     return "\n".join(
         f"{name:<{width}}  {text}" for (name, _), text in zip(pairs, texts, strict=True)
     )

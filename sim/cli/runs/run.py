@@ -153,8 +153,7 @@ def _text(subject: Subject, result: RunResult) -> str:
             ("violations", len(result.violations)),
             ("digest", f"{run.digest} ({run.events} events)"),
             ("replay", run.replay),
-        ],
-        wrap=("reached", "not reached"),
+        ]
     )
     told = [recoveries_text(result.recoveries)] if result.recoveries else []
     notes = "".join(f"\n{line}" for line in notes_lines(_notes(subject.scenario.model)))
