@@ -164,7 +164,7 @@ class ReleaseChecks:
         told.append((total, whole, not revised.isdisjoint(streams)))
         each = {self._truth.stream_index[s]: count for s, count in effect.statistics.per_stream}
         told += [(c, totals.get(s, (0, 0, 0)), s in revised) for s, c in each.items()]
-        for stream in revised:
+        for stream in sorted(revised):
             own = each.get(stream, total)
             totals[stream] = (own.records, own.rejected, own.size_bytes)
         right = all(_agree(count, true, either=either) for count, true, either in told)
