@@ -120,16 +120,18 @@ def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]
 
 
 def _with_time(text: dict[str, Any], key: str) -> dict[str, Any]:
-    """Leave checkpoints the time that they take with other sizes and times.
+    """Leave checkpoints and syncs the time that they take with other sizes and times.
 
-    A tight time-out is one for the numbers that a scenario has: with others all may expire, and
-    nothing that waits for a checkpoint ends.
+    A tight time-out or watchdog is one for the numbers that a scenario has: with others all
+    checkpoints may expire, or a store restarts for ever.
     """
-    checkpointing = text[key].get("checkpointing", {})
-    if "timeout_ns" not in checkpointing:
-        return text
     found = deepcopy(text)
-    found[key]["checkpointing"]["timeout_ns"] = max(checkpointing["timeout_ns"], _TIMEOUT_NS)
+    model = found[key]
+    if "watchdog_ns" in model:
+        model["watchdog_ns"] = 0
+    if "timeout_ns" in model.get("checkpointing", {}):
+        timeout_ns = model["checkpointing"]["timeout_ns"]
+        model["checkpointing"]["timeout_ns"] = max(timeout_ns, _TIMEOUT_NS)
     return found
 
 
