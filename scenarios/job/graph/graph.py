@@ -181,7 +181,8 @@ class Vertex:
     in_step: bool = flag(
         False,
         says="the first records of all subtasks of a replayable source are due when the job "
-        "begins; off: each at an instant of its own within the time between two",
+        "begins; off: each at an instant of its own within the time between two (on records they "
+        "are due together)",
         source="assumption: partitions of a log are written to independently",
     )
     records: int | None = count(

@@ -39,7 +39,7 @@ class Engine(StrEnum):
 class Limit:
     """A key that a plane can do only one value of, and why.
 
-    path: inside a job; `vertices[].KEY` is of every vertex, `vertices[].inputs[].KEY` of all inputs.
+    path: inside a job; `vertices[].KEY` is of every vertex, `vertices[].inputs[].KEY` of every one.
     """
 
     plane: Plane
@@ -202,6 +202,10 @@ UNREAD = (
                 },
             ),
             ("a record has one key throughout", {"vertices[].inputs[].keeps_key": None}),
+            (
+                "the first records of all subtasks are due together",
+                {"vertices[].in_step": False},
+            ),
             ("a task reads two inputs and a union alike", {"vertices[].two_input": False}),
             (
                 "a run ends with its job, an endless one at `job.ending.horizon`",

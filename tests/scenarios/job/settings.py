@@ -76,6 +76,64 @@ at = "{at_ms} ms"
     for at_ms in (1_501, 1_502, 1_503)
 )
 
+_HUNTED = """
+name = "hunted_log"
+link = "barrier_protocol"
+says = "a keyed job record by record, a task and a task manager of which crash"
+
+[job]
+placement = "mixed"
+
+[[job.vertices]]
+name = "source"
+kind = "source"
+parallelism = 2
+rate = "1000 /s"
+records = 60
+
+[[job.vertices]]
+name = "map"
+parallelism = 2
+inputs = [{ upstream = "source" }]
+service = "2 ms"
+
+[[job.vertices]]
+name = "sink"
+kind = "sink"
+parallelism = 2
+inputs = [{ upstream = "map" }]
+service = "1 ms"
+
+[job.channels]
+latency = "1 ms"
+
+[job.checkpointing]
+interval = "10 ms"
+
+[job.costs]
+rpc = "500 us"
+snapshot_async = "2 ms"
+
+[job.event_time]
+watermark_interval = "4 ms"
+
+[job.recovery]
+heartbeat_interval = "10 ms"
+heartbeat_timeout = "20 ms"
+
+[[faults]]
+kind = "crash_task"
+vertex = "sink"
+at = "25 ms"
+
+[[faults]]
+kind = "crash_task_manager"
+vertex = "map"
+subtask = 1
+at = "51 ms"
+symptom = "silent"
+"""
+
 
 def _log() -> Scenario:
     return loads(_LOG, source="log.toml")
@@ -95,6 +153,8 @@ _SLOW = {"job.storage.write_bytes_per_s": 600_000, "job.recovery.timed": False}
 _MAPPED: dict[str, Any] = {"job.placement": "map", "job.vertices[*].task_managers": [0, 1]}
 _BROADCAST = {"job.vertices[1].inputs[0].partitioner": "broadcast"}
 
+_TWO_VERSIONS = {"store.input.versions": 2}
+
 # By name: a log whose rate changes, and jobs of the library on the other plane.
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
@@ -104,6 +164,9 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "slow log": _varied(storage__write_bytes_per_s=300_000),
     "mapped log": lambda: with_parameters(_crashing_log(), _MAPPED),
     "broadcast log": lambda: with_parameters(_crashing_log(), _BROADCAST),
+    "hunted log": lambda: loads(_HUNTED, source="log.toml"),
+    "mapped hunted log": lambda: with_parameters(loads(_HUNTED, source="log.toml"), _MAPPED),
+    "two versions": lambda: with_parameters(by_name("s05_low_traffic_stopped"), _TWO_VERSIONS),
     **{
         f"{name} on buffers": _on_buffers(name)
         for name in (
