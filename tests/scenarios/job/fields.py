@@ -146,7 +146,8 @@ def settled(group: str) -> set[str]:
     table = {"job": "job", "composed": "pipeline"}.get(world)
     limits = [one for one in (*LIMITS, *UNREAD) if one.plane == plane]
     paths = {f"{table}.{one.path.replace('[]', '[*]')}" for one in limits}
-    return paths & set(field_paths(GROUPS[group]))
+    fields = field_paths(GROUPS[group])
+    return {field for field in fields if field in paths or field.rpartition("[*].")[0] in paths}
 
 
 def scenario_named(name: str) -> Scenario:
