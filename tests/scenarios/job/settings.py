@@ -139,6 +139,10 @@ def _log() -> Scenario:
     return loads(_LOG, source="log.toml")
 
 
+def _hunted(given: Mapping[str, Any]) -> Callable[[], Scenario]:
+    return lambda: with_parameters(loads(_HUNTED, source="log.toml"), given)
+
+
 def _crashing_log() -> Scenario:
     return loads(_LOG + _CRASHES, source="log.toml")
 
@@ -153,6 +157,21 @@ _SLOW = {"job.storage.write_bytes_per_s": 600_000, "job.recovery.timed": False}
 _MAPPED: dict[str, Any] = {"job.placement": "map", "job.vertices[*].task_managers": [0, 1]}
 _BROADCAST = {"job.vertices[1].inputs[0].partitioner": "broadcast"}
 
+# What jobs on records have beside, by the name of the setting.
+_OF_HUNTED: Mapping[str, Mapping[str, Any]] = {
+    "mapped": _MAPPED,
+    "unaligned": {"job.checkpointing.mode": "unaligned"},
+    "timed": {"job.checkpointing.mode": "aligned_timeout"},
+    "endless": {"job.vertices[0].records": "none", "job.ending.horizon_ns": 100_000_000},
+    "failing": {"job.costs.checkpoint_failure_ratio": 0.5},
+    "unreachable": {"faults[1].symptom": "unreachable"},
+    "rated": {"job.restart.kind": "failure_rate", "job.restart.delay_ns": 10_000_000},
+    "patient": {
+        "job.restart.kind": "exponential_delay",
+        "job.restart.initial_backoff_ns": 10_000_000,
+    },
+}
+_INDUCED = {"job.checkpointing.protocol": "communication_induced"}
 _TWO_VERSIONS = {"store.input.versions": 2}
 
 # By name: a log whose rate changes, and jobs of the library on the other plane.
@@ -164,8 +183,9 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "slow log": _varied(storage__write_bytes_per_s=300_000),
     "mapped log": lambda: with_parameters(_crashing_log(), _MAPPED),
     "broadcast log": lambda: with_parameters(_crashing_log(), _BROADCAST),
-    "hunted log": lambda: loads(_HUNTED, source="log.toml"),
-    "mapped hunted log": lambda: with_parameters(loads(_HUNTED, source="log.toml"), _MAPPED),
+    "hunted log": _hunted({}),
+    **{f"{name} hunted log": _hunted(given) for name, given in _OF_HUNTED.items()},
+    "induced": lambda: with_parameters(by_name("uncoordinated_crash"), _INDUCED),
     "two versions": lambda: with_parameters(by_name("s05_low_traffic_stopped"), _TWO_VERSIONS),
     **{
         f"{name} on buffers": _on_buffers(name)
