@@ -52,7 +52,7 @@ REFUSED: Mapping[str, Mapping[str, object]] = {
 }
 _REFUSALS = [(group, path, value) for group, own in REFUSED.items() for path, value in own.items()]
 _OF_GROUP = {"job on buffers": "log", "job on records": "hunted log"}
-QUICK = 20  # of the witnesses every so many-th is tried in `make test`
+QUICK = 30  # of the witnesses every so many-th is tried in `make test`
 
 
 @pytest.mark.parametrize("group", UNSEEN)
