@@ -20,8 +20,8 @@ from ckptsim.scenarios.job.graph import (
     Vertex,
     VertexKind,
 )
-from ckptsim.scenarios.job.graph.planes import Plane
-from ckptsim.scenarios.job.job import Engine, Job, PlacementKind
+from ckptsim.scenarios.job.graph.planes import Engine, Plane
+from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import FixedDelay, NoRestart, RestartStrategy

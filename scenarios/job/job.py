@@ -21,7 +21,7 @@ from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.event_time import EventTime
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
-from ckptsim.scenarios.job.graph.planes import Plane, plane_problems
+from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane, plane_problems
 from ckptsim.scenarios.job.graph.problems import graph_problems
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
@@ -60,14 +60,6 @@ class PlacementKind(StrEnum):
     MAP = "map"  # those whose vertices say so, in `task_managers`
 
 
-class Engine(StrEnum):
-    """Which driver of the buffer plane runs a job; all give the same trace."""
-
-    AUTO = "auto"  # compiled where it can be and is worth it, else processes
-    COMPILED = "compiled"  # the data plane in tables, advanced by a compiled kernel
-    PROCESSES = "processes"  # the reference: record by record in SimPy, slow
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A job: its graph, what carries its records, its checkpoints, its costs and its end."""
@@ -80,7 +72,7 @@ class Job:
         source="assumption: the fastest one that can run the job",
     )
     duration_ns: int = duration_ns(
-        "20 s", minimum=1, says="a run on buffers ends here if not before", source=_CHOICE
+        DURATION_NS, minimum=1, says="a run on buffers ends here if not before", source=_CHOICE
     )
     placement: PlacementKind = choice(
         "remote", PlacementKind, says="which subtasks share a task manager", source=_JOB

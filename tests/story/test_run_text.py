@@ -83,13 +83,23 @@ def test_a_run_of_ten_minutes_says_so(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "recoveries     0" in told or "recoveries   0" in told
 
 
-def test_sizes_that_records_do_not_read_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
-    """A job that keeps its sizes on records runs, and a note names each that is not read."""
-    sizes = ["--set", "job.vertices[1].state_bytes=1000", "--set", "job.network.segment_bytes=4096"]
-    assert main(["run", "final_pair", *sizes]) == 0
-    told = capsys.readouterr().out
-    assert 'note: plane "records" does not read job.vertices[1].state_bytes: records' in told
-    assert "does not read job.network.segment_bytes" in told
+@pytest.mark.parametrize(
+    ("scenario", "key", "because"),
+    [
+        ("final_pair", "job.vertices[1].state_bytes=1000", "records and state have no size"),
+        ("final_pair", "job.network.segment_bytes=4096", "`job.channels` says what a channel"),
+        ("final_pair", "job.duration_ns=7", "a run ends with its job"),
+        ("final_pair", "job.vertices[1].inputs[0].record_bytes=9", "records and state have"),
+        ("pipeline_aligned", "pipeline.network.segment_bytes=4096", "`job.channels` says"),
+    ],
+)
+def test_keys_that_records_do_not_read_are_noted(
+    scenario: str, key: str, because: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A job that keeps such a key on records runs, and a note names it with the reason."""
+    assert main(["run", scenario, "--set", key]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f'note: plane "records" does not read {key.partition("=")[0]}: {because}' in told
 
 
 def test_a_cost_that_buffers_cannot_have_is_refused(

@@ -172,15 +172,17 @@ class Vertex:
     )
     replayable: bool = flag(
         True,
-        says="a source with a rate reads a log, as those of Kafka do: its records fall due whether "
-        "the job is up or not, and what is late is emitted as fast as the outputs take it; off: "
-        "what a failure or the outputs made it miss is dropped",
+        says="a source with a rate reads a log, as those of Kafka do: on buffers its records fall "
+        "due whether the job is up or not, and it emits late ones as fast as the outputs take "
+        "them; on records it resumes at its pace; off (on buffers): it drops the records that a "
+        "failure or the outputs made it miss",
         source="Source: Apache Flink 1.20.3, KafkaSource; measured sources of either kind",
     )
     in_step: bool = flag(
         False,
         says="the first records of all subtasks of a replayable source are due when the job "
-        "begins; off: each at an instant of its own within the time between two",
+        "begins; off: each at an instant of its own within the time between two (on records they "
+        "are due together)",
         source="assumption: partitions of a log are written to independently",
     )
     records: int | None = count(

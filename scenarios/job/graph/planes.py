@@ -27,11 +27,19 @@ class Plane(StrEnum):
     BUFFERS = "buffers"
 
 
+class Engine(StrEnum):
+    """Which driver of the buffer plane runs a job; all give the same trace."""
+
+    AUTO = "auto"  # compiled where it can be and is worth it, else processes
+    COMPILED = "compiled"  # the data plane in tables, advanced by a compiled kernel
+    PROCESSES = "processes"  # the reference: record by record in SimPy, slow
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """A key that a plane can do only one value of, and why.
 
-    path: inside a job; `vertices[].KEY` is of every vertex.
+    path: inside a job; `vertices[].KEY` is of every vertex, `vertices[].inputs[].KEY` of every one.
     """
 
     plane: Plane
@@ -49,13 +57,26 @@ class Limit:
         whole, _, own = self.path.partition("[].")
         if own:
             for index, vertex in enumerate(vertices):
-                yield f"{whole}[{index}].{own}", getattr(vertex, own)
+                yield from _values(f"{whole}[{index}]", vertex, own)
             return
         there: Any = job
         for key in self.path.split("."):
             there = getattr(there, key)
         yield self.path, there
 
+
+def _values(path: str, holder: object, key: str) -> Iterator[tuple[str, object]]:
+    """Yield every place of a key in a holder, with its value."""
+    whole, _, own = key.partition("[].")
+    held: Any = getattr(holder, whole)
+    if own:
+        for index, item in enumerate(held):
+            yield from _values(f"{path}.{whole}[{index}]", item, own)
+    else:
+        yield f"{path}.{whole}", held
+
+
+DURATION_NS = 20_000_000_000  # of a run on buffers, unless told otherwise
 
 _MEASURED = (
     "messages, snapshots and restores take what was measured, times `job.machine.cost_factor`"
@@ -121,6 +142,12 @@ LIMITS = (
         because="its sources drop nothing",
     ),
     Limit(
+        plane=Plane.RECORDS,
+        path="engine",
+        value=Engine.AUTO,
+        because="only plane `buffers` has several drivers",
+    ),
+    Limit(
         plane=Plane.BUFFERS,
         path="event_time.watermark_interval_ns",
         value=None,
@@ -161,18 +188,31 @@ UNREAD = (
     ),
     *_defaults(Plane.RECORDS, "machine", Machine, "work takes no processor"),
     *(
-        Limit(
-            plane=Plane.RECORDS,
-            path=f"vertices[].{name}",
-            value=value,
-            because="records and state have no size",
+        Limit(plane=Plane.RECORDS, path=path, value=value, because=because)
+        for because, paths in (
+            (
+                "records and state have no size",
+                {
+                    "vertices[].record_bytes": None,
+                    "vertices[].record_variation": 0.0,
+                    "vertices[].state_bytes": 0,
+                    "vertices[].subtask_state_bytes": (),
+                    "vertices[].inputs[].record_bytes": None,
+                    "vertices[].inputs[].record_variation": None,
+                },
+            ),
+            ("a record has one key throughout", {"vertices[].inputs[].keeps_key": None}),
+            (
+                "the first records of all subtasks are due together",
+                {"vertices[].in_step": False},
+            ),
+            ("a task reads two inputs and a union alike", {"vertices[].two_input": False}),
+            (
+                "a run ends with its job, an endless one at `job.ending.horizon`",
+                {"duration_ns": DURATION_NS},
+            ),
         )
-        for name, value in (
-            ("record_bytes", None),
-            ("record_variation", 0.0),
-            ("state_bytes", 0),
-            ("subtask_state_bytes", ()),
-        )
+        for path, value in paths.items()
     ),
 )
 

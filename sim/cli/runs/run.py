@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
+from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.graph.planes import unread
@@ -161,12 +162,15 @@ def _text(subject: Subject, result: RunResult) -> str:
 
 
 def _notes(model: object) -> list[str]:
-    """Return which keys of a job its plane does not read."""
-    if not isinstance(model, Job):
+    """Return which keys of a job, or of the job in a pipeline, its plane does not read."""
+    if isinstance(model, Job):
+        table, reasons = "job", unread(model, model.vertices, model.plane)
+    elif isinstance(model, Pipeline):  # its vertices have nothing of the kind
+        table, reasons = "pipeline", unread(model.job(), (), model.plane)
+    else:
         return []
-    reasons = unread(model, model.vertices, model.plane)
     return [
-        f'plane "{model.plane}" does not read job.{path}: {because}'
+        f'plane "{model.plane}" does not read {table}.{path}: {because}'
         for path, because in reasons.items()
     ]
 

@@ -1,8 +1,8 @@
 """Look for a run that each field of a model changes: `python -m tests.scenarios.job.fields`.
 
 For every link and plane it walks through all fields of the model, sets them in scenarios of the
-library to other values and compares digests.  What it finds goes into `witnesses.json`; fields that
-change nothing there and are not refused are printed.
+library to other values and compares digests and goals.  It writes those that it finds into
+`witnesses.json`, and prints the fields that change nothing there and are not refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ckptsim.scenarios.dialect import (
     Nested,
     OneOf,
     Real,
+    Text,
     Whole,
     schema,
 )
@@ -34,6 +36,15 @@ from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.world import run_world
 from tests.scenarios.job.settings import SETTINGS
 
+# What runs a scenario, each with a link of it.
+GROUPS: Mapping[str, str] = {
+    "job on buffers": "barriers",
+    "job on records": "barrier_protocol",
+    "ordering": "ordering",
+    "checkpoint_store": "checkpoint_store",
+    "composed on records": "composed",
+    "composed on buffers": "composed",
+}
 WITNESSES = Path(__file__).with_name("witnesses.json")
 _SECONDS_MAX = 8.0  # of processor time, for each field
 _RUN_S_MAX = 1.0
@@ -82,6 +93,8 @@ def values(kind: Kind, now: Any) -> list[Any]:
         found = [str(one) for one in kind.options]
     elif isinstance(kind, OneOf):
         found = list(kind.tables)
+    elif isinstance(kind, Text):
+        found = ["another_and_longer"]
     elif isinstance(kind, Whole | Real):
         tried = (number * 2, number / 2, number + 5_000_000, number + 200_000_000, 1, 2, 3, 0, 0.5)
         tried += (100, 1_000, 100_000, 10_000_000, 1_000_000_000, 0.9)
@@ -95,7 +108,11 @@ def values(kind: Kind, now: Any) -> list[Any]:
             for size in (1, 2, 3, 4)
             for first in range(len(items))
         ]
-    return [json.loads(text) for text in dict.fromkeys(map(json.dumps, found))]
+    return [
+        json.loads(text)
+        for text in dict.fromkeys(map(json.dumps, found))
+        if text != json.dumps(now)
+    ]
 
 
 def parameters_of(path: str, value: Any) -> dict[str, Any]:
@@ -106,7 +123,7 @@ def parameters_of(path: str, value: Any) -> dict[str, Any]:
 
 
 def changes(scenario: Scenario, path: str, value: Any) -> bool:
-    """Return whether a field changes the digest of a run.
+    """Return whether a field changes the digest of a run, or which goals it reaches and how often.
 
     Raises ScenarioError when the value is refused.
     """
@@ -114,14 +131,23 @@ def changes(scenario: Scenario, path: str, value: Any) -> bool:
     changed = with_parameters(scenario, parameters_of(path, value))
     if kind:
         scenario = with_parameters(scenario, {f"{plain.rpartition('.')[0]}.kind": kind})
-    return run_world(changed, seed=1).run.digest != run_world(scenario, seed=1).run.digest
+    return _seen(changed) != _seen(scenario)
+
+
+@lru_cache(maxsize=256)
+def _seen(scenario: Scenario) -> tuple[str, Mapping[str, int]]:
+    result = run_world(scenario, seed=1)
+    return result.run.digest, result.goals
 
 
 def settled(group: str) -> set[str]:
     """Return the fields that a plane refuses, or that a run says it does not read."""
-    plane = group.rpartition(" on ")[2]
-    limits = [one for one in (*LIMITS, *UNREAD) if group.startswith("job") and one.plane == plane]
-    return {f"job.{one.path.replace('[]', '[*]')}" for one in limits}
+    world, _, plane = group.partition(" on ")
+    table = {"job": "job", "composed": "pipeline"}.get(world)
+    limits = [one for one in (*LIMITS, *UNREAD) if one.plane == plane]
+    paths = {f"{table}.{one.path.replace('[]', '[*]')}" for one in limits}
+    fields = field_paths(GROUPS[group])
+    return {field for field in fields if field in paths or field.rpartition("[*].")[0] in paths}
 
 
 def scenario_named(name: str) -> Scenario:
@@ -190,16 +216,16 @@ def main(groups: list[str]) -> None:
         if groups and group not in groups:
             continue
         own = found.setdefault(group, {})
-        for path, kind in field_paths(pool[0][1].link).items():
+        for path, kind in field_paths(GROUPS[group]).items():
             if path not in own and path not in settled(group):
                 pool.sort(key=lambda one: one[0] not in SETTINGS)
                 shown = witness(path, kind, pool)
                 if isinstance(shown, list):
                     own[path] = shown
+                    lines = json.dumps(found, indent=1, sort_keys=True)
+                    WITNESSES.write_text(lines + "\n", "utf-8")
                 else:
                     print(group, path, shown, flush=True)
-        lines = json.dumps(found, indent=1, sort_keys=True)
-        WITNESSES.write_text(lines + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -76,9 +76,71 @@ at = "{at_ms} ms"
     for at_ms in (1_501, 1_502, 1_503)
 )
 
+_HUNTED = """
+name = "hunted_log"
+link = "barrier_protocol"
+says = "a keyed job record by record, a task and a task manager of which crash"
+
+[job]
+placement = "mixed"
+
+[[job.vertices]]
+name = "source"
+kind = "source"
+parallelism = 2
+rate = "1000 /s"
+records = 60
+
+[[job.vertices]]
+name = "map"
+parallelism = 2
+inputs = [{ upstream = "source" }]
+service = "2 ms"
+
+[[job.vertices]]
+name = "sink"
+kind = "sink"
+parallelism = 2
+inputs = [{ upstream = "map" }]
+service = "1 ms"
+
+[job.channels]
+latency = "1 ms"
+
+[job.checkpointing]
+interval = "10 ms"
+
+[job.costs]
+rpc = "500 us"
+snapshot_async = "2 ms"
+
+[job.event_time]
+watermark_interval = "4 ms"
+
+[job.recovery]
+heartbeat_interval = "10 ms"
+heartbeat_timeout = "20 ms"
+
+[[faults]]
+kind = "crash_task"
+vertex = "sink"
+at = "25 ms"
+
+[[faults]]
+kind = "crash_task_manager"
+vertex = "map"
+subtask = 1
+at = "51 ms"
+symptom = "silent"
+"""
+
 
 def _log() -> Scenario:
     return loads(_LOG, source="log.toml")
+
+
+def _hunted(given: Mapping[str, Any]) -> Callable[[], Scenario]:
+    return lambda: with_parameters(loads(_HUNTED, source="log.toml"), given)
 
 
 def _crashing_log() -> Scenario:
@@ -95,6 +157,23 @@ _SLOW = {"job.storage.write_bytes_per_s": 600_000, "job.recovery.timed": False}
 _MAPPED: dict[str, Any] = {"job.placement": "map", "job.vertices[*].task_managers": [0, 1]}
 _BROADCAST = {"job.vertices[1].inputs[0].partitioner": "broadcast"}
 
+# What jobs on records have beside, by the name of the setting.
+_OF_HUNTED: Mapping[str, Mapping[str, Any]] = {
+    "mapped": _MAPPED,
+    "unaligned": {"job.checkpointing.mode": "unaligned"},
+    "timed": {"job.checkpointing.mode": "aligned_timeout"},
+    "endless": {"job.vertices[0].records": "none", "job.ending.horizon_ns": 100_000_000},
+    "failing": {"job.costs.checkpoint_failure_ratio": 0.5},
+    "unreachable": {"faults[1].symptom": "unreachable"},
+    "rated": {"job.restart.kind": "failure_rate", "job.restart.delay_ns": 10_000_000},
+    "patient": {
+        "job.restart.kind": "exponential_delay",
+        "job.restart.initial_backoff_ns": 10_000_000,
+    },
+}
+_INDUCED = {"job.checkpointing.protocol": "communication_induced"}
+_TWO_VERSIONS = {"store.input.versions": 2}
+
 # By name: a log whose rate changes, and jobs of the library on the other plane.
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
@@ -104,6 +183,10 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "slow log": _varied(storage__write_bytes_per_s=300_000),
     "mapped log": lambda: with_parameters(_crashing_log(), _MAPPED),
     "broadcast log": lambda: with_parameters(_crashing_log(), _BROADCAST),
+    "hunted log": _hunted({}),
+    **{f"{name} hunted log": _hunted(given) for name, given in _OF_HUNTED.items()},
+    "induced": lambda: with_parameters(by_name("uncoordinated_crash"), _INDUCED),
+    "two versions": lambda: with_parameters(by_name("s05_low_traffic_stopped"), _TWO_VERSIONS),
     **{
         f"{name} on buffers": _on_buffers(name)
         for name in (
