@@ -51,6 +51,13 @@ _ACCEPTED = "rework_records_max"
 # failed checkpoint has a chance of some twenty that succeed.  An assumption.
 _LOSSES = ("loss_ratio", "failure_ratio")
 _LOSS_MAX = 0.02
+# How much slower than its own a rate is drawn: a run of minutes in place of seconds shows no more,
+# and takes longer than a run may.  An assumption.
+_SLOWER_MAX = 10
+# Of how many intervals a time-out is at most: while a lost message waits for it, other checkpoints
+# are triggered.  An assumption.
+_INTERVALS_MAX = 300
+_TIMEOUT_MIN_NS = 2_000_000_000
 # The engine's time-out of checkpoints.  Source: Apache Flink, execution.checkpointing.timeout.
 _TIMEOUT_NS = 600_000_000_000
 _Path = tuple[str | int, ...]
@@ -83,6 +90,7 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
+        text = _with_an_end(text, key)
         return _with_hazards(read(_in_one_order(text), source="around"))
 
     return generate
@@ -135,6 +143,17 @@ def _with_time(text: dict[str, Any], key: str) -> dict[str, Any]:
     return found
 
 
+def _with_an_end(text: dict[str, Any], key: str) -> dict[str, Any]:
+    """Let a checkpoint that has lost a message expire before thousands of others were triggered."""
+    checkpointing = text[key].get("checkpointing", {})
+    if "timeout_ns" not in checkpointing:
+        return text
+    found = deepcopy(text)
+    most_ns = max(_TIMEOUT_MIN_NS, _INTERVALS_MAX * checkpointing["interval_ns"])
+    found[key]["checkpointing"]["timeout_ns"] = min(checkpointing["timeout_ns"], most_ns)
+    return found
+
+
 def _at(text: Any, path: _Path) -> Any:
     for step in path:
         text = text[step]
@@ -168,9 +187,11 @@ def _change(choices: Choices, numbers: tuple[_Path, ...]) -> tuple[_Path, Callab
 
 
 def _changed(text: dict[str, Any], path: _Path, change: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return a document with one number changed."""
-    found = deepcopy(text)
-    _at(found, path[:-1])[path[-1]] = change(_at(found, path))
+    """Return a document with one number changed; a rate does not fall below a tenth of it."""
+    found, value = deepcopy(text), _at(text, path)
+    least = value / _SLOWER_MAX if str(path[-1]).endswith("_per_s") else None
+    changed = change(value)
+    _at(found, path[:-1])[path[-1]] = changed if least is None else max(changed, least)
     return found
 
 
