@@ -90,7 +90,8 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
-        text = _with_an_end(text, key)
+        if text != begin:
+            text = _with_an_end(text, key)
         return _with_hazards(read(_in_one_order(text), source="around"))
 
     return generate
