@@ -142,7 +142,8 @@ class RunSpec:
             **fields,
         )
         trace = env.trace.entries if self.keep_trace else []
-        return RunResult(run=run, goals=dict(env.goals.counts), trace=trace)
+        goals = dict(env.goals.counts)
+        return RunResult(run=run, goals=goals, trace=trace, driver=env.driver)
 
     def violation(
         self,

@@ -120,6 +120,7 @@ def _json(subject: Subject, result: RunResult, written: list[str] | None) -> str
         "run_key": run["run_key"],
         "replay": run["replay"],
         **setting_document(subject),
+        "driver": result.driver,
         "run": run,
         "goals": result.goals,
         "violations": [asdict(row) for row in result.violations],
@@ -152,6 +153,7 @@ def _text(subject: Subject, result: RunResult) -> str:
             ("reached", ", ".join(reached) or "no rare situation"),
             ("not reached", ", ".join(missed) or "nothing that the scenario asks for"),
             ("violations", len(result.violations)),
+            ("run by", result.driver),
             ("digest", f"{run.digest} ({run.events} events)"),
             ("replay", run.replay),
         ]
