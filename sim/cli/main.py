@@ -59,6 +59,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "store": ("stores.store", "look into a store file"),
     "conform": ("runs.conform", "run conformance vectors against a protocol core"),
+    "schema": ("pages.schema", "print the JSON Schema of scenario files and plans"),
     "completion": ("completion", "print what completes words in bash or zsh"),
 }
 
