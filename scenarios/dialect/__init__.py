@@ -16,6 +16,7 @@ from ckptsim.scenarios.dialect.kinds import (
     one_of,
     suggestion,
 )
+from ckptsim.scenarios.dialect.limits import EVERYWHERE, Limit, Limits
 from ckptsim.scenarios.dialect.literal import DIGITS_MAX, printable, shown, too_long
 from ckptsim.scenarios.dialect.tables import (
     METADATA_KEY,
@@ -44,6 +45,7 @@ __all__ = [
     "BYTE_RATE_UNITS",
     "DIGITS_MAX",
     "DURATION_UNITS",
+    "EVERYWHERE",
     "METADATA_KEY",
     "NONE_TEXT",
     "SIZE_UNITS",
@@ -53,6 +55,8 @@ __all__ = [
     "Entry",
     "Flag",
     "Kind",
+    "Limit",
+    "Limits",
     "Many",
     "Nested",
     "OneOf",

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=output_file,
         metavar="FILE",
-        default=Path("out", "measure-store", "costs.toml"),
+        default="out/measure-store/costs.toml",  # a text: it is looked at like one that was given
         help="where the costs are written, for --costs (default out/measure-store/costs.toml)",
     )
     parser.add_argument(

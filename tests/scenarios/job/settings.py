@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import loads
+from ckptsim.scenarios.files import from_json, loads, plain
+from ckptsim.scenarios.generators.composed import NETWORK, slow_down
+from ckptsim.scenarios.limits import BUFFERS, RECORDS
 from ckptsim.scenarios.planning import with_parameters
 
 
@@ -135,6 +138,19 @@ symptom = "silent"
 """
 
 
+def _pipeline(name: str, given: Mapping[str, Any], plane: str) -> Callable[[], Scenario]:
+    """Return a pipeline of the library with changes, on a plane."""
+
+    def make() -> Scenario:
+        changed: Any = plain(with_parameters(by_name(name), {"goals": [], "violates": []} | given))
+        if plane == BUFFERS:
+            slow_down(changed)
+            changed["pipeline"]["network"] |= NETWORK
+        return from_json(json.dumps(changed))
+
+    return make
+
+
 def _log() -> Scenario:
     return loads(_LOG, source="log.toml")
 
@@ -171,6 +187,40 @@ _OF_HUNTED: Mapping[str, Mapping[str, Any]] = {
         "job.restart.initial_backoff_ns": 10_000_000,
     },
 }
+# What pipelines have beside, by the name of the setting: a scenario of the library and changes.
+_P = "pipeline"
+_CRASH = {"kind": "crash_at", "side": "destination", "at_ns": 40_000_000}
+_READ_LATE: dict[str, Any] = {
+    f"{_P}.streams": [{"name": "users", "records": 400, "partition_records": 400}],
+    f"{_P}.source.log_records": 10,
+    f"{_P}.source.log_partition_records": 5,
+    f"{_P}.source.record_ns": 200_000,
+    "faults": [_CRASH],
+}
+_UNSENT: dict[str, Any] = {
+    "faults": [{"kind": "fail_send", "occurrence": 1, "sends": 9, "at_end": True}],
+    f"{_P}.release.end_wait_ns": 2_000_000,
+    f"{_P}.release.end_poll_ns": 1_000_000,
+}
+_HASTY = {
+    "faults": [],
+    f"{_P}.release.stall_limit_ns": 1_000_000,
+    f"{_P}.platform.empty_in_a_row": 1,
+}
+_CROWDED = {f"{_P}.costs.rpc_ns": 1_000_000, f"{_P}.checkpointing.interval_ns": 1_000_000}
+_PIPELINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "unlocked": ("pipeline_change_log", {f"{_P}.source.checkpoint_lock": "unlocked"}),
+    "read late": ("pipeline_change_log", _READ_LATE),
+    "timed": ("pipeline_timed_out", {}),
+    "failing": ("pipeline_timed_out", {f"{_P}.costs.checkpoint_failure_ratio": 0.5}),
+    "unsent": ("pipeline_aligned", _UNSENT),
+    "hasty": ("pipeline_aligned", _HASTY),
+    "crowded": ("pipeline_aligned", _CROWDED),
+    "grouped": ("pipeline_group", {}),
+    "not hooked": ("pipeline_not_hooked", {}),
+    "appended": ("pipeline_append", {}),
+    "external": ("pipeline_external", {}),
+}
 _INDUCED = {"job.checkpointing.protocol": "communication_induced"}
 _TWO_VERSIONS = {"store.input.versions": 2}
 
@@ -186,6 +236,11 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "hunted log": _hunted({}),
     **{f"{name} hunted log": _hunted(given) for name, given in _OF_HUNTED.items()},
     "induced": lambda: with_parameters(by_name("uncoordinated_crash"), _INDUCED),
+    **{
+        f"{name} pipeline on {plane}": _pipeline(base, given, plane)
+        for name, (base, given) in _PIPELINES.items()
+        for plane in (RECORDS, BUFFERS)
+    },
     "two versions": lambda: with_parameters(by_name("s05_low_traffic_stopped"), _TWO_VERSIONS),
     **{
         f"{name} on buffers": _on_buffers(name)
