@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import duration_ns, rate_bytes_per_s
 from ckptsim.scenarios.limits import not_in_pipelines
@@ -64,4 +65,5 @@ class StepCosts:
         """Compare the percentiles of the remote commit."""
         if self.remote_ns <= self.remote_ns_p99:
             return []
-        return [Problem("remote_p99", str(self.remote_ns_p99), "at least the median `remote`")]
+        found = duration_text(self.remote_ns_p99)
+        return [Problem("remote_p99", found, "at least the median `remote`")]

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.files import costs_text, written_whole
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{each.says:<60} {times} {each.n:>5}")
     print("\ncosts of the model:")
     for name, value in costs.items():
-        shown = f"{value:,} bytes/s" if name.endswith("_per_s") else f"{value / 1e6:.6f} ms"
+        shown = f"{value:,} bytes/s" if name.endswith("_per_s") else duration_text(value)
         print(f"  {name:<20} {shown}")
     print("a remote commit cannot be measured here: it stays as the scenario has it")
     print(f"\nwritten: {out}; try: ckptsim sweep store_knee --costs {out}")
