@@ -20,7 +20,7 @@ from ckptsim.scenarios.generators.composed import drawn_fault
 from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.generators.job_environment import job_fault
 from ckptsim.scenarios.generators.ordering import SYNC_FAULT_DRAWS, hazards_of
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, NoRestart
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
@@ -60,6 +60,9 @@ _INTERVALS_MAX = 300
 _TIMEOUT_MIN_NS = 2_000_000_000
 # The engine's time-out of checkpoints.  Source: Apache Flink, execution.checkpointing.timeout.
 _TIMEOUT_NS = 600_000_000_000
+# A job that its link does not restart by itself would end with the first fault that fails it.
+_NO_RESTART = {"kind": "none"}
+_RESTART = {"kind": "exponential_delay", "initial_backoff_ns": 50_000_000}
 _Path = tuple[str | int, ...]
 
 
@@ -90,11 +93,19 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
+        if further and begin[key].get("restart") == _NO_RESTART == _usual_restart(scenario):
+            text = _valid(text | {key: text[key] | {"restart": _RESTART}}) or text
         if text != begin:
             text = _with_an_end(text, key)
         return _with_hazards(read(_in_one_order(text), source="around"))
 
     return generate
+
+
+def _usual_restart(scenario: Scenario) -> object:
+    """Return the restart strategy that the jobs of a link have by default, as a document has it."""
+    usual = LINKS[scenario.link].defaults.get("restart")
+    return _NO_RESTART if isinstance(usual, NoRestart) else None
 
 
 def _in_one_order(text: dict[str, Any]) -> dict[str, Any]:

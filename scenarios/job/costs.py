@@ -23,6 +23,7 @@ _STORE = "assumption: order of magnitude of an object store"
 _MEASURED = not_on_buffers(
     "messages, snapshots and restores take what was measured, times `machine.cost_factor`"
 )
+_NO_STORAGE = not_on_records("`costs` says how long a snapshot takes", noted=True)
 _WITHOUT_BARRIERS = not_in_pipelines("its checkpoints are coordinated")
 
 
@@ -129,7 +130,7 @@ class Costs:
 class Storage:
     """Where checkpoints are written, on buffers; on records `costs` says how long that takes."""
 
-    LIMITS: ClassVar[Limits] = not_on_records("`costs` says how long a snapshot takes", noted=True)
+    LIMITS: ClassVar[Limits] = _NO_STORAGE
 
     write_bytes_per_s: int | None = rate_bytes_per_s(
         None, optional=True, says="limit of one stream or of all, absent for none", source=_STORE
@@ -139,6 +140,7 @@ class Storage:
         optional=True,
         says="limit of each stream of a restore, absent for none; read where `recovery` is timed",
         source=_STORE,
+        limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
     shared_limit: bool = flag(False, says="all streams share the limit", source=_STORE)
     create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
