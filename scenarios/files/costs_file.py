@@ -60,11 +60,8 @@ def cost_parameters(
         raise ScenarioError(
             [Problem("--costs", f"a scenario of link '{link}'", f"one with a store, of {known}")]
         )
-    unused = {
-        f"{links[link].key}.{one.path}"
-        for one in limits_of(links[link].model)
-        if one.limit.place == PIPELINE
-    }
+    key, limits = links[link].key, limits_of(links[link].model)
+    unused = {f"{key}.{one.path}" for one in limits if key == one.limit.place == PIPELINE}
     every = {f"{path}.{name}": value for name, value in costs.items()}
     return {place: value for place, value in every.items() if place not in unused}
 

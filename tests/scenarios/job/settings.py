@@ -209,6 +209,7 @@ _READ_LATE: dict[str, Any] = {
 }
 _UNSENT: dict[str, Any] = {
     "faults": [{"kind": "fail_send", "occurrence": 1, "sends": 9, "at_end": True}],
+    f"{_P}.store.report_ns": 200_000_000,
     f"{_P}.release.end_wait_ns": 2_000_000,
     f"{_P}.release.end_poll_ns": 1_000_000,
 }
