@@ -60,7 +60,6 @@ _INTERVALS_MAX = 300
 _TIMEOUT_MIN_NS = 2_000_000_000
 # The engine's time-out of checkpoints.  Source: Apache Flink, execution.checkpointing.timeout.
 _TIMEOUT_NS = 600_000_000_000
-# A job that its link does not restart by itself would end with the first fault that fails it.
 _NO_RESTART = {"kind": "none"}
 _RESTART = {"kind": "exponential_delay", "initial_backoff_ns": 50_000_000}
 _Path = tuple[str | int, ...]
@@ -93,8 +92,8 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
-        if further and begin[key].get("restart") == _NO_RESTART == _usual_restart(scenario):
-            text = _valid(text | {key: text[key] | {"restart": _RESTART}}) or text
+        if further:
+            text = _valid(_with_restarts(text, scenario)) or text
         if text != begin:
             text = _with_an_end(text, key)
         return _with_hazards(read(_in_one_order(text), source="around"))
@@ -102,10 +101,12 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
     return generate
 
 
-def _usual_restart(scenario: Scenario) -> object:
-    """Return the restart strategy that the jobs of a link have by default, as a document has it."""
+def _with_restarts(text: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+    """Restart a job that its link does not restart by default, which else ends at a failure."""
     usual = LINKS[scenario.link].defaults.get("restart")
-    return _NO_RESTART if isinstance(usual, NoRestart) else None
+    if not isinstance(usual, NoRestart) or text["job"]["restart"] != _NO_RESTART:
+        return text
+    return text | {"job": text["job"] | {"restart": _RESTART}}
 
 
 def _in_one_order(text: dict[str, Any]) -> dict[str, Any]:
