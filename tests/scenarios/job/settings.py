@@ -218,7 +218,11 @@ _HASTY = {
     f"{_P}.release.stall_limit_ns": 1_000_000,
     f"{_P}.platform.empty_in_a_row": 1,
 }
-_CROWDED = {f"{_P}.costs.rpc_ns": 1_000_000, f"{_P}.checkpointing.interval_ns": 1_000_000}
+_CROWDED: dict[str, Any] = {
+    f"{_P}.costs.rpc_ns": 1_000_000,
+    f"{_P}.checkpointing.interval_ns": 1_000_000,
+    f"{_P}.checkpointing.max_concurrent": 3,
+}
 _PIPELINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "unlocked": ("pipeline_change_log", {f"{_P}.source.checkpoint_lock": "unlocked"}),
     "read late": ("pipeline_change_log", _READ_LATE),
