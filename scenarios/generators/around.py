@@ -20,7 +20,7 @@ from ckptsim.scenarios.generators.composed import drawn_fault
 from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.generators.job_environment import job_fault
 from ckptsim.scenarios.generators.ordering import SYNC_FAULT_DRAWS, hazards_of
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, NoRestart
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
@@ -60,6 +60,8 @@ _INTERVALS_MAX = 300
 _TIMEOUT_MIN_NS = 2_000_000_000
 # The engine's time-out of checkpoints.  Source: Apache Flink, execution.checkpointing.timeout.
 _TIMEOUT_NS = 600_000_000_000
+_NO_RESTART = {"kind": "none"}
+_RESTART = {"kind": "exponential_delay", "initial_backoff_ns": 50_000_000}
 _Path = tuple[str | int, ...]
 
 
@@ -90,11 +92,21 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
+        if further:
+            text = _valid(_with_restarts(text, scenario)) or text
         if text != begin:
             text = _with_an_end(text, key)
         return _with_hazards(read(_in_one_order(text), source="around"))
 
     return generate
+
+
+def _with_restarts(text: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+    """Restart a job that its link does not restart by default, which else ends at a failure."""
+    usual = LINKS[scenario.link].defaults.get("restart")
+    if not isinstance(usual, NoRestart) or text["job"]["restart"] != _NO_RESTART:
+        return text
+    return text | {"job": text["job"] | {"restart": _RESTART}}
 
 
 def _in_one_order(text: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from ckptsim.analysis.spark.package import program_root
 from ckptsim.analysis.tables.store import SweepStore
@@ -34,6 +35,10 @@ PROGRAM = (
     "from ckptsim.sim.cli import main; sys.exit(main())"
 )
 
+PROPERTY = """
+def one_attempt(truth):
+    return "the run had records" if truth.records else None
+"""
 WRONG = {
     "--master": ["--master", "sparc://host:7077"],
     "--partitions": ["--partitions", "0"],
@@ -81,26 +86,60 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(program_root()), "JAVA_HOME": "/nonexistent"}
 
 
+def sweeping(directory: Path) -> list[str]:
+    return command(
+        *("sweep", str(plan(directory, replications=100, records=LONG))),
+        *("--out", "out", "--master", "local[2]", "--json"),
+    )
+
+
+def stopped(words: list[str], cwd: Path, by: signal.Signals) -> tuple[int, str]:
+    """Stop a sweep by a signal once it has saved runs; return its exit code and the first word."""
+    process = subprocess.Popen(
+        words, cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 120
+    while not list(cwd.glob("out/runs/*.parquet")) and time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(by)
+    _, said = process.communicate(timeout=90)
+    kept = len(SweepStore(cwd / "out").run_keys())
+    how, _, told = said.decode().removeprefix("ckptsim: ").partition("; ")
+    assert told == f"{kept} of 200 runs are kept in out; the same command does the rest\n", said
+    return process.returncode, how
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_a_sweep_that_is_asked_to_end_keeps_its_runs(tmp_path: Path) -> None:
+    """SIGTERM ends a sweep on Spark with 143 and whole tables, as Ctrl-C does with 130."""
+    assert stopped(sweeping(tmp_path), tmp_path, signal.SIGTERM) == (143, "terminated")
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith((".", "_"))]
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_a_property_of_the_users_is_judged_on_spark(tmp_path: Path) -> None:
+    """Workers find the user's function, and its violations are in the tables under its name."""
+    (tmp_path / "mine.py").write_text(PROPERTY)
+    words = (str(plan(tmp_path, replications=2)), "--out", "out", "--master", "local[2]", "--json")
+    done = subprocess.run(
+        command("sweep", *words, "--property", "mine:one_attempt"),
+        cwd=tmp_path, env=environment(), capture_output=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["violated"] == 4
+    violations = parquet.read_table(tmp_path / "out" / "violations").to_pylist()
+    assert {row["property"] for row in violations} == {"mine:one_attempt"}
+    assert {row["says"] for row in violations} == {"the run had records"}
+
+
 @pytest.mark.spark
 def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     """Ctrl-C ends a sweep with what was saved; the same command does the rest."""
-    words = command(
-        *("sweep", str(plan(tmp_path, replications=100, records=LONG))),
-        *("--out", "out", "--master", "local[2]", "--json"),
-    )
-    first = subprocess.Popen(
-        words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("out/runs/*.parquet")) and time.monotonic() < deadline:
-        assert first.poll() is None, first.communicate()
-        time.sleep(0.05)
-    first.send_signal(signal.SIGINT)
-    _, said = first.communicate(timeout=90)
-    assert first.returncode == 130, said
-    kept = len(SweepStore(tmp_path / "out").run_keys())
-    wanted = f"{kept} of 200 runs are kept in out; the same command does the rest"
-    assert said.decode() == f"ckptsim: interrupted; {wanted}\n"
+    words = sweeping(tmp_path)
+    assert stopped(words, tmp_path, signal.SIGINT) == (130, "interrupted")
 
     plan(tmp_path, replications=100, records=LONG)
     done = subprocess.run(

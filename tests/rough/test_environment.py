@@ -172,6 +172,18 @@ def test_a_find_in_a_read_only_folder_is_not_lost() -> None:
         assert list(private.rglob("scenario.toml"))
 
 
+@pytest.mark.parametrize("verb", ["measure-store", "demo", "report ."])
+def test_a_read_only_place_is_named_before_the_work(verb: str) -> None:
+    """A verb that writes when its work is done says first that it cannot, also by default."""
+    need_unprivileged()
+    with public_folder() as folder:
+        folder.chmod(0o555)
+        done = command(*verb.split(), cwd=folder, unprivileged=True)
+        assert done.returncode == 2, done.stderr
+        assert b"which is read-only" in done.stderr
+        assert b"measuring" not in done.stdout + done.stderr
+
+
 def _loop(path: Path) -> None:
     path.symlink_to(path.name)
 

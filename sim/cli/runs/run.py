@@ -12,7 +12,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.scenarios.job import Job
-from ckptsim.scenarios.job.graph.planes import unread
+from ckptsim.scenarios.limits import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.columns import notes_lines
@@ -166,14 +166,14 @@ def _text(subject: Subject, result: RunResult) -> str:
 def _notes(model: object) -> list[str]:
     """Return which keys of a job, or of the job in a pipeline, its plane does not read."""
     if isinstance(model, Job):
-        table, reasons = "job", unread(model, model.vertices, model.plane)
-    elif isinstance(model, Pipeline):  # its vertices have nothing of the kind
-        table, reasons = "pipeline", unread(model.job(), (), model.plane)
+        table = "job"
+    elif isinstance(model, Pipeline):
+        table = "pipeline"
     else:
         return []
     return [
         f'plane "{model.plane}" does not read {table}.{path}: {because}'
-        for path, because in reasons.items()
+        for path, because in unread(model).items()
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.planning import load_plan
@@ -36,7 +35,7 @@ PLANS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("--out", type=output_folder, default=Path("out/demo"), metavar="DIR")
+    parser.add_argument("--out", type=output_folder, default="out/demo", metavar="DIR")
     add_spark_arguments(parser)
 
 

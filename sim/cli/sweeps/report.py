@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.places import kept_folder
 from ckptsim.sim.cli.progress import say
 
 EXAMPLES = """examples:
@@ -18,7 +19,9 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", type=Path, metavar="DIR", help="what `sweep` has written")
+    parser.add_argument(
+        "directory", type=kept_folder, metavar="DIR", help="what `sweep` has written"
+    )
     parser.add_argument(
         "--metric",
         action="append",

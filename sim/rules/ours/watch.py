@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
+from ckptsim.scenarios.dialect import exact_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.kernel import Environment, Streams
 from ckptsim.sim.rows import ViolationRow
@@ -18,7 +19,6 @@ from ckptsim.sim.rules.table import WALKS, walks_each
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import OURS, SLOTS, Factory, ProtocolCores
 from ckptsim.sim.slots.process.doors import DOORS
-from ckptsim.sim.story import instant
 
 DOES_AS_OURS = "a_core_does_as_ours"
 
@@ -88,7 +88,7 @@ class LikeOurs:
     def hints(self, until_ns: int) -> list[str]:
         """Return a line for each slot with a difference up to an instant."""
         return [
-            f"first difference from ours, at {instant(at_ns)}: {one.says}"
+            f"first difference from ours, at {exact_text(at_ns)}: {one.says}"
             for at_ns, one in self._firsts()
             if at_ns <= until_ns
         ]
