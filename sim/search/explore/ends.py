@@ -24,8 +24,8 @@ from ckptsim.sim.search.trial import Subject, Trial
 
 RUN_ENDS = "a_run_ends"
 # So many steps a run around a scenario has at least, and so many times those of the scenario.
-# Assumptions: a run of the first takes half a second, and two doublings need the second.
-_STEPS_MIN = 20_000
+# Assumptions: a run of the first takes a fraction of a second, and two doublings need the second.
+_STEPS_MIN = 10_000
 _STEPS_TIMES = 4
 # So many times the work and the time of ours a run has to have had; an assumption.
 _ENOUGH = 4
