@@ -29,7 +29,9 @@ class RunRow:
     ties: str
     version: str
     digest: str
-    outcome: str  # "completed", "failed" (the modelled system gave up), "stalled", "error"
+    # "completed", "failed" (the modelled system gave up), "stalled" or "error"; "cut" or "stuck" of
+    # a run that has used up its bound of work
+    outcome: str
     error: str | None
     ended_ns: int
     events: int  # steps of the calendar; with a job on buffers entries of the trace

@@ -62,6 +62,7 @@ def run_world(
     ignore: Sequence[str] = (),
     properties: Sequence[Function | str] = (),
     steps_max: int | None = None,
+    cut_after: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
     judged: bool = True,
@@ -77,7 +78,7 @@ def run_world(
     environment.  A core that raises what no core may raise ends the run with a violation.
     ignore: properties of the link that are not judged.  properties: of the user's, functions of the
     ground truth of a run, or `package.module:function`.
-    judged, steps_max: see RunSpec.
+    judged, steps_max, cut_after: see RunSpec.
     The violations come harm first, then in the order in which they happened.
     Raises UserError for what does not exist or fit: ties, cores, a mutant, a link or properties.
     """
@@ -102,6 +103,7 @@ def run_world(
         ignore=tuple(sorted(ignore)),
         own=own,
         steps_max=steps_max,
+        cut_after=cut_after,
         judged=judged,
     )
     result = _ran(world, spec, choice, own)

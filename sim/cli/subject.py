@@ -218,7 +218,7 @@ def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
         [
             f"VIOLATED {row.property} at {at}{concerned}{times}: {row.says}",
             *lines,
-            *([f"replay: {row.replay}"] if replay else []),
+            *([f"replay: {row.replay}"] if replay and row.replay else []),
         ]
     )
 

@@ -75,6 +75,18 @@ def test_without_room_nothing_half_is_left(words: list[str], tmp_path: Path) -> 
     assert _files(tmp_path) == []
 
 
+def test_without_room_a_violation_is_told(tmp_path: Path) -> None:
+    """Exploring prints what it found before the file that cannot be written, and ends with 1."""
+    words = ["check", "ordering", "--explore", "--runs", "200", "--mutant", "no_ordering"]
+    done = command(*words, "--corpus", "o", cwd=tmp_path, before=lambda: _limit_files(64))
+    assert done.returncode == 1, done.stderr
+    assert b"VIOLATED" in done.stdout
+    assert b"o/ordering" in done.stderr
+    assert b"File too large; what was found is not kept" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert _files(tmp_path) == []
+
+
 def test_a_sweep_without_room_keeps_its_earlier_runs(tmp_path: Path) -> None:
     """A piece that does not fit is none; those before it stay, and the sweep resumes."""
     store = SweepStore(_swept(tmp_path))

@@ -24,7 +24,7 @@ class Found:
     seed: int
     ties: str
     shrinking_runs: int
-    file: Path
+    file: Path | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def document_of(one: OfLink) -> dict[str, Any]:
                 "seed": each.seed,
                 "ties": each.ties,
                 "shrinking_runs": each.shrinking_runs,
-                "file": str(each.file),
+                "file": None if each.file is None else str(each.file),
             }
             for each in one.found
         ],
@@ -158,6 +158,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
     pairs += [
         ("written", f"{each.file.parent}, shrunk in {each.shrinking_runs} runs")
         for each in one.found
+        if each.file is not None
     ]
     return "\n\n".join([*violation_texts(each.row for each in one.found), table(pairs)])
 
