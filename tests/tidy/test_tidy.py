@@ -54,7 +54,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/search/explore/explore.py": frozenset({Rule.CLOCK}),
     "sim/search/shrink.py": frozenset({Rule.CLOCK}),  # for how long to shrink
     # Asks whether it is in a main thread, where alone a run can be limited.
-    "sim/search/limit.py": frozenset({Rule.OUTSIDE}),
+    "sim/limits.py": frozenset({Rule.OUTSIDE}),
     "sim/validate/predict.py": frozenset({Rule.OUTSIDE}),
     # Waits for the answers of programs, and gives up in time.
     "sim/slots/process/program.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
