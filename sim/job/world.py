@@ -97,7 +97,7 @@ class JobWorld:
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
             env,
-            core(settings.parameters, first_checkpoint=first, completed=()),
+            core(settings.parameters, first_checkpoint=first),
             settings=settings.coordinator,
             planning=self._task_plans.planning(),
             listener=self._task_plans.listener(),

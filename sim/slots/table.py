@@ -32,7 +32,7 @@ def _handler() -> Call:
 
 
 def _coordinator() -> Call:
-    return Call((CoordinatorParameters(interval_ns=_SECOND_NS),), {"first_checkpoint": 1, "completed": ()})
+    return Call((CoordinatorParameters(interval_ns=_SECOND_NS),), {"first_checkpoint": 1})
 
 
 def _lifecycle() -> Call:
