@@ -25,7 +25,11 @@ class Witness:
         self.process = os.getpid()
         self._note = tempfile.TemporaryFile()  # noqa: SIM115 - open for as long as the process runs
         read, self._open = os.pipe()
-        files = [(read, 0), (self._note.fileno(), 3), (getattr(sys.modules.get(_PLUGIN), "stderr", 2), 2)]
+        files = [
+            (read, 0),
+            (self._note.fileno(), 3),
+            (getattr(sys.modules.get(_PLUGIN), "stderr", 2), 2),
+        ]
         os.posix_spawn(
             _SHELL,
             [_SHELL, "-c", _WAITS],

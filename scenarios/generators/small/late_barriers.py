@@ -26,7 +26,12 @@ def late_barriers(
     # Behind the busy source barriers queue, behind the idle one nothing does.
     job["channels"] |= {"sender_records": 20, "receiver_records": choose.of((8, 4))}
     sources = [
-        {"name": "busy", "kind": "source", "rate_per_s": 2000.0, "records": choose.integer(60, 120)},
+        {
+            "name": "busy",
+            "kind": "source",
+            "rate_per_s": 2000.0,
+            "records": choose.integer(60, 120),
+        },
         {"name": "idle", "kind": "source", "rate_per_s": 100.0, "records": choose.integer(5, 12)},
     ]
     partitioner = choose.of(("hash", "rebalance"))

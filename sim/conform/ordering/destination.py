@@ -34,7 +34,9 @@ class DestinationScript:
         self._passed: dict[tuple[ordering.StreamDescriptor, int], str] = {}
         self._open_channels = list(range(self._parameters.channels))
         self._sent: list[tuple[str, ordering.SendState]] = []
-        self._held: list[ordering.Effect] = []  # sends that the platform answers with the next flush
+        self._held: list[
+            ordering.Effect
+        ] = []  # sends that the platform answers with the next flush
         self._compared = 0  # how many sends `expect_emitted` has looked at
         self._platform: dict[str, object] = {}
         self._failing_sends = 0
@@ -111,7 +113,9 @@ class DestinationScript:
                 else:
                     flushes = self._send(effect)
                     outcome = ordering.StateSent if flushes else ordering.SendFailed
-                    following += self._core.step(outcome(scope=effect.scope, index=effect.key.index))
+                    following += self._core.step(
+                        outcome(scope=effect.scope, index=effect.key.index)
+                    )
             effects = following
         return others
 
