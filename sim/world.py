@@ -14,7 +14,6 @@ is put down to.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -32,7 +31,7 @@ from ckptsim.sim.own_properties import Function, Properties, is_own, own_propert
 from ckptsim.sim.rows import RunResult, ViolationRow, no_account
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
-from ckptsim.sim.slots.guest import guest
+from ckptsim.sim.slots.guest import guest, note
 from ckptsim.sim.slots.resolve import Choice, resolve
 from ckptsim.sim.story import Vocabulary
 
@@ -181,7 +180,7 @@ def _cores(world: World, choice: Choice, watch: Watch | None) -> ProtocolCores:
 def _who(choice: Choice, spec: RunSpec) -> str:
     """Return what a line tells of a run in which the process was lost."""
     cores = ", ".join(f"core {slot}={name}" for slot, name in choice.names.items())
-    return json.dumps({"cores": cores, "seed": spec.seed, "replay": spec.replay})
+    return note(cores, seed=spec.seed, replay=spec.replay)
 
 
 def _policy(text: str, seed: int) -> TiePolicy:

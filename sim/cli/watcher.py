@@ -7,6 +7,7 @@ of the core, with the exit code of a violation.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import mmap
 import os
@@ -63,6 +64,7 @@ def watch(words: Sequence[str]) -> tuple[Board | None, int]:
         from ckptsim.sim.slots.guest import note_with
 
         note_with(board.write)
+        faulthandler.enable(file=2, all_threads=False)  # it shows the place in the core
         _keep_stdout()
         return board, 0
     status = _waited(child, signals)
@@ -124,8 +126,12 @@ def _told(said: str, code: int, words: Sequence[str]) -> str:
         found = {}
     if "replay" not in found or "--explore" in words:  # no other command draws its scenario
         found["replay"] = shlex.join(["ckptsim", *words])
-    how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-    says = f"{found.get('cores', 'a core')} took the process away ({how})"
+    if code == -signal.SIGXCPU and "seconds" in found:
+        did = f"has not come back from a call within {found['seconds']:g} s of CPU"
+    else:
+        how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+        did = f"took the process away ({how})"
+    says = f"{found.get('cores', 'a core')} {did}"
     return violation_told(says, found, as_json="--json" in words)
 
 

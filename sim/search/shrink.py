@@ -25,8 +25,8 @@ from typing import Any
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError, UserError
 from ckptsim.scenarios.files import document
 from ckptsim.sim.kernel import Noting, parse_ties
+from ckptsim.sim.limits import TooLongError, limited_cpu
 from ckptsim.sim.search import simpler
-from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 TRIALS_MAX = 300
@@ -203,7 +203,7 @@ class _Shrinker:
             return
         noting = Noting(parse_ties(base, seed))
         try:
-            with limited(self.clock.left_s):
+            with limited_cpu(self.clock.left_s):
                 replace(self._subject, scenario=self.scenario).run(seed, noting)
         except (UserError, TooLongError):
             return
@@ -320,7 +320,7 @@ class _Shrinker:
         self.trials += 1
         subject = replace(self._subject, scenario=scenario)
         try:
-            with limited(min(self.run_seconds_max, self.clock.left_s)):
+            with limited_cpu(min(self.run_seconds_max, self.clock.left_s)):
                 found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
         except UserError:
             raise

@@ -19,12 +19,12 @@ from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.kernel import Environment
+from ckptsim.sim.limits import TooLongError, limited_cpu
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.explore.branches import Branches
 from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.explore.ends import RUN_ENDS, end_row, judged, steps_of
-from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial, trial_of
 from ckptsim.sim.slots import Factory, slots_of
 from ckptsim.sim.slots.guest import core_seconds
@@ -250,7 +250,7 @@ def _trial(
             load_world(subject.scenario.world)
             resolve(subject.scenario.world, cores=subject.cores, mutant=subject.mutant)
             branches.watch()
-        with limited(seconds):
+        with limited_cpu(seconds):
             result = subject.run(seed, ties, keep_trace=True, began=began.append)
     except UserError:
         raise
