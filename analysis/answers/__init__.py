@@ -2,7 +2,7 @@
 
 from ckptsim.analysis.answers.compare import compare
 from ckptsim.analysis.answers.phases import cliff_sentences
-from ckptsim.analysis.answers.printed import printed, violations_of
+from ckptsim.analysis.answers.printed import paragraph, printed, violations_of
 from ckptsim.analysis.answers.sentences import answer
 from ckptsim.analysis.answers.series import Layout, Series, answering, layout_of, series_of
 
@@ -14,6 +14,7 @@ __all__ = [
     "cliff_sentences",
     "compare",
     "layout_of",
+    "paragraph",
     "printed",
     "series_of",
     "violations_of",

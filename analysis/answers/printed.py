@@ -7,7 +7,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -19,13 +19,13 @@ from ckptsim.analysis.statistics import interval
 from ckptsim.analysis.words import amount, time_in_words
 from ckptsim.scenarios.planning import METRICS
 
-Durations: TypeAlias = Mapping[Key, Mapping[float, float]]  # by probability; at _N their count
+Durations: TypeAlias = Mapping[Key, Mapping[float, float]]  # by probability, with two counts
 
 WIDTH = 100
 POINTS_MAX = 28  # lines of points; the others are in the report
 _SHORTEST = 8  # characters of a value that is cut
 _HEADING = 12  # characters from where a heading is broken into lines
-_N = -1.0
+_N, _COMPLETED = -1.0, -2.0
 _NUMBER = re.compile(r"(?<=\d) (?=[a-zA-Zµ%])")
 _NO_BREAK = "\u00a0"
 _SHOWN = {"median_latency_ns": 0.5, "p95_latency_ns": 0.95}  # of all checkpoints of a point
@@ -33,19 +33,24 @@ _SHOWN = {"median_latency_ns": 0.5, "p95_latency_ns": 0.95}  # of all checkpoint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of the table: its heading, its cells, and whether these are numbers."""
+    """A column of the table: its heading, its cells, and whether these are numbers.
+
+    Where there is no room a heading is broken at blanks, and a column that may go is left out.
+    """
 
     heading: str
     cells: list[str]
     right: bool = True
-    may_go: bool = False  # where there is no room
+    may_go: bool = False
+    broken: bool = False
 
     @property
     def width(self) -> int:
-        """The width of its widest line; headings are broken at blanks."""
-        words = [len(word) for word in self.heading.split()]
-        least = max(min(len(self.heading), _HEADING), *words, 0)
-        return max(least, *map(len, self.cells), 0)
+        """The width of its widest line."""
+        whole = len(self.heading)
+        if self.broken:
+            whole = max(min(whole, _HEADING), *map(len, self.heading.split()), 0)
+        return max(whole, *map(len, self.cells), 0)
 
 
 def printed(findings: Findings, cliffs: Sequence[str], found: Answer | None = None) -> list[str]:
@@ -58,10 +63,17 @@ def printed(findings: Findings, cliffs: Sequence[str], found: Answer | None = No
     lines += point_table(findings)
     lines.append("")
     for sentence in (*found.sentences, *cliffs, found.note):
-        kept = _NUMBER.sub(_NO_BREAK, sentence)  # a number stays with its unit
-        wrapped = textwrap.wrap(kept, WIDTH, subsequent_indent="  ", break_long_words=False)
-        lines += [line.replace(_NO_BREAK, " ") for line in wrapped]
+        lines += paragraph(sentence)
     return lines
+
+
+def paragraph(text: str) -> list[str]:
+    """Return the lines of a text, all but the first one set in; a number stays with its unit."""
+    kept = _NUMBER.sub(_NO_BREAK, text)
+    wrapped = textwrap.wrap(
+        kept, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace(_NO_BREAK, " ") for line in wrapped]
 
 
 def point_table(findings: Findings) -> list[str]:
@@ -134,7 +146,7 @@ def _columns(findings: Findings, durations: Durations, keys: Sequence[Key]) -> I
         for heading, probability in (("median", 0.5), ("p95", 0.95)):
             cells = [time_in_words(times.get(probability)) for times in times_of]
             yield Column(heading=heading, cells=cells)
-        yield Column(heading="n", cells=[f"{times.get(_N, 0):,.0f}" for times in times_of])
+        yield Column(heading="n", cells=list(map(_counted, times_of)))
     for metric in answering(findings):
         if metric in _SHOWN and durations:
             continue
@@ -142,6 +154,13 @@ def _columns(findings: Findings, durations: Durations, keys: Sequence[Key]) -> I
         cells = ["-" if math.isnan(mean) else amount(metric, mean) for mean in means]
         yield Column(heading=METRICS[metric].says, cells=cells, may_go=True)
     yield from _broken(findings, keys)
+
+
+def _counted(times: Mapping[float, float]) -> str:
+    """Return the checkpoints behind quantiles, with those that did not complete."""
+    unfinished = times.get(_N, 0) - times.get(_COMPLETED, 0)
+    of_them = f" ({unfinished:,.0f} unfinished)" if unfinished else ""
+    return f"{times.get(_N, 0):,.0f}{of_them}"
 
 
 def _broken(findings: Findings, keys: Sequence[Key]) -> Iterator[Column]:
@@ -175,10 +194,10 @@ def _key(row: Mapping[Any, Any]) -> Key:
 
 
 def _durations(findings: Findings) -> Durations:
-    """Return the quantiles of checkpoint durations by point, with their count under `_N`."""
+    """Return the quantiles of checkpoint durations by point, and how many checkpoints there are."""
     found: dict[Key, dict[float, float]] = {}
     for row in findings.latency.to_dict("records"):
-        times = found.setdefault(_key(row), {_N: row["n"]})
+        times = found.setdefault(_key(row), {_N: row["n"], _COMPLETED: row["completed"]})
         times[row["probability"]] = row["latency_ns"]
     return found
 
@@ -186,6 +205,8 @@ def _durations(findings: Findings) -> Durations:
 def _fitting(columns: list[Column]) -> tuple[list[Column], list[str]]:
     """Return the columns that there is room for, values cut if need be, and what was left out."""
     dropped: list[str] = []
+    if _whole(columns) > WIDTH:
+        columns = [replace(column, broken=True) for column in columns]
     while _whole(columns) > WIDTH and any(column.may_go for column in columns):
         last = max(place for place, column in enumerate(columns) if column.may_go)
         dropped.insert(0, columns.pop(last).heading)
@@ -204,7 +225,7 @@ def _cuttable(column: Column) -> int:
 def _narrower(column: Column) -> Column:
     cut = partial(_cut, width=column.width - 1)
     words = " ".join(map(cut, column.heading.split()))
-    return Column(heading=words, cells=list(map(cut, column.cells)), right=False)
+    return replace(column, heading=words, cells=list(map(cut, column.cells)))
 
 
 def _cut(text: str, width: int) -> str:

@@ -98,7 +98,7 @@ def test_an_option_that_is_not_known_is_refused(
 def test_an_option_of_the_engine_is_an_axis_of_a_sweep(job: Scenario) -> None:
     """Also where one of the values is that of the scenario; one of several parameters is none."""
     path, values = axis_of(job, "execution.checkpointing.interval", ["1 min", "5 s"])
-    assert (path, values) == ("job.checkpointing.interval_ns", ("1 min", "5 s"))
+    assert (path, values) == ("job.checkpointing.interval", ("1 min", "5 s"))
     path, values = axis_of(job, "execution.checkpointing.unaligned", ["true", "false"])
     assert values == ("unaligned", "aligned")
     with pytest.raises(ScenarioError, match=r"found values that set .*, expected those of one"):

@@ -60,17 +60,19 @@ def answered(
 
 def _went_wrong(findings: Findings, tally: Tally) -> list[str]:
     """Return what was not meant to happen, each with the command that repeats a run of it."""
-    from ckptsim.analysis.answers import violations_of
+    from ckptsim.analysis.answers import paragraph, violations_of
 
     lines = []
     if tally.errors:
         first = findings.errors.iloc[0]
         text = str(first["error"]).partition("\n")[0]
-        lines += [f"{tally.errors:,} of {tally.runs:,} runs ended in an error, such as: {text}"]
+        says = f"{tally.errors:,} of {tally.runs:,} runs ended in an error, such as: {text}"
+        lines += paragraph(says)
         lines += [f"  replay: {first['replay']}"]
     if tally.violated:
         rows = violations_of(findings, expected=False)
         names = ", ".join(dict.fromkeys(str(row["property"]) for row in rows))
-        lines += [f"{tally.violated:,} of {tally.runs:,} runs violate a property: {names}"]
-        lines += [f"  {rows[0]['says']}", f"  replay: {rows[0]['replay']}"] if rows else []
+        says = f"{tally.violated:,} of {tally.runs:,} runs violate a property: {names}"
+        lines += paragraph(f"{says}; {rows[0]['says']}" if rows else says)
+        lines += [f"  replay: {rows[0]['replay']}"] if rows else []
     return lines

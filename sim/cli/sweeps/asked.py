@@ -99,6 +99,8 @@ def _axes(scenario: Scenario, words: Sequence[str]) -> list[tuple[str, str, tupl
 
     found: list[tuple[str, str, tuple[object, ...]]] = []
     for option, texts in read_values(words).items():
+        if not all(texts):
+            raise UserError(f"--vary {option}: found no value between two commas, expected one")
         if len(set(texts)) < len(texts):
             raise UserError(f"--vary {option}: found a value twice, expected each once")
         if option == SCENARIO_AXIS or is_design(option):

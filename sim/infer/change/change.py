@@ -183,7 +183,7 @@ def _sorted(scenario: Scenario, change: Mapping[str, str]) -> tuple[dict[str, st
             ours[option] = value
         else:
             ends = [path for path in paths if _ends_with(path, option)]
-            engine = [name for name in OPTIONS if is_job and name.endswith(f".{option}")]
+            engine = [name for name in OPTIONS if is_job and _is_part(name, option)]
             if len(ends) == 1:
                 ours[ends[0]] = value
             elif len(engine) == 1 and not ends:
@@ -202,6 +202,11 @@ def _ends_with(path: str, key: str) -> bool:
     return any(f".{one}".endswith(f".{key}") for one in (path, _UNIT.sub("", path)))
 
 
+def _is_part(name: str, key: str) -> bool:
+    """Return whether an engine's name begins or ends with a key, or with several."""
+    return name.endswith(f".{key}") or name.startswith(f"{key}.")
+
+
 def _unknown(
     option: str,
     ends: Sequence[str],
@@ -218,7 +223,7 @@ def _unknown(
         named = [f'"{_UNIT.sub("", path)}"' for path in ends]
         listed = ", ".join(named[:_LISTED])
         more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
-        items = dict.fromkeys(_INDEX.sub("[*]", name) for name in named)
+        items = dict.fromkeys(_INDEX.sub("[*]", name) for name in named if "[" in name)
         if len(items) == 1 and len(named) > 1:  # the same key of each item of an array
             more += f", or all of them: {next(iter(items))}"
         found = f'"{option}", which may mean any of {len(ends)}'
