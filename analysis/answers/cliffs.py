@@ -171,10 +171,10 @@ def _mean(seeds: Seeds) -> float:
 
 def sentence(jump: Jump, found: Cause | None) -> str:
     """Return a cliff as people read it, with its cause where that is known."""
-    where = f"at {jump.at}, " if jump.at else ""
+    where = f"{jump.at}, " if jump.at else ""
     says = METRICS[jump.metric].says
     text = (
-        f"Cliff {where}{jump.axis} {jump.from_value} -> {jump.to_value}: {says} grows from "
+        f"Cliff at {where}{jump.axis} {jump.from_value} -> {jump.to_value}: {says} grows from "
         f"{amount(jump.metric, jump.low)} to {amount(jump.metric, jump.high)}, "
         f"{plain_number(jump.high / jump.low)} times"
     )

@@ -105,7 +105,7 @@ def phases_of_runs(checkpoints: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFra
     subtask that acknowledged last, the first in the table where several did, and the rest of the
     duration is the acknowledgement.
     """
-    outer = ~checkpoints["inner"].fillna(value=False).astype(bool)
+    outer = checkpoints["inner"].ne(other=True)  # empty where a link has no steps of others
     done = checkpoints[(checkpoints["status"] == "completed") & outer]
     waits = done[done["wait_records_ns"].notna()].fillna(dict.fromkeys(_WAITS, 0))
     in_turn = waits.rename(columns=_WAITS)[["run_key", "duration_ns", *_WAITS.values()]]

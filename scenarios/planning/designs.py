@@ -1,8 +1,7 @@
 """Designs as axes of a plan: cores and mutants beside the parameters of scenarios.
 
 An axis `core.SLOT` sweeps what stands in a slot: `builtin`, or what `--core` takes.  The axis
-`mutant` sweeps mutants of ours by name, with `none` for the right cores.  Scenarios know neither:
-whoever runs a point finds out whether such cores exist.
+`mutant` sweeps mutants of ours by name, with `none` for the right cores.  Scenarios know neither.
 """
 
 from __future__ import annotations

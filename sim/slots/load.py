@@ -113,8 +113,10 @@ def _why_not_imported(module_name: str, error: Exception) -> str:
 
 def _refuse_impure(where: str, module_name: str, path: str | None) -> None:
     """Raise UserError with every line that reads clocks, random numbers or the order of sets."""
-    if path is None or not path.endswith(".py"):
-        return  # compiled: the fence and the digests have to do
+    if path is None or not path.endswith(".py") or not Path(path).is_file():
+        # Compiled: the fence and the digests have to do.  Or in an archive that a cluster was sent
+        # by a driver, which has looked.
+        return
     found = _impurities(path)
     if found:
         places = "\n".join(f"  {impurity}" for impurity in found)
