@@ -189,6 +189,13 @@ def test_a_scenario_is_swept_without_a_plan(tmp_path: Path, capsys: Captured) ->
     words = ["sweep", place, "--set", "job.duration=12 s", "--vary", "interval=2 s,5 s"]
     assert main([*words, "--set", "interval=9 s", "--out", str(out)]) == 2
     assert "which is swept already" in capsys.readouterr().err
-    more = ["--vary", "job.vertices[keyed].state=1 GB,2 GB", "--replications", "1", "--json"]
+    more = [
+        "--vary",
+        "job.vertices[keyed].state=1 GB,2 GB",
+        "--seeds",
+        "1",
+        "--json",
+        "--no-report",
+    ]
     assert main([*words, *more, "--out", str(out), "--master", "local[1]"]) == 0
     assert json.loads(capsys.readouterr().out)["runs"] == 4

@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.save_plan is not None:
         save_plan(plan, arguments.save_plan)
     about = about_sweep(plan, rows)
-    out = arguments.out or _free(Path("out") / plan.name, about, resume=arguments.resume)
+    out = arguments.out or free_place(Path("out") / plan.name, about, resume=arguments.resume)
     store = SweepStore(out)
     page = None
     try:
@@ -153,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_VIOLATED if tally.errors or tally.violated else EXIT_FINE
 
 
-def _free(place: Path, about: Mapping[str, object], *, resume: bool) -> Path:
+def free_place(place: Path, about: Mapping[str, object], *, resume: bool) -> Path:
     """Return the first directory of a name that is free, or that has this very sweep."""
     from ckptsim.analysis.tables.lock import LOCK
     from ckptsim.analysis.tables.store import ABOUT, SweepStore
