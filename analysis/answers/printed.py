@@ -18,6 +18,7 @@ from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval
 from ckptsim.analysis.words import amount, time_in_words
 from ckptsim.scenarios.planning import METRICS
+from ckptsim.scenarios.severity import severity_of
 
 Durations: TypeAlias = Mapping[Key, Mapping[float, float]]  # by probability, with two counts
 
@@ -100,7 +101,8 @@ def point_table(findings: Findings) -> list[str]:
 def ranked(findings: Findings, durations: Durations) -> tuple[str | None, dict[Key, str]]:
     """Return the first asked metric of which one way is better, with its best and worst point.
 
-    There are none where these differ by no more than noise.
+    There are none where these differ by no more than noise.  A point where a property breaks is
+    never the best.
     """
     known = [name for name in answering(findings) if METRICS[name].less_is_better is not None]
     if not known:
@@ -110,11 +112,15 @@ def ranked(findings: Findings, durations: Durations) -> tuple[str | None, dict[K
     values = {key: value for key, value in every.items() if not math.isnan(value)}
     if not values:
         return metric, {}
-    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    # No figure makes up for a broken property.
+    broken = {_key(row) for row in violations_of(findings, expected=False)}
+    right = [key for key in values if key not in broken]
+    choose = (min, max) if METRICS[metric].less_is_better else (max, min)
+    best = choose[0](right, key=values.__getitem__, default=None)
+    worst = choose[1](values, key=values.__getitem__)
     seeds = findings.replications[metric]
-    if values[low] == values[high] or not differ(seeds[low], seeds[high]):
+    if best is None or values[best] == values[worst] or not differ(seeds[best], seeds[worst]):
         return metric, {}
-    best, worst = (low, high) if METRICS[metric].less_is_better else (high, low)
     return metric, {best: "best", worst: "worst"}
 
 
@@ -180,12 +186,14 @@ def _broken(findings: Findings, keys: Sequence[Key]) -> Iterator[Column]:
 
 
 def violations_of(findings: Findings, *, expected: bool) -> list[dict[Any, Any]]:
-    """Return the rows of violations that the scenarios of their points expect, or of the others."""
+    """Return the rows of violations that their scenarios expect, or the others, harm first."""
     declared = {
         (point["scenario"], point["parameters"]): json.loads(point["document"]).get("violates", [])
         for point in findings.points
     }
-    rows = findings.violations.to_dict("records")
+    rows = sorted(
+        findings.violations.to_dict("records"), key=lambda row: severity_of(row["property"])
+    )
     return [row for row in rows if (row["property"] in declared[_key(row)]) == expected]
 
 

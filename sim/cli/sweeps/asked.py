@@ -10,9 +10,11 @@ from pathlib import Path
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, by_name, text_of
+from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs, parse, write, written_whole
 from ckptsim.scenarios.planning import (
+    METRICS,
     SCENARIO_AXIS,
     Plan,
     document_of,
@@ -34,6 +36,10 @@ def asked_plan(arguments: argparse.Namespace) -> Plan:
 
     Raises ScenarioError for parameters and values that cannot be, UserError for designs.
     """
+    for metric in arguments.metric:
+        if metric not in METRICS:
+            expected = f"one of {', '.join(METRICS)}{suggestion(metric, METRICS)}"
+            raise UserError(f"--metric: found {metric!r}, expected {expected}")
     plan = _of_scenario(arguments) if arguments.vary else None
     plan = plan or load_plan(arguments.plan)
     if arguments.seeds is not None:
@@ -60,6 +66,7 @@ def asked_plan(arguments: argparse.Namespace) -> Plan:
         overrides={**own, **overrides},
         grid={**plan.grid, **grid},
         words={**words, **plan.words},
+        answers=tuple(arguments.metric) or plan.answers,
     )
     if arguments.costs is not None:
         plan = with_costs(plan, load_costs(arguments.costs))

@@ -30,7 +30,8 @@ EXAMPLES = """examples:
   ckptsim sweep job.toml --vary interval="2 s,5 s,10 s" --vary mode=aligned,unaligned --seeds 5
   ckptsim sweep job.toml --vary execution.checkpointing.interval="1 s,5 s" --save-plan mine.toml
   ckptsim sweep reference --vary core.ordering=builtin,mine:make --seeds 20     # designs
-  ckptsim sweep two_phase --vary mutant=none,final_checkpoint_not_awaited
+  ckptsim sweep flink_24667_disk_error --vary mutant=none,write_error_lost
+  ckptsim sweep flip76_ad_hoc --vary spilling=ad_hoc,continuous --metric write_amplification
   ckptsim sweep upload_latency --out out/uploads                                # a plan
   ckptsim sweep mine.toml --set 'job.vertices[keyed].state=2 GB' --master "local[4]"
   ckptsim sweep mine.toml --out out/mine --master spark://host:7077
@@ -70,6 +71,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="runs of each point; default: the plan's, of a scenario 10",
+    )
+    parser.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="M",
+        help="answer with this metric, such as ended_ns; default: the plan's; may be repeated",
     )
     parser.add_argument(
         "--save-plan", type=Path, metavar="FILE", help="write what is swept as a plan, too"

@@ -111,3 +111,12 @@ def test_of_many_points_the_best_and_the_worst_are_shown() -> None:
     assert len(lines) <= 31
     assert [line.split()[0] for line in lines if line.endswith(("best", "worst"))] == ["99", "100"]
     assert "... 72 more points in the report" in lines
+
+
+def test_a_point_that_breaks_a_property_is_never_the_best() -> None:
+    """The quickest design that loses records is no best one; one that is meant to may be."""
+    modes = ("fast", "right", "slow")
+    values = {"ended_ns": around(1, 5, 9)}
+    for meant, best in ((False, "right"), (True, "fast")):
+        lines = point_table(swept({"mode": modes}, values, broken=[("no_record_lost", meant)]))
+        assert [line.split()[0] for line in lines if line.endswith("  best")] == [best]
