@@ -174,3 +174,15 @@ def test_a_saved_plan_sweeps_the_same(own: str, tmp_path: Path) -> None:
     assert moved["scenario"] == "../job.toml"
     again = plan_from(moved, source="test", folder="plans")
     assert [p.scenario for p in points(again)] == [p.scenario for p in points(own_file)]
+
+
+def test_other_verbs_take_designs_as_parameters(
+    own: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--set core.SLOT=...` is `--core`, `--vary mutant=...` is one `--mutant` after the other."""
+    assert main(["run", "reference", "--set", f"core={own}:right", "--set", "mutant=none"]) == 0
+    assert f"--core ordering={own}:right" in capsys.readouterr().out
+    words = ["check", "reference", "--vary", "mutant=none,no_ordering", "--seeds", "1"]
+    assert main(words) == 1
+    assert "--mutant no_ordering" in capsys.readouterr().out
+    assert main(["run", "reference", "--core", f"{own}:right", "--set", f"core={own}:right"]) == 2
