@@ -79,9 +79,12 @@ def checkpoint_phases(
             )
         ]
         per_run = phases_of_runs(*tables)
-        parts.append(per_run.groupby(per_run.index.map(mine)).sum(min_count=1))
-    every = pd.concat(parts)
-    sums = every.groupby(level=0).sum(min_count=1)
+        summed = per_run.groupby(per_run.index.map(mine)).sum(min_count=1)
+        parts.append(summed.dropna(axis="columns", how="all"))
+    filled = [part for part in parts if len(part)]
+    if not filled:
+        return pd.DataFrame()
+    sums = pd.concat(filled).groupby(level=0).sum(min_count=1)
     keys = [of_point[point] for point in sums.index]
     return sums.assign(
         scenario=[key[0] for key in keys], parameters=[key[1] for key in keys]

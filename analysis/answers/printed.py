@@ -83,7 +83,7 @@ def point_table(findings: Findings) -> list[str]:
     metric, marks = ranked(findings, durations)
     keys = [(point["scenario"], point["parameters"]) for point in findings.points]
     shown = _chosen(keys, marks)
-    columns = list(_columns(findings, durations, [keys[place] for place in shown]))
+    columns = list(_columns(findings, durations, [keys[place] for place in shown], kept=metric))
     if any(marks.values()):
         cells = [marks.get(keys[place], "") for place in shown]
         columns.append(Column(heading="", cells=cells, right=False))
@@ -141,7 +141,10 @@ def _chosen(keys: Sequence[Key], marks: dict[Key, str]) -> list[int]:
     return sorted([*marked, *others[: POINTS_MAX - len(marked)]])
 
 
-def _columns(findings: Findings, durations: Durations, keys: Sequence[Key]) -> Iterator[Column]:
+def _columns(
+    findings: Findings, durations: Durations, keys: Sequence[Key], *, kept: str | None
+) -> Iterator[Column]:
+    """Yield the columns of some points; kept: the metric that has its place before others."""
     values = [json.loads(parameters) for _, parameters in keys]
     for name, known in findings.axes.items():
         if len(set(known)) > 1:
@@ -158,7 +161,7 @@ def _columns(findings: Findings, durations: Durations, keys: Sequence[Key]) -> I
             continue
         means = [_value(findings, durations, metric, key) for key in keys]
         cells = ["-" if math.isnan(mean) else amount(metric, mean) for mean in means]
-        yield Column(heading=METRICS[metric].says, cells=cells, may_go=True)
+        yield Column(heading=METRICS[metric].says, cells=cells, may_go=metric != kept)
     yield from _broken(findings, keys)
 
 

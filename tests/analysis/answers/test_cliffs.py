@@ -12,6 +12,11 @@ from ckptsim.analysis.answers import cliff_sentences
 from ckptsim.analysis.answers.cliffs import cause, jumps, recovery_phases, sentence
 from ckptsim.analysis.answers.phases import phases_of_runs
 from ckptsim.analysis.findings import find
+from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
+from ckptsim.analysis.sweeps.sweep import WORLD
+from ckptsim.analysis.sweeps.worker import run_chunk
+from ckptsim.analysis.tables.store import SweepStore
+from ckptsim.scenarios.planning import plan_from
 from tests.analysis.answers.test_sentences import around, findings
 from tests.analysis.report.small import sweep_here
 
@@ -136,3 +141,25 @@ def test_a_sweep_of_a_job_explains_its_cliff(tmp_path: Path) -> None:
     assert told.startswith("Cliff at checkpointing mode unaligned -> aligned: ")
     assert "grows from" in told.partition("; ")[2]
     assert told.endswith("of the difference.")
+
+
+def test_phases_are_summed_over_pieces_that_know_different_ones(tmp_path: Path) -> None:
+    """A sweep of several pieces, some without the points of a cliff, is explained as one."""
+    plan = plan_from(
+        {
+            "name": "sockets",
+            "scenario": "reference",
+            "replications": 3,
+            "grid": {"sync.sockets.bandwidth": ["20 kB/s", "20 MB/s", "21 MB/s"]},
+        },
+        source="test",
+    )
+    rows = sweep_rows(plan)
+    store = SweepStore(tmp_path / "out")
+    store.open(about_sweep(plan, rows))
+    store.write_points(rows)
+    for part in (rows[:4], rows[4:6], rows[6:]):
+        store.commit([run_chunk(WORLD, part, each=lambda: None).tables])
+    (told,) = cliff_sentences(find(store), store)
+    assert told.startswith("Cliff at sockets bandwidth 20 MB/s -> 20 kB/s: ")
+    assert "; the wait for records grows from " in told
