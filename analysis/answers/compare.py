@@ -50,13 +50,13 @@ def compare(one: Findings, other: Findings, metric: str) -> Comparison:
     if not rows:
         text += "no point of both has a seed in common."
     elif not clear:
-        text += f"no difference beyond noise at any of {len(rows)} points."
+        text += f"it does not differ beyond noise at any of {len(rows)} points."
     else:
         ratio, key, mine, theirs = max(clear, key=lambda entry: abs(entry[0] - 1))
         times = f", {plain_number(ratio)} times" if ratio else ""
         where = point_label(key[1], one.axes) or key[0]
         text += (
-            f"beyond noise at {len(clear)} of {len(rows)} points, most at {where}: "
+            f"it differs beyond noise at {len(clear)} of {len(rows)} points, most at {where}: "
             f"{amount(metric, mine)} against {amount(metric, theirs)}{times}."
         )
     return Comparison(

@@ -27,13 +27,19 @@ def effects(metric: str, findings: Findings) -> list[str]:
         elif ratios:
             idle.append(name)
     made.sort(key=lambda entry: -entry[0])
-    found = f"{says[:1].upper()}{says[1:]}: {span(metric, min(means), max(means))}"
+    found = f"{_capital(says)}: it is {span(metric, min(means), max(means))}"
     if made:
-        found += ", made by " + ", ".join(text for _, text in made)
+        found += ", which comes from " + ", ".join(text for _, text in made)
     sentences = [f"{found}."]
     if idle:
-        sentences.append(f"No difference beyond noise by {' or '.join(idle)}.")
+        verb = "makes" if len(idle) == 1 else "make"
+        named = f"{', '.join(idle[:-1])} and {idle[-1]}" if idle[1:] else idle[0]
+        sentences.append(f"{_capital(named)} {verb} no difference beyond noise.")
     return sentences
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _times(ratios: list[float]) -> str:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ckptsim.analysis.answers import cliff_sentences
 from ckptsim.analysis.findings import find, wants_spark
 from ckptsim.analysis.report.section import compared, section
 from ckptsim.analysis.report.view import View, layout_seen, seen
@@ -76,7 +77,8 @@ def write_report(
             sections.append(compared(found, seen(other, view), str(others[plan].directory)))
         elif view.compare is not None:
             raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
-        sections.append(section(found, layout_seen(found, view)))
+        cliffs = cliff_sentences(found, store)
+        sections.append(section(found, layout_seen(found, view), cliffs))
     one = len(sections) == 1
     title = f"Sweep {sections[0]['name']}" if one else f"{len(sections)} questions, answered"
     path = directory / PAGE

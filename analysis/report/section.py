@@ -57,8 +57,13 @@ class Folded:
         return not (self.pictures or self.violations or any(part.rows for part in self.tables))
 
 
-def section(findings: Findings, layout: Layout | None = None) -> dict[str, Any]:
-    """Return what the template shows of one sweep; layout: how its answer is laid out."""
+def section(
+    findings: Findings, layout: Layout | None = None, cliffs: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what the template shows of one sweep.
+
+    layout: how its answer is laid out; cliffs: those of the sweep in words.
+    """
     about = findings.about
     anchor = f"sweep-{about['plan']}"
     layout = layout or layout_of(findings.axes)
@@ -68,7 +73,7 @@ def section(findings: Findings, layout: Layout | None = None) -> dict[str, Any]:
         "name": about["plan"],
         "anchor": anchor,
         "question": about.get("question") or f"{about['plan']}: {about['says']}",
-        "sentences": found.sentences,
+        "sentences": (*found.sentences, *cliffs),
         "note": found.note,
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),

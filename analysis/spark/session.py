@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ckptsim.analysis.spark.java import Gateway, end_process, ending_of, has_ended, launch_gateway
-from ckptsim.analysis.spark.package import ARCHIVE_NAME, program_root, write_archive
+from ckptsim.analysis.spark.package import (
+    ARCHIVE_NAME,
+    program_root,
+    write_archive,
+    write_own_archive,
+)
 from ckptsim.analysis.spark.scratch import scratch_directory
 from ckptsim.scenarios.errors import UserError
 
@@ -105,9 +110,12 @@ def cancel_jobs(context: SparkContext) -> None:
 
 
 def _ship_program(session: SparkSession, directory: Path) -> None:
-    """Let the executors of a cluster have the program; local ones import it from here."""
-    if not is_local(session.sparkContext.master):
-        session.sparkContext.addPyFile(str(write_archive(directory)))
+    """Let the executors of a cluster have what local ones import from here."""
+    if is_local(session.sparkContext.master):
+        return
+    for archive in (write_archive(directory), write_own_archive(directory)):
+        if archive is not None:
+            session.sparkContext.addPyFile(str(archive))
 
 
 @contextmanager

@@ -41,6 +41,10 @@ class Progress(Protocol):
         ...
 
 
+Violated = Callable[[int], None]
+"""Takes the number of runs of this call that violate what their scenario does not expect."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepSummary:
     """What one call of a sweep did: runs skipped because they were there, runs done, seconds."""
@@ -60,6 +64,7 @@ def run_sweep(
     partitions: int | None = None,
     limits: Limits = UNLIMITED,
     progress: Progress | None = None,
+    violated: Violated | None = None,
 ) -> SweepSummary:
     """Run every row whose key is not in the store and save the results.
 
@@ -74,7 +79,7 @@ def run_sweep(
         wanted = [row for key, row in reversed(unique.items()) if key not in there]
         context = session.sparkContext
         sweep = _Sweep(context, store, world=world, partitions=partitions, limits=limits)
-        sweep.run(in_order_of_replication(wanted), progress or _silent)
+        sweep.run(in_order_of_replication(wanted), progress or _silent, violated)
     return SweepSummary(
         skipped=len(unique) - len(wanted),
         done=len(wanted),
@@ -113,7 +118,9 @@ class _Sweep:
         self._began_s = self._saved_s = time.monotonic()
         self.worker_s = 0.0
 
-    def run(self, rows: list[SweepRow], progress: Progress) -> None:
+    def run(
+        self, rows: list[SweepRow], progress: Progress, violated: Violated | None = None
+    ) -> None:
         """Keep some waves under way until all rows are done.
 
         This thread never talks to Java meanwhile, so that it can be interrupted at any instant.
@@ -131,6 +138,8 @@ class _Sweep:
                         wave, left = left[:size], left[size:]
                         under_way.add(threads.submit(self._run_wave, wave))
                     finished, under_way = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
+                    if violated is not None:
+                        violated(self._arrivals.violated())
                     progress(done=min(self._finished.value, len(rows)), total=len(rows))
                     for future in finished:
                         left = future.result() + left  # raises what its wave has raised

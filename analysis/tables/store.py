@@ -137,7 +137,10 @@ class SweepStore:
     def write_points(self, rows: Sequence[SweepRow]) -> None:
         """Write what each point of the sweep is, for those who read its results."""
         points = {row.point: row for row in rows}
-        columns = ("point", "scenario", "link", "source", "parameters", "document")
+        columns = (
+            *("point", "scenario", "link", "source", "parameters", "document"),
+            *("cores", "mutant"),
+        )
         table = pa.table(
             {name: [getattr(row, name) for row in points.values()] for name in columns}
         )

@@ -14,8 +14,9 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.dialect import duration_text
+from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
-from ckptsim.scenarios.planning import with_parameters
+from ckptsim.scenarios.planning import CORE_AXIS, design_of, is_design, with_parameters
 from ckptsim.sim.cli.columns import set_in
 from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
 from ckptsim.sim.kernel import parse_ties
@@ -105,15 +106,21 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     Raises UserError when there is no such scenario, parameter, slot, core or mutant.
     """
     scenario = by_name(arguments.scenario)
-    parameters = parameters_set(scenario, arguments.set)
+    designs, words = designs_set(scenario, arguments.set)
+    parameters = parameters_set(scenario, words)
     if arguments.costs is not None:
         measured = cost_parameters(load_costs(arguments.costs), scenario.link)
         scenario = with_parameters(scenario, measured, source=str(arguments.costs))
         parameters = measured | parameters
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
-    cores = read_cores(arguments.core, (scenario.world,))
-    resolve(scenario.world, cores=cores, mutant=arguments.mutant)
+    design = design_of(designs)
+    given = [*arguments.core, *(f"{slot}={core}" for slot, core in design.cores.items())]
+    cores = read_cores(given, (scenario.world,))
+    if arguments.mutant is not None and design.mutant not in (None, arguments.mutant):
+        raise UserError(f"--mutant: found {arguments.mutant} and {design.mutant}, expected one")
+    mutant = arguments.mutant or design.mutant
+    resolve(scenario.world, cores=cores, mutant=mutant)
     try_out(cores)
     like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
     if like_ours:
@@ -122,13 +129,38 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     return Subject(
         scenario=scenario,
         cores=cores,
-        mutant=arguments.mutant,
+        mutant=mutant,
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
         like_ours=like_ours,
         ignore=ignore,
         properties=properties,
     )
+
+
+def designs_set(scenario: Scenario, words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the designs that words such as `core.SLOT=MODULE:FACTORY` and `mutant=NAME` set.
+
+    They come by the paths of plans, and with them the words that set anything else.
+    Raises UserError where a word names no slot, and the scenario has several or none.
+    """
+    found: dict[str, str] = {}
+    others: list[str] = []
+    for word in words:
+        path, equals, value = word.partition("=")
+        if equals and is_design(path.strip()):
+            found[design_path(path.strip(), scenario)] = value.strip()
+        else:
+            others.append(word)
+    return found, others
+
+
+def design_path(path: str, scenario: Scenario) -> str:
+    """Return the path of a plan for a design; `core` alone means the only slot that there is."""
+    if path != CORE_AXIS:
+        return path
+    (slot,) = read_cores(["of:any"], (scenario.world,))
+    return f"{CORE_AXIS}.{slot}"
 
 
 def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object]:

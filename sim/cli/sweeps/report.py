@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import webbrowser
 from pathlib import Path
 
 from ckptsim.sim.cli.main import EXIT_FINE
@@ -10,7 +11,7 @@ from ckptsim.sim.cli.places import kept_folder
 from ckptsim.sim.cli.progress import say
 
 EXAMPLES = """examples:
-  ckptsim report out/uploads
+  ckptsim report out/uploads --open
   ckptsim report out/demo        # a directory with several sweeps gives one page
   ckptsim report out/modes --metric p95_latency_ns --metric persisted_bytes
   ckptsim report out/modes --by "checkpoint mode" --points "service time of a record=1 ms"
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OTHER_DIR",
         help="compare each point with the same one of another sweep of the plan",
     )
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,4 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         path = write_report(arguments.directory, view=view, begins=begins)
     print(f"report: {path}")
+    if arguments.open and not webbrowser.open(path.resolve().as_uri()):
+        say("there is no browser here")
     return EXIT_FINE

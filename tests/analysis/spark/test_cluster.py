@@ -18,7 +18,15 @@ scenario = "reference"
 replications = 12
 [grid]
 "sync.sockets.count" = [1, 2, 4]
+"core.ordering" = ["builtin", "mine:make"]
 """
+MINE = """
+from helping import given
+
+def make(parameters):
+    return given(parameters)
+"""
+HELPING = "from ckptsim.models.ordering import make_core as given"
 WHERE = """
 import sys
 from ckptsim.analysis.spark.session import spark_session
@@ -51,9 +59,14 @@ def run(words: list[str], *, python: str, cwd: Path) -> str:
 @pytest.mark.long
 @pytest.mark.spark
 def test_rows_of_a_cluster_are_those_of_one_machine(tmp_path: Path) -> None:
-    """Two executors that have what the driver ships, and no checkout, leave the same rows."""
+    """Two executors that have what the driver ships, and no checkout, leave the same rows.
+
+    So do they with a core of the user's, which imports another module of the user's.
+    """
     (tmp_path / "plan.toml").write_text(PLAN)
-    sweep = ["-m", "ckptsim", "sweep", "plan.toml", "--out"]
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "helping.py").write_text(HELPING)
+    sweep = ["-m", "ckptsim", "sweep", "plan.toml", "--no-report", "--out"]
     run([*sweep, "local", "--master", "local[2]"], python=sys.executable, cwd=tmp_path)
     nodes = tmp_path / "nodes"
     nodes.mkdir()
