@@ -16,7 +16,7 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import with_parameters
-from ckptsim.sim.cli.columns import set_in
+from ckptsim.sim.answers.columns import set_in
 from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow

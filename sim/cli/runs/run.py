@@ -14,8 +14,8 @@ from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.graph.planes import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
+from ckptsim.sim.answers.columns import notes_lines
 from ckptsim.sim.blame import OUTCOME_RAISED
-from ckptsim.sim.cli.columns import notes_lines
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
