@@ -30,6 +30,14 @@ All frames with a point are in the order of the points.  Times are integers in n
 | `metrics` | `run_key`, `seed`, `ties`, `outcome` and a column per metric | run |
 """  # noqa: E501 - the rows of a table
 
-from ckptsim.analysis.summaries.reading import Summaries, frames, is_current, read, refresh
+from ckptsim.analysis.summaries.reading import (
+    Point,
+    Replications,
+    Summaries,
+    frames,
+    is_current,
+    read,
+    refresh,
+)
 
-__all__ = ["Summaries", "frames", "is_current", "read", "refresh"]
+__all__ = ["Point", "Replications", "Summaries", "frames", "is_current", "read", "refresh"]

@@ -74,9 +74,7 @@ def _size(store: SweepStore) -> _Size:
         count += found.num_rows
         seeds.update(found["seed"].unique().to_pylist())
         ties.update(found["ties"].unique().to_pylist())
-    return _Size(
-        rows=store.row_count(), runs=count, seeds_max=len(seeds), tie_policies=len(ties)
-    )
+    return _Size(rows=store.row_count(), runs=count, seeds_max=len(seeds), tie_policies=len(ties))
 
 
 def _thorough(size: _Size) -> dict[str, str]:

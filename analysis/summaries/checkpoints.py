@@ -22,7 +22,6 @@ from ckptsim.analysis.summaries.schema import (
     WAITS,
 )
 
-
 _BEGINNING = "ROWS BETWEEN UNBOUNDED PRECEDING AND"
 
 
@@ -90,7 +89,9 @@ def latency(steps: DataFrame) -> DataFrame:
     totals = {name: f"max({name})" for name in ("n", *UNFINISHED)}
     sizes = grouped(steps, ["point"], {**totals, "completed": "max(all_done)"})
     every = sizes.select("*", f.expr(f"explode({probabilities})").alias("probability"))
-    return every.join(grouped(few, ["point", "probability"], made), ["point", "probability"], "left")
+    return every.join(
+        grouped(few, ["point", "probability"], made), ["point", "probability"], "left"
+    )
 
 
 def quantile(probability: str, *, value: str, so_far: str, n: str) -> str:
@@ -135,7 +136,11 @@ def phases(checkpoints: DataFrame) -> DataFrame:
     WAITS follow each other; those of BARRIERS are each of the subtask for which it took longest.
     """
     cells = [
-        {"phase": f"'{name}'", "lasted_ns": f"coalesce({name}, 0)", "filled": f"{first} IS NOT NULL"}
+        {
+            "phase": f"'{name}'",
+            "lasted_ns": f"coalesce({name}, 0)",
+            "filled": f"{first} IS NOT NULL",
+        }
         for first, *more in (WAITS, BARRIERS)
         for name in (first, *more)
     ]

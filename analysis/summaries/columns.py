@@ -31,6 +31,8 @@ def derived(frame: DataFrame, keys: Sequence[str], named: Mapping[str, str]) -> 
     return frame.select(*keys, _made(named)).select(*keys, "made.*")
 
 
-def unpivoted(frame: DataFrame, keys: Sequence[str], cells: Sequence[Mapping[str, str]]) -> DataFrame:
+def unpivoted(
+    frame: DataFrame, keys: Sequence[str], cells: Sequence[Mapping[str, str]]
+) -> DataFrame:
     """Return several rows for each one: some columns as they are, and the fields of each cell."""
     return frame.select(*keys, f.expr(f"inline(array({', '.join(map(struct, cells))}))"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -136,7 +137,7 @@ def read(store: SweepStore) -> Summaries:
         about=about,
         points=[{**point, "parameters": words.parameters(point)} for point in points],
         axes=words.axes,
-        replications=Replications(store, [words.key(point) for point in points]),
+        replications=Replications(partial(_values, store, [words.key(point) for point in points])),
         tie_policies=int(policies.max()),
         **found,
     )
@@ -170,13 +171,11 @@ def _few(store: SweepStore) -> dict[str, pd.DataFrame]:
 def _waits(phases: pd.DataFrame) -> pd.DataFrame:
     """Return the phases that follow each other with a column each; they have the same `n`."""
     chosen = phases[phases["phase"].isin(WAITS)]
-    keys = [*POINT, "n"]
     rows = [
-        {**dict(zip(keys, key, strict=True)), **dict(zip(some["phase"], some["total_ns"], strict=True)),
-         "duration_ns": some["duration_ns"].iloc[0]}
-        for key, some in chosen.groupby(keys, sort=False)
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=[*keys, *WAITS, "duration_ns"])
+        (*key, *some.set_index("phase")["total_ns"].reindex(WAITS), some["duration_ns"].iloc[0])
+        for key, some in chosen.groupby([*POINT, "n"], sort=False)
+    ]
+    return pd.DataFrame(rows, columns=[*POINT, "n", *WAITS, "duration_ns"])
 
 
 def _table(store: SweepStore, name: str, metric: str | None = None) -> pd.DataFrame:
@@ -196,36 +195,39 @@ def _named(frame: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> pd.DataF
         return frame
     places = frame.pop("point").tolist()
     for index, name in enumerate(POINT):
-        frame.insert(index, name, pd.Series([points[place][name] for place in places], dtype=object))
+        frame.insert(
+            index, name, pd.Series([points[place][name] for place in places], dtype=object)
+        )
     return frame
 
 
 class Replications(Mapping[str, Values]):
     """By metric and point the values of every seed; a metric is read where it is asked for."""
 
-    def __init__(self, store: SweepStore, keys: Sequence[Point]) -> None:
-        self._store = store
-        self._keys = keys
-        self._read: dict[str, Values] = {}
+    def __init__(self, load: Callable[[str], Values]) -> None:
+        self._load = cache(load)
 
     def __getitem__(self, metric: str) -> Values:
         if metric not in METRICS:
             raise KeyError(metric)
-        if metric not in self._read:
-            rows = _table(self._store, "replications", metric).sort_values(["point", "seed"])
-            self._read[metric] = {
-                self._keys[cast("int", place)]: dict(
-                    zip(some["seed"].tolist(), some["value"].tolist(), strict=True)
-                )
-                for place, some in rows.groupby("point")
-            }
-        return self._read[metric]
+        return self._load(metric)
 
     def __iter__(self) -> Iterator[str]:
         return iter(METRICS)
 
     def __len__(self) -> int:
         return len(METRICS)
+
+
+def _values(store: SweepStore, keys: Sequence[Point], metric: str) -> Values:
+    """Return the values of a metric by point and seed; keys: of the points, in their order."""
+    rows = _table(store, "replications", metric).sort_values(["point", "seed"])
+    return {
+        keys[cast("int", place)]: dict(
+            zip(some["seed"].tolist(), some["value"].tolist(), strict=True)
+        )
+        for place, some in rows.groupby("point")
+    }
 
 
 class _Words:
@@ -242,7 +244,9 @@ class _Words:
             self._names[path]: [value_in_words(path, value) for value in values]
             for path, values in about["axes"]
         }
-        self._of = {tuple(point[name] for name in POINT): self.parameters(point) for point in points}
+        self._of = {
+            tuple(point[name] for name in POINT): self.parameters(point) for point in points
+        }
 
     def parameters(self, point: Mapping[str, Any]) -> str:
         """Return the swept parameters of a point in words, as JSON in the order of the plan."""

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, types
 from pyspark.sql import functions as f
-from pyspark.sql import types
 
 from ckptsim.analysis.spark.session import is_local
 from ckptsim.analysis.summaries.schema import POINT
@@ -70,9 +69,7 @@ def rows_of(session: SparkSession, store: SweepStore, *, by_path: bool) -> dict[
     return {table: reduce(DataFrame.unionAll, parts) for table, parts in shipped.items()}
 
 
-def _read(
-    session: SparkSession, directory: Path, table: str, pieces: Sequence[Piece]
-) -> DataFrame:
+def _read(session: SparkSession, directory: Path, table: str, pieces: Sequence[Piece]) -> DataFrame:
     """Return one table by its files; a release that did not have it wrote none."""
     schema = spark_schema(table)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-
 VERSION = 1  # of names, columns and their meaning: summaries of another version are stale
 POINT = ("scenario", "parameters")
 WAITS = ("wait_records_ns", "wait_upload_ns", "wait_predecessor_ns", "wait_send_ns")

@@ -48,7 +48,7 @@ def staged(directory: Path) -> Path:
 
 
 def move_in(directory: Path, tables: Iterable[str], made: Mapping[str, object]) -> None:
-    """Put the staged tables in the place of those that are there, and their manifest beside them."""
+    """Put the staged tables in the place of those that are there, their manifest last."""
     _remove_files(directory)
     for table in tables:
         folder = real_folder(directory / FOLDER / table)
