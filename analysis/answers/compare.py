@@ -17,7 +17,7 @@ from ckptsim.scenarios.planning import METRICS
 class Comparison:
     """How a metric differs between two sweeps.
 
-    table: one row per common point with the columns of `points.differences`, `one minus other`;
+    table: one row per common point with the columns of `differences`, `one minus other`;
     only_here, only_there: how many points the other sweep does not have.
     """
 

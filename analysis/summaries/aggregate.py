@@ -29,7 +29,7 @@ VALUES_PER_FILE = 4_000_000  # of the metrics of runs
 THREADS = 2
 # Row groups are cut by the memory that writers share; this is too little for that.
 _PARQUET = {"compression": "zstd", "parquet.block.size": str(16 << 20)}
-_QUICK = {
+QUICK = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -39,7 +39,7 @@ _QUICK = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Size:
+class Size:
     """How much there is to aggregate; seeds_max: at least the seeds of any point."""
 
     rows: int
@@ -49,6 +49,7 @@ class _Size:
 
     @property
     def is_small(self) -> bool:
+        """Whether one task is quicker than several."""
         return self.rows <= SMALL_ROWS
 
 
@@ -59,13 +60,13 @@ def aggregate(session: SparkSession, store: SweepStore, *, by_path: bool | None 
     """
     size = _size(store)
     own = session.newSession()  # its settings are ours alone
-    for name, value in (_QUICK if size.is_small else _thorough(size)).items():
+    for name, value in (QUICK if size.is_small else thorough(size)).items():
         own.conf.set(name, value)
     shared = is_shared(session, store.directory) if by_path is None else by_path
     _Aggregation(own, store, size, shared=shared).run()
 
 
-def _size(store: SweepStore) -> _Size:
+def _size(store: SweepStore) -> Size:
     seeds: set[int] = set()
     ties: set[str] = set()
     count = 0
@@ -74,10 +75,11 @@ def _size(store: SweepStore) -> _Size:
         count += found.num_rows
         seeds.update(found["seed"].unique().to_pylist())
         ties.update(found["ties"].unique().to_pylist())
-    return _Size(rows=store.row_count(), runs=count, seeds_max=len(seeds), tie_policies=len(ties))
+    return Size(rows=store.row_count(), runs=count, seeds_max=len(seeds), tie_policies=len(ties))
 
 
-def _thorough(size: _Size) -> dict[str, str]:
+def thorough(size: Size) -> dict[str, str]:
+    """Return the settings of Spark for a large sweep."""
     partitions = max(4, size.rows // ROWS_PER_PARTITION)
     return {
         "spark.sql.shuffle.partitions": str(partitions),
@@ -91,7 +93,7 @@ class _Aggregation:
     """One aggregation of a sweep: what is kept meanwhile, and what is written."""
 
     def __init__(
-        self, session: SparkSession, store: SweepStore, size: _Size, *, shared: bool
+        self, session: SparkSession, store: SweepStore, size: Size, *, shared: bool
     ) -> None:
         self._session = session
         self._store = store
