@@ -74,6 +74,7 @@ def write_report(
         def summaries(store: SweepStore) -> Summaries:
             nonlocal session
             if not is_current(store):
+                store.pieces()  # what is damaged is told before Spark starts
                 says(f"aggregating the rows of {store.directory} on Spark")
                 if session is None:
                     from ckptsim.analysis.spark.session import spark_session

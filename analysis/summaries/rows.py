@@ -13,8 +13,8 @@ from pyspark.sql import functions as f
 
 from ckptsim.analysis.spark.session import is_local
 from ckptsim.analysis.summaries.schema import POINT
-from ckptsim.analysis.tables.pieces import Piece, read_piece
-from ckptsim.analysis.tables.schema import TABLES, columns
+from ckptsim.analysis.tables.pieces import Piece, count_rows, read_piece
+from ckptsim.analysis.tables.schema import TABLES, arrow_schema, columns
 from ckptsim.analysis.tables.store import MANIFEST, SweepStore
 
 # The tables that summaries are made of.
@@ -75,12 +75,11 @@ def _read(session: SparkSession, directory: Path, table: str, pieces: Sequence[P
 
     def of(some: Sequence[Piece]) -> DataFrame:
         paths = [directory.resolve() / table / piece.name for piece in some]
-        there = [path.as_uri() for path in paths if path.exists()]
-        return (
-            session.read.schema(schema).parquet(*there)
-            if there
-            else session.createDataFrame([], schema)
-        )
+        filled = [path.as_uri() for path in paths if path.exists() and count_rows(path)]
+        if filled:
+            return session.read.schema(schema).parquet(*filled)
+        # Spark plans nothing for a table that it knows to be empty.
+        return _shipped(session, arrow_schema(table).empty_table(), schema)
 
     whole = of([piece for piece in pieces if not piece.repeated])
     for piece in pieces:

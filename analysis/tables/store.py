@@ -157,6 +157,7 @@ class SweepStore:
             try:
                 list(json.loads(point["document"])["violates"])
                 dict(json.loads(point["parameters"]))
+                str(point["scenario"])
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 raise UserError(
                     f"{path}: cannot be read ({error}), expected what a sweep has written"
