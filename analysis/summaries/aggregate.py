@@ -28,8 +28,14 @@ ROWS_PER_PARTITION = 500_000
 VALUES_PER_FILE = 4_000_000  # of the metrics of runs
 THREADS = 2
 # Row groups are cut by the memory that writers share; this is too little for that.
-_PARQUET = {"compression": "zstd", "parquet.block.size": str(16 << 20)}
+_PARQUET = {
+    "compression": "zstd",
+    "parquet.block.size": str(16 << 20),
+    # The manifest says what is complete.
+    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+}
 QUICK = {
+    "spark.sql.maxPlanStringLength": "0",  # nobody reads the plans, which are long
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -98,10 +98,12 @@ def refresh(session: SparkSession, store: SweepStore) -> None:
                 while not work.done():
                     wait([work], POLL_S)
                 work.result()
-            except (PySparkException, Py4JJavaError):
+            except (PySparkException, Py4JJavaError) as error:
                 for piece in pieces:
                     read_piece(store.directory, piece)  # raises what is wrong with a table
-                raise
+                raise RuntimeError(
+                    f"{store.directory}: Spark could not aggregate: {error}"
+                ) from None
             except BaseException:
                 cancel_jobs(session.sparkContext)
                 raise
