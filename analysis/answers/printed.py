@@ -60,8 +60,8 @@ def printed(findings: Findings, cliffs: Sequence[str], found: Answer | None = No
     found: the answer, if it is there already.
     """
     found = found or answer(findings)
-    lines = [str(findings.about.get("question") or findings.about["plan"]), ""]
-    lines += point_table(findings)
+    lines = paragraph(str(findings.about.get("question") or findings.about["plan"]))
+    lines += ["", *point_table(findings)]
     lines.append("")
     for sentence in (*found.sentences, *cliffs, found.note):
         lines += paragraph(sentence)

@@ -23,8 +23,8 @@ from ckptsim.sim.cli.options import (
 )
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
-from ckptsim.sim.cli.subject import add_costs_argument, positive
-from ckptsim.sim.cli.sweeps.asked import asked_plan, save_plan
+from ckptsim.sim.cli.subject import add_costs_argument
+from ckptsim.sim.cli.sweeps.asked import add_asked_arguments, asked_plan, save_plan
 
 EXAMPLES = """examples:
   ckptsim sweep job.toml --vary interval="2 s,5 s,10 s" --vary mode=aligned,unaligned --seeds 5
@@ -45,43 +45,7 @@ _MANY_RUNS = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument(
-        "plan",
-        metavar="PLAN|SCENARIO",
-        help="a plan's name or the path of its file; with --vary also a scenario's",
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        help="set a parameter at all points, by its path or Flink's name; may be repeated",
-    )
-    parser.add_argument(
-        "--vary",
-        action="append",
-        default=[],
-        metavar="PATH=A,B,...",
-        help="sweep these values, in each combination with others: of a parameter, of core.SLOT "
-        "(`builtin` is ours), or of `mutant` (`none` is right); may be repeated",
-    )
-    parser.add_argument(
-        "--seeds",
-        "--replications",
-        type=positive,
-        metavar="N",
-        help="runs of each point; default: the plan's, of a scenario 10",
-    )
-    parser.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="M",
-        help="answer with this metric, such as ended_ns; default: the plan's; may be repeated",
-    )
-    parser.add_argument(
-        "--save-plan", type=Path, metavar="FILE", help="write what is swept as a plan, too"
-    )
+    add_asked_arguments(parser)
     parser.add_argument(
         "--out",
         type=output_folder,
