@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.job import Job, Plane
+from ckptsim.sim.answers.leave import check_leave
 from ckptsim.sim.export import pictures
 from ckptsim.sim.kernel import Entry
+from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.search import Subject
-from ckptsim.sim.search.folder import Kept
+from ckptsim.sim.search.folder import Kept, read
 from ckptsim.sim.search.stories import stories
+from ckptsim.sim.slots.resolve import resolve, try_out
 from ckptsim.sim.story import Target, concerning, tell, tells_of
-from ckptsim.sim.world import load_world
+from ckptsim.sim.world import check_properties, load_world
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,23 @@ class Retold:
         if self.target is None or not isinstance(model, Job) or model.plane is not Plane.BUFFERS:
             return None
         return model, self.target.index
+
+
+def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
+    """Return what a folder of `hunt` repeats, and the lines that say what is imported for it.
+
+    allowed: start the commands that it names, and import modules that lie in it.
+    Raises UserError for a folder that is damaged, or that needs this leave.
+    """
+    found = read(folder)
+    cores = {slot: str(core) for slot, core in found.subject.cores.items()}
+    named = [*cores.values(), *found.subject.property_names]
+    imported = check_leave(folder, named, allowed=allowed)
+    resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
+    try_out(cores)
+    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
+    own_properties(found.subject.properties)
+    return found, imported
 
 
 def retell(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import re
 import shlex
 import signal
 import sys
@@ -18,6 +19,8 @@ from pathlib import Path
 
 _BYTES = 1 << 16
 _OVER = "over "
+# A core is named by `--core`, and by what `--set` and `--vary` are given.
+_CORE = re.compile(r"--core(=|$)|(--(set|vary)=)?core(\.[a-z_]+)?=")
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -42,7 +45,7 @@ class Board:
 
 def brings_cores(words: Sequence[str]) -> bool:
     """Return whether a command line may bring code of the user's, and can be watched here."""
-    named = any(word == "--core" or word.startswith("--core=") for word in words)
+    named = words[:1] != ["sweep"] and any(map(_CORE.match, words))  # its runs are elsewhere
     find = words[:1] == ["replay"] and any(
         (Path(w) / "decisions.json").is_file() for w in words[1:]
     )

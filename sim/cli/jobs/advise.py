@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Mode
-from ckptsim.sim.answers.advice_text import document_of, lines_of, page_of
-from ckptsim.sim.answers.advise import MODES, Wish, advise
+from ckptsim.sim.answers.jobs.advice_text import document_of, lines_of, page_of
+from ckptsim.sim.answers.jobs.advise import MODES, Wish, advise
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from ckptsim.sim.answers.capturing import Access, capture
+from ckptsim.sim.answers.jobs.capturing import Access, capture
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar

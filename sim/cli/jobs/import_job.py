@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from ckptsim.sim.answers.importing import import_job
+from ckptsim.sim.answers.jobs.importing import import_job
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.files import written_whole
 from ckptsim.sim import validate
-from ckptsim.sim.answers.validating import Extras, Validation, validate_files
+from ckptsim.sim.answers.jobs.validating import Extras, Validation, validate_files
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar

@@ -7,8 +7,8 @@ import json
 import sys
 
 from ckptsim.scenarios.files import written_whole
-from ckptsim.sim.answers import what_if
-from ckptsim.sim.answers.answer import Answer
+from ckptsim.sim.answers.jobs import what_if
+from ckptsim.sim.answers.jobs.answer import Answer
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.jobs.runner import add_master_argument, run_scenarios
 from ckptsim.sim.cli.main import EXIT_FINE

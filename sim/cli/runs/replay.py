@@ -11,28 +11,24 @@ from pathlib import Path
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job
-from ckptsim.sim.answers.replaying import retell
+from ckptsim.sim.answers.ran import setting_document
+from ckptsim.sim.answers.replaying import find_of, retell
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import default_folder, output_folder
-from ckptsim.sim.cli.runs.leave import check_leave
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
     positive,
-    setting_document,
     setting_of,
     subject_of,
     violation_texts,
 )
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.search.folder import ALLOW, Kept, is_find, read
-from ckptsim.sim.slots.resolve import resolve, try_out
+from ckptsim.sim.search.folder import ALLOW, Kept, is_find
 from ckptsim.sim.story import shortened
-from ckptsim.sim.world import check_properties
 
 EXAMPLES = """examples:
   ckptsim replay reference --seed 7
@@ -137,14 +133,9 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
     for name, value in given.items():
         if value:
             raise UserError(f"{name}: found together with {folder}, which decides it")
-    found = read(folder)
-    cores = {slot: str(core) for slot, core in found.subject.cores.items()}
-    named = [*cores.values(), *found.subject.property_names]
-    check_leave(folder, named, allowed=arguments.allow_commands)
-    resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
-    try_out(cores)
-    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
-    own_properties(found.subject.properties)
+    found, imported = find_of(folder, allowed=arguments.allow_commands)
+    for line in imported:
+        print(line, file=sys.stderr)
     return found
 
 
