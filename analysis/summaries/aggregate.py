@@ -27,10 +27,14 @@ SMALL_ROWS = 200_000  # up to here one task is quicker than a shuffle
 ROWS_PER_PARTITION = 500_000
 VALUES_PER_FILE = 4_000_000  # of the metrics of runs
 THREADS = 2
-# Row groups are cut by the memory that writers share; this is too little for that.
 _PARQUET = {
     "compression": "zstd",
+    # Row groups are cut by the memory that writers share; this is too little for that.
     "parquet.block.size": str(16 << 20),
+    # A column's footer lists its encodings in the order of hashes, which each Java process draws
+    # anew.  Pages of this version without a dictionary have one encoding.
+    "parquet.writer.version": "v2",
+    "parquet.enable.dictionary": "false",
     # The manifest says what is complete.
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }

@@ -101,11 +101,12 @@ def refresh(session: SparkSession, store: SweepStore) -> None:
             except (PySparkException, Py4JJavaError) as error:
                 for piece in pieces:
                     read_piece(store.directory, piece)  # raises what is wrong with a table
-                raise RuntimeError(
-                    f"{store.directory}: Spark could not aggregate: {error}"
-                ) from None
+                says = f"{store.directory}: Spark could not aggregate its rows: {error}"
+                raise RuntimeError(says) from error
             except BaseException:
-                cancel_jobs(session.sparkContext)
+                while not work.done():  # it may begin one more job after each
+                    cancel_jobs(session.sparkContext)
+                    wait([work], POLL_S)
                 raise
         aggregates.move_in(store.directory, SUMMARIES, made)
 
