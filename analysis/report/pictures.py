@@ -193,7 +193,7 @@ def back_pressure(findings: Summaries) -> pd.DataFrame:
     if not tables:
         return pd.DataFrame({"backpressured_ratio": []})
     table = pd.concat(tables, ignore_index=True)
-    axis = next((name for name in findings.axes if name.endswith(MODE)), None)
+    axis = next((name for name in findings.axes if name == "mode" or name.endswith(MODE)), None)
     values = [json.loads(text).get(axis) for text in table["parameters"]]
     return table.assign(mode=["all points" if value is None else str(value) for value in values])
 
