@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ckptsim.sim.cli.subject import setting_document, setting_of, table, violation_texts
+from ckptsim.sim.answers.ran import setting_document
+from ckptsim.sim.cli.subject import setting_of, table, violation_texts
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.explore import Explored, Explorer, ExploreReport
 from ckptsim.sim.search.explore.branches import branches_by_file

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from ckptsim.sim.cli.columns import aligned, notes_lines, paragraph, size_text
-from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
-from ckptsim.sim.cli.jobs.variant_page import table_lines, whole_page
+from ckptsim.sim.answers.columns import aligned, notes_lines, paragraph, size_text
+from ckptsim.sim.answers.jobs.advice_picture import Curve, picture
+from ckptsim.sim.answers.jobs.variant_page import table_lines, whole_page
 from ckptsim.sim.infer.advice import SCATTER, Point, frontier_of
 
 # Optima that differ by less are one: six failures for each point scatter by so much.

@@ -12,14 +12,14 @@ from ckptsim.sim.search.folder import ALLOW, DECISIONS
 from ckptsim.sim.slots.process import PREFIX
 
 
-def check_leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> None:
+def check_leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> list[str]:
     """Refuse a folder that names commands, or modules that lie in it, unless they are allowed.
 
-    Modules from elsewhere are the user's, and those of the folder's author are not: what is
-    imported is said.
+    Modules from elsewhere are the user's, and those of the folder's author are not: the lines that
+    are returned say what is imported.
     Raises UserError with what would be started.
     """
-    asked = []
+    asked, imported = [], []
     for core in cores:
         found = None if core.startswith(PREFIX) else _file_of(core.partition(":")[0])
         if core.startswith(PREFIX):
@@ -27,13 +27,14 @@ def check_leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> None:
         elif found is not None and found.is_relative_to(folder.resolve()):
             asked.append(f"imports {core}, which lies in the folder: {found}")
         elif found is not None:
-            print(f"imports {core}, which the folder names, from {found}", file=sys.stderr)
+            imported.append(f"imports {core}, which the folder names, from {found}")
     if asked and not allowed:
         what = "; ".join(asked)
         raise UserError(
             f"{folder / DECISIONS}: repeating this find {what}. Where you trust whoever made it, "
             f"add {ALLOW}"
         )
+    return imported
 
 
 def _file_of(module: str) -> Path | None:

@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.cli.columns import aligned, notes_lines, size_text
-from ckptsim.sim.cli.jobs.variant_page import body, whole_page
+from ckptsim.sim.answers.columns import aligned, notes_lines, size_text
+from ckptsim.sim.answers.jobs.variant_page import body, whole_page
 from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
 from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
 from ckptsim.sim.infer.folder import Named
