@@ -26,8 +26,8 @@ All frames with a point are in the order of the points.  Times are integers in n
 | `errors` | `error`, `runs`, `seed`, `replay` | point and text |
 | `outliers` | `seed`, `ties`, `run_key`, `scope`, `checkpoint_id`, `attempt`, `status`, `reason`, `triggered_ns`, `elapsed_ns`, `replay` | slow checkpoint, one per run |
 | `goals` | without a point: `goal`, `runs`, `runs_reached`, `reached` | goal |
-| `replications` | `seed` and a column per metric | point and seed |
-| `metrics` | `run_key`, `seed`, `ties`, `outcome` and a column per metric | run |
+| `replications` | in `frames` alone, `read` has them by metric and point: `seed` and a column per metric | point and seed |
+| `metrics` | `seed`, `ties`, `run_key` and a column per metric | run with a metric, in `frames` alone |
 """  # noqa: E501 - the rows of a table
 
 from ckptsim.analysis.summaries.reading import (
