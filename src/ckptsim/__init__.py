@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         explain,
         list,  # noqa: A004 - the verb has this name
         measure_store,
+        schema,
         store,
     )
     from ckptsim._api.ran import CheckReport, Find, Replay, RunResult
@@ -78,6 +79,7 @@ _HOMES = {
         "explain",
         "list",
         "measure_store",
+        "schema",
         "store",
     ),
     "ckptsim._api.ran": (
@@ -203,6 +205,7 @@ __all__ = [
     "replay",
     "report",
     "run",
+    "schema",
     "store",
     "sweep",
     "validate",

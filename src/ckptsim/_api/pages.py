@@ -19,6 +19,7 @@ from ckptsim.scenarios.describe import Description, describe
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import costs_text, scenario_key, written_whole
+from ckptsim.scenarios.files.json_schema import json_schema
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.extras import extras_explained
@@ -266,3 +267,8 @@ def measure_store(
             progress=progress or (lambda _says, _done, _total: None),
         )
         return Costs(measurements=found, costs=costs_of(found))
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of scenario files and sweep plans."""
+    return json_schema()
