@@ -20,9 +20,8 @@ from ckptsim.sim.cli.columns import set_in
 from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.rules.ours import refuse_uncompared
-from ckptsim.sim.search import Subject
-from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
+from ckptsim.sim.search.trial import Subject
+from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,11 +112,11 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
     cores = read_cores(arguments.core, (scenario.world,))
-    resolve(scenario.world, cores=cores, mutant=arguments.mutant)
+    choice = resolve(scenario.world, cores=cores, mutant=arguments.mutant)
     try_out(cores)
     like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
     if like_ours:
-        refuse_uncompared(scenario.link, cores)
+        refuse_uncompared([scenario.world], choice.factories)
     ignore, properties = judging_of(arguments, scenario.link)
     return Subject(
         scenario=scenario,

@@ -12,8 +12,9 @@ given and the events that have come since.  Three things can be asked of a host:
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.handler import events as handler_events
@@ -61,6 +62,19 @@ class Duties:
         """Take what the core asks for."""
         for effect in effects:
             self._ask(now_ns, effect)
+
+    @property
+    def next_due_ns(self) -> int | None:
+        """When the next timer runs out, if one is set."""
+        return min(self._timers.values(), default=None)
+
+    def copied(self) -> Self:
+        """Return the same duties, for a host that goes another way from here."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list | dict):
+                setattr(other, name, copy.copy(value))
+        return other
 
     def _come(self, now_ns: int, event: Any) -> str | None:
         """Return what is wrong with an event by itself."""

@@ -13,12 +13,12 @@ from ckptsim._scenarios import scenario_of
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.search import CheckReport, Find, Subject
 from ckptsim.sim.search import check as check_subject
 from ckptsim.sim.search import hunt as hunt_subject
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots.resolve import refuse_uncompared, resolve
 
 # Slot -> factory of a core, or the text `package.module:factory` that names one.
 Cores: TypeAlias = Mapping[str, Factory | str]
@@ -54,8 +54,9 @@ def run(
     `package.module:function` that names one.
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
-    rules: let the naive rules of our cores run beside them, as exploring does.
-    like_ours: let our core run beside each of yours; the first difference is a violation.
+    rules: judge the hosts of cores by their duties as well, as exploring does.
+    like_ours: let our core run beside each of yours or the mutant; the first difference is a
+    violation.
 
     The result has one list of rows per table, in the order in which things happened; times are
     simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
@@ -64,7 +65,10 @@ def run(
     Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
     subject = _subject(scenario, cores, mutant, ignore, properties, like_ours=like_ours)
-    subject = replace(subject, differential=rules)
+    if rules:
+        from ckptsim.sim.rules.beside import HostDuties  # noqa: PLC0415 - few runs need it
+
+        subject = replace(subject, watches=(HostDuties,))
     result = subject.run(seed, ties, keep_trace=keep_trace)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
@@ -162,7 +166,8 @@ def _subject(
 ) -> Subject:
     found = scenario_of(scenario)
     if like_ours:
-        refuse_uncompared(found.link, cores or {})
+        choice = resolve(found.world, cores=cores, mutant=mutant)
+        refuse_uncompared([found.world], choice.factories)
     return Subject(
         scenario=found,
         cores=dict(cores or {}),

@@ -22,14 +22,15 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.mutants.registry import MUTANTS
-from ckptsim.sim.rules import FOLLOWS_RULES, differential
-from ckptsim.sim.rules.answers import Pick, Refused, agree, walked
-from ckptsim.sim.rules.recovery.restoring import RecoveredInputRules
-from ckptsim.sim.rules.table import RULES, WALKS
+from ckptsim.sim.rules.answers import Pick, Refused
 from ckptsim.sim.search import Subject, trial
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.slots import OURS, Factory
 from ckptsim.sim.world import load_world
+from tests.rules.naive.beside import FOLLOWS_RULES
+from tests.rules.naive.naive import agree, walked
+from tests.rules.naive.recovery.restoring import RecoveredInputRules
+from tests.rules.naive.table import RULES, WALKS, differential
 
 WALKING = {name: walk for walks in WALKS.values() for name, walk in walks.items()}
 LINKS = sorted(GENERATORS)

@@ -30,6 +30,7 @@ from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
+from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search.folder import ALLOW, Kept, is_find, read
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.slots.resolve import resolve, try_out
@@ -79,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     subject = subject_of(arguments) if kept is None else kept.subject
     seed = arguments.seed if kept is None else kept.seed
     ties = arguments.ties if kept is None else kept.ties
-    # With the rules of cores beside them, so that what exploring found is found again.
-    subject = replace(subject, differential=True)
+    # Hosts are judged by their duties, so that what exploring found is found again.
+    subject = replace(subject, watches=(HostDuties,))
     target = _target(arguments.checkpoint)
     result = subject.run(seed, ties, keep_trace=True)
     vocabulary = load_world(subject.scenario.world).VOCABULARY

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ckptsim.sim.rules.answers import Answer, Pick, Refused
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 Call = tuple[Any, ...]
 """The name of a method or function, and its arguments."""

@@ -19,7 +19,7 @@ from ckptsim.models.barriers.barrier import (
 )
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.rules.answers import Answer, Pick, Refused
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 _BLOCKING = (
     OptionKind.ALIGNED,

@@ -21,7 +21,7 @@ from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.transactions import SinkState
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 
 class LifecycleRules(Naive):

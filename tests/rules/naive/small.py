@@ -23,8 +23,8 @@ from ckptsim.models.lifecycle import NO_WATERMARK
 from ckptsim.models.recovery.in_flight import Exchange
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS, GateAssignment
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.functions.recovery import assigned
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.functions.recovery import assigned
+from tests.rules.naive.naive import Naive
 
 
 class EndOfDataRules(Naive):
@@ -183,7 +183,7 @@ class LocalChannelRules(Naive):
             return [None, PersistInput(self._index, seen, (given,))]
         return [None]
 
-    def _note(self, which: str, checkpoint: int, counts: bool) -> None:  # noqa: FBT001
+    def _note(self, which: str, checkpoint: int, counts: bool) -> None:
         self._calls += [(which, checkpoint)] if counts else []
 
     def says(self, core: Any) -> Iterator[tuple[str, object, object]]:

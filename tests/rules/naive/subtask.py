@@ -12,7 +12,7 @@ from ckptsim.models.barriers import Barrier, OptionKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 _REMEMBERED = 128
 

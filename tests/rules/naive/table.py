@@ -16,10 +16,10 @@ from ckptsim.models.recovery.restart import RestartStrategy
 from ckptsim.models.recovery.restore import TaskRestore
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.uncoordinated import IndependentTask
-from ckptsim.sim.rules import recovery, store
-from ckptsim.sim.rules.answers import Pick, Rules
-from ckptsim.sim.rules.beside import Differential, Walk
-from ckptsim.sim.rules.calls import (
+from ckptsim.sim.rules.answers import Pick
+from tests.rules.naive import recovery, store
+from tests.rules.naive.beside import Differential, Walk
+from tests.rules.naive.calls import (
     FunctionRules,
     Functions,
     called,
@@ -27,9 +27,9 @@ from ckptsim.sim.rules.calls import (
     function,
     methods,
 )
-from ckptsim.sim.rules.channels import InputChannelRules, SubpartitionRules
-from ckptsim.sim.rules.coordinator import CoordinatorRules, drawn_parameters
-from ckptsim.sim.rules.functions import (
+from tests.rules.naive.channels import InputChannelRules, SubpartitionRules
+from tests.rules.naive.coordinator import CoordinatorRules, drawn_parameters
+from tests.rules.naive.functions import (
     CORES,
     DRAWS,
     NAIVE,
@@ -38,11 +38,12 @@ from ckptsim.sim.rules.functions import (
     drawn_debloating,
     wire,
 )
-from ckptsim.sim.rules.functions import store as of_store
-from ckptsim.sim.rules.handler import handler_rules
-from ckptsim.sim.rules.lifecycle import LifecycleRules, drawn_task
-from ckptsim.sim.rules.ordering import OrderingRules
-from ckptsim.sim.rules.small import (
+from tests.rules.naive.functions import store as of_store
+from tests.rules.naive.handler import handler_rules
+from tests.rules.naive.lifecycle import LifecycleRules, drawn_task
+from tests.rules.naive.naive import Rules
+from tests.rules.naive.ordering import OrderingRules
+from tests.rules.naive.small import (
     AfterFailureRules,
     AssignmentRules,
     EdgeRules,
@@ -50,9 +51,9 @@ from ckptsim.sim.rules.small import (
     LocalChannelRules,
     WatermarkRules,
 )
-from ckptsim.sim.rules.source import SourceRules, drawn_source
-from ckptsim.sim.rules.subtask import SubtaskRules
-from ckptsim.sim.rules.writer import WriterRules
+from tests.rules.naive.source import SourceRules, drawn_source
+from tests.rules.naive.subtask import SubtaskRules
+from tests.rules.naive.writer import WriterRules
 
 # Slot, or name of a core that its host makes itself -> rules, made from what the core is.
 RULES: Mapping[str, Callable[..., Rules]] = {
@@ -208,14 +209,14 @@ _WALKS_EVERY = 6
 _RULES_EVERY = 2
 
 
-def walks_each(link: str) -> int:
-    """Return how many times a core of a link walks at the beginning of a run."""
-    return _EACH.get(link, 4)
-
-
-def differential(link: str, seed: int) -> Differential:
+def differential(link: str, seed: int, *, mutants: bool = False) -> Differential:
     """Return what compares the cores of one run of a link with their rules."""
     rules = {} if seed % _RULES_EVERY else RULES
-    if seed % _WALKS_EVERY:
-        return Differential(rules, {}, each=0, seed=seed)
-    return Differential(rules, WALKS.get(link, {}), each=walks_each(link), seed=seed)
+    walks = {} if seed % _WALKS_EVERY else WALKS.get(link, {})
+    each = _EACH.get(link, 4)
+    return Differential(rules, walks, each=each, seed=seed, mutants=mutants)
+
+
+def of_mutants(link: str, seed: int) -> Differential:
+    """Return the same, with rules beside mutants as well."""
+    return differential(link, seed, mutants=True)

@@ -12,7 +12,7 @@ from typing import Any
 from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 _SHARED = FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
 _SUBSUMED = FailureReason.CHECKPOINT_DECLINED_SUBSUMED

@@ -1,5 +1,5 @@
 """The rules of a checkpoint coordinator."""
 
-from ckptsim.sim.rules.coordinator.walks import CoordinatorRules, drawn_parameters
+from tests.rules.naive.coordinator.walks import CoordinatorRules, drawn_parameters
 
 __all__ = ["CoordinatorRules", "drawn_parameters"]

@@ -15,7 +15,7 @@ from ckptsim.models.barriers.barrier import MAX_TIMEOUT_NS
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters, Request
 from ckptsim.models.coordinator import events as coordinator_events
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 _TICK, _EXPIRY = coordinator_events.TimerKind.TICK, coordinator_events.TimerKind.EXPIRY
 _REMEMBERED = 16

@@ -10,7 +10,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.coordinator.answers import CoordinatorAnswers
+from tests.rules.naive.coordinator.answers import CoordinatorAnswers
 
 _TICK, _EXPIRY = coordinator_events.TimerKind.TICK, coordinator_events.TimerKind.EXPIRY
 

@@ -1,8 +1,8 @@
 """Naive second versions of functions of cores, by name: the core's, ours, what they are asked."""
 
-from ckptsim.sim.rules.functions import barriers, in_flight, parameters, plans, recovery
-from ckptsim.sim.rules.functions.debloater import DebloaterCore, DebloaterRules, drawn_debloating
-from ckptsim.sim.rules.recovery import persistence
+from tests.rules.naive.functions import barriers, in_flight, parameters, plans, recovery
+from tests.rules.naive.functions.debloater import DebloaterCore, DebloaterRules, drawn_debloating
+from tests.rules.naive.recovery import persistence
 
 _ALL = (recovery, in_flight, barriers, plans, persistence, parameters)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 
 class DebloaterCore:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ckptsim.models.recovery import in_flight, mapping
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.functions.recovery import assigned, drawn_gate
+from tests.rules.naive.functions.recovery import assigned, drawn_gate
 
 _Pair = tuple[int, int]
 _Data = Mapping[_Pair, Sequence[str]]

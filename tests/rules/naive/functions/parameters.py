@@ -15,8 +15,9 @@ from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
 from ckptsim.models.recovery.detection import HeartbeatParameters
 from ckptsim.models.uncoordinated import Checkpoint, RecoveryLine
-from ckptsim.sim.rules.answers import Pick, one_line
-from ckptsim.sim.rules.calls import RefusedCall
+from ckptsim.sim.rules.answers import Pick
+from tests.rules.naive.calls import RefusedCall
+from tests.rules.naive.naive import one_line
 
 _REFUSED = "refused, in a line that names the parameter"
 

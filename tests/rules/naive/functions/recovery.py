@@ -16,7 +16,7 @@ from ckptsim.models.barriers.channel_state import writer
 from ckptsim.models.recovery import key_groups, mapping, operator_state
 from ckptsim.models.recovery.mapping import Mapper
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.calls import RefusedCall
+from tests.rules.naive.calls import RefusedCall
 
 _ODD = -2089875627
 

@@ -23,7 +23,7 @@ from ckptsim.models.store.replica import WorkingContent
 from ckptsim.models.store.settings import SyncRules
 from ckptsim.models.store.state import VersionCopy, agreed
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.calls import RefusedCall
+from tests.rules.naive.calls import RefusedCall
 
 _LATE = "end_of_push_timestamp"
 _FIELDS = tuple(one.name for one in fields(VersionCopy))

@@ -23,7 +23,8 @@ from ckptsim.models.ordering import (
 )
 from ckptsim.models.ordering.wire import messages
 from ckptsim.models.ordering.wire.json_text import Number, read_json, write_json
-from ckptsim.sim.rules.answers import Pick, one_line
+from ckptsim.sim.rules.answers import Pick
+from tests.rules.naive.naive import one_line
 
 _REFUSED = "refused, and one line says where, what was found and what was expected"
 _OTHERS = ("LOG", "SPEC", "CONNECTION_STATUS", "CATALOG", "CONTROL", "DESTINATION_CATALOG")

@@ -1,5 +1,5 @@
 """The rules of barrier handlers."""
 
-from ckptsim.sim.rules.handler.walks import handler_rules
+from tests.rules.naive.handler.walks import handler_rules
 
 __all__ = ["handler_rules"]

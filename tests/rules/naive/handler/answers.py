@@ -13,7 +13,7 @@ from ckptsim.models.barriers import AllBarriers, Barrier, HandlerKind, OptionKin
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.rules.answers import Answer, Refused
-from ckptsim.sim.rules.handler.clock import ClockRules
+from tests.rules.naive.handler.clock import ClockRules
 
 _TURNS = (OptionKind.ALIGNED, OptionKind.TIMEOUTABLE, OptionKind.UNALIGNED)
 

@@ -12,7 +12,7 @@ from typing import Any
 from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.sim.rules.answers import Answer, Refused
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 
 class ClockRules(Naive):

@@ -14,7 +14,7 @@ from ckptsim.models.barriers.handler import AllBarriers
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.sim.rules.answers import Answer, Pick
-from ckptsim.sim.rules.handler.clock import ClockRules
+from tests.rules.naive.handler.clock import ClockRules
 
 _CANCELLED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
 _TRACKED_MAX = 50

@@ -8,9 +8,10 @@ from typing import Any
 from ckptsim.models.barriers import AllBarriers, Barrier, HandlerKind, OptionKind
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.sim.rules.answers import Pick, Refused, Rules, asked
-from ckptsim.sim.rules.handler.answers import HandlerAnswers
-from ckptsim.sim.rules.handler.tracker import TrackerRules
+from ckptsim.sim.rules.answers import Pick, Refused
+from tests.rules.naive.handler.answers import HandlerAnswers
+from tests.rules.naive.handler.tracker import TrackerRules
+from tests.rules.naive.naive import Rules, asked
 
 
 def handler_rules(

@@ -1,5 +1,5 @@
 """The rules of the ordering protocol."""
 
-from ckptsim.sim.rules.ordering.walks import OrderingRules
+from tests.rules.naive.ordering.walks import OrderingRules
 
 __all__ = ["OrderingRules"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ckptsim.models import ordering
 from ckptsim.models.ordering import Count, Obstacle, Refusal, StateKind
-from ckptsim.sim.rules.ordering.facts import ZERO, AcceptedState, OrderingFacts, Portion, Stream
+from tests.rules.naive.ordering.facts import ZERO, AcceptedState, OrderingFacts, Portion, Stream
 
 
 class OrderingAnswers(OrderingFacts):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ckptsim.models import ordering
 from ckptsim.models.ordering import Count, Level, Medium, Obstacle, StateKind
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 ZERO = Count()
 LEVELS = tuple(Level)  # to go through a class of constants takes five times as long

@@ -8,9 +8,10 @@ from typing import Any
 
 from ckptsim.models import ordering
 from ckptsim.models.ordering import Level, StateKind
-from ckptsim.sim.rules.answers import Pick, one_line
-from ckptsim.sim.rules.ordering.answers import OrderingAnswers
-from ckptsim.sim.rules.ordering.facts import LEVELS, Stream
+from ckptsim.sim.rules.answers import Pick
+from tests.rules.naive.naive import one_line
+from tests.rules.naive.ordering.answers import OrderingAnswers
+from tests.rules.naive.ordering.facts import LEVELS, Stream
 
 
 class OrderingRules(OrderingAnswers):

@@ -1,7 +1,7 @@
 """The rules of recovery: strategies and failovers, what is read back, and without barriers."""
 
-from ckptsim.sim.rules.recovery.persistence import CreditRules, LogRules
-from ckptsim.sim.rules.recovery.restart import (
+from tests.rules.naive.recovery.persistence import CreditRules, LogRules
+from tests.rules.naive.recovery.restart import (
     DetectionRules,
     FailoverRules,
     RestartRules,
@@ -9,8 +9,8 @@ from ckptsim.sim.rules.recovery.restart import (
     StrategyRules,
     drawn_strategy,
 )
-from ckptsim.sim.rules.recovery.restoring import RecoveredInputRules, RestoreRules, drawn_gate
-from ckptsim.sim.rules.recovery.uncoordinated import LineRules, TaskRules, drawn_line
+from tests.rules.naive.recovery.restoring import RecoveredInputRules, RestoreRules, drawn_gate
+from tests.rules.naive.recovery.uncoordinated import LineRules, TaskRules, drawn_line
 
 __all__ = [
     "CreditRules",

@@ -26,7 +26,7 @@ from ckptsim.models.recovery.persistence import (
     Succession,
 )
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 
 class LogRules(Naive):

@@ -11,7 +11,7 @@ from typing import Any
 
 from ckptsim.models.recovery import detection, failover, restart
 from ckptsim.sim.rules.answers import Answer, Pick, Refused
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 _SECOND = 1_000_000_000
 

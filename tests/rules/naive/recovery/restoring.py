@@ -14,8 +14,8 @@ from ckptsim.models.recovery.in_flight import ConnectionDescriptor
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS
 from ckptsim.models.recovery.records import Broken, RecordPart
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.functions.recovery import assigned
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.functions.recovery import assigned
+from tests.rules.naive.naive import Naive
 
 _Old = tuple[int, tuple[int, int] | None]
 """A channel and the old channel (subtask, upstream) that its data come from; None: its own."""

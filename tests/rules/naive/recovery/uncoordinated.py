@@ -11,7 +11,7 @@ from typing import Any
 
 from ckptsim.models import uncoordinated
 from ckptsim.sim.rules.answers import Answer, Pick
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 # Without logs a line may never move: then each event looks through all that was ever stored.
 _STORED_MAX = 60

@@ -1,12 +1,12 @@
 """The rules of the store: of one partition's ingestion, a whole client, interfaces before it."""
 
-from ckptsim.sim.rules.store.generations import (
+from tests.rules.naive.store.generations import (
     GenerationCore,
     GenerationRules,
     drawn_generation,
 )
-from ckptsim.sim.rules.store.ingestion import IngestionRules, drawn_ingestion
-from ckptsim.sim.rules.store.walks import ClientRules, client, drawn_client
+from tests.rules.naive.store.ingestion import IngestionRules, drawn_ingestion
+from tests.rules.naive.store.walks import ClientRules, client, drawn_client
 
 __all__ = [
     "ClientRules",

@@ -20,8 +20,8 @@ from ckptsim.models.store.log import ControlRecord
 from ckptsim.models.store.settings import StepContent
 from ckptsim.models.store.state import PartitionState, VersionCopy
 from ckptsim.sim.rules.answers import Answer, Refused
-from ckptsim.sim.rules.store import holdings
-from ckptsim.sim.rules.store.ingestion import disagree
+from tests.rules.naive.store import holdings
+from tests.rules.naive.store.ingestion import disagree
 
 _WIRE = (
     ("sorted", "sorted"),

@@ -16,7 +16,7 @@ from typing import Any
 from ckptsim.models.store import LocalTopics, TopicPartition, generations
 from ckptsim.models.store.state import VersionCopy
 from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 _TOPICS = {"s_v1": 2, "s_v2": 1}
 _KINDS = ("over_store", "live", "over_engines", "engines_without_topic")

@@ -16,7 +16,7 @@ from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.settings import SyncRules
 from ckptsim.models.store.state import PartitionState, VersionCopy, encode_state
-from ckptsim.sim.rules.store.ingestion import IngestionRules
+from tests.rules.naive.store.ingestion import IngestionRules
 
 Step = dict[str, Any]
 Rows = dict[str, bytes]

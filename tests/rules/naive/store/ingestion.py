@@ -17,7 +17,7 @@ from ckptsim.models.store.log import Control, ControlRecord
 from ckptsim.models.store.settings import Order, StepContent, SyncRules
 from ckptsim.models.store.state import PartitionState, ProducerState, VersionCopy
 from ckptsim.sim.rules.answers import Answer, Pick, Refused
-from ckptsim.sim.rules.naive import Naive
+from tests.rules.naive.naive import Naive
 
 _WIRE = {
     "sorted": "sorted",

@@ -12,8 +12,8 @@ from ckptsim.models.store.state import encode_state
 from ckptsim.scenarios.store import Damage
 from ckptsim.sim.conform.store_steps import StoreScript, partition
 from ckptsim.sim.rules.answers import Answer, Pick
-from ckptsim.sim.rules.store.client import ClientAnswers
-from ckptsim.sim.rules.store.holdings import HALF, LONG, NEWER, OTHER, Step
+from tests.rules.naive.store.client import ClientAnswers
+from tests.rules.naive.store.holdings import HALF, LONG, NEWER, OTHER, Step
 
 _TOPICS = ("s_v1", "s_v2", "s_v1_x_mv")
 _VERSION = {"sorted": True, "chunked": False, "compressionStrategy": "ZSTD_WITH_DICT"}
