@@ -10,6 +10,7 @@ from ckptsim.models.lifecycle import EndMode, TaskKind, TaskLifecycle, TaskParam
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.tables import Act
+from ckptsim.sim.mutants import shown
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
@@ -26,14 +27,6 @@ class AcceptsAnyCompletion(TaskLifecycle):
     def _completed(self, checkpoint_id: int) -> None:
         super()._completed(checkpoint_id)
         self.checkpoint_done |= self.ended
-
-
-class SkippedTriggerSetsMinimum(TaskLifecycle):
-    """Lets a late trigger that it skips set the minimum id."""
-
-    def _triggered(self, checkpoint_id: int) -> None:
-        if self.ended and self.minimum_id is None:
-            self.minimum_id = checkpoint_id
 
 
 class IgnoresRestoredId(TaskLifecycle):
@@ -134,13 +127,6 @@ class StopTakesAnyCompletion(TaskLifecycle):
         self.checkpoint_done |= self.minimum_id is not None and checkpoint_id >= self.minimum_id
 
 
-class ClosesWithoutFinalCheckpoint(TaskLifecycle):
-    """Does not wait for a checkpoint after its end (before FLINK-23408)."""
-
-    def _met(self, act: Act) -> bool:
-        return act is Act.AWAIT_CHECKPOINT or super()._met(act)
-
-
 class StopsAfterSavepoint(TaskLifecycle):
     """Takes a stop's savepoint first and ends its data when that is complete (FLINK-23541)."""
 
@@ -235,9 +221,9 @@ def _mutant(name: str, slot: str, factory: Callable[..., Any]) -> Mutant:
 
 MUTANTS = by_name(
     _mutant("closes_without_acknowledgement", "lifecycle", ClosesWithoutAcknowledgement),
-    _mutant("closes_without_final_checkpoint", "lifecycle", ClosesWithoutFinalCheckpoint),
+    shown.MUTANTS["closes_without_final_checkpoint"],
     _mutant("accepts_any_completion", "lifecycle", AcceptsAnyCompletion),
-    _mutant("skipped_trigger_sets_minimum", "lifecycle", SkippedTriggerSetsMinimum),
+    shown.MUTANTS["skipped_trigger_sets_minimum"],
     _mutant("ignores_restored_id", "lifecycle", IgnoresRestoredId),
     _mutant("abort_repeats_nothing", "lifecycle", AbortRepeatsNothing),
     _mutant("finishes_on_no_drain", "lifecycle", FinishesOnNoDrain),

@@ -18,7 +18,6 @@ from ckptsim.cores import writer_events as writer
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli import main
-from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rules.ours import DOES_AS_OURS
 from ckptsim.sim.rules.ours.words import answer_words, event_words
 from ckptsim.sim.search import Subject, trial
@@ -26,6 +25,7 @@ from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.search.folder import keep
 from ckptsim.sim.search.stories import with_story
 from ckptsim.testing import CoreConvicted, assert_survives
+from tests.mutants import MUTANTS
 
 BROUGHT = "tests.rules.brought"
 

@@ -21,12 +21,12 @@ from ckptsim.models.store.replica import WorkingContent
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
-from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rules.answers import Pick, Refused
 from ckptsim.sim.search import Subject, trial
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.slots import OURS, Factory
 from ckptsim.sim.world import load_world
+from tests.mutants import MUTANTS
 from tests.rules.naive.beside import FOLLOWS_RULES
 from tests.rules.naive.naive import agree, walked
 from tests.rules.naive.recovery.restoring import RecoveredInputRules

@@ -7,7 +7,6 @@ from dataclasses import replace
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.handler import (
     BarrierHandler,
-    BarrierTracker,
     HandlerKind,
     Input,
     SingleCheckpointHandler,
@@ -75,27 +74,12 @@ class ClockNotStartedAfterAnnouncement(SingleCheckpointHandler):
             super()._mark(channel, barrier, given, by_rpc=by_rpc)
 
 
-class NeverTimesOut(SingleCheckpointHandler):
-    """Sets no alignment timer."""
-
-    def _set_timer(self, barrier: Barrier) -> None:
-        del barrier
-
-
 class ObsoleteBarrierNotResumed(SingleCheckpointHandler):
     """Leaves the sender of an obsolete barrier where it stopped."""
 
     def _barrier(self, event: handler_events.BarrierArrived) -> None:
         if not self._is_obsolete(event.barrier.checkpoint):
             super()._barrier(event)
-
-
-class TrackerStopsAnyClock(BarrierTracker):
-    """Ends the clock for every checkpoint that completes."""
-
-    def _finish(self, position: int) -> None:
-        self._clock.stop(self._now_ns, self._effects)
-        super()._finish(position)
 
 
 def gate_local_lookup(
@@ -127,13 +111,6 @@ def end_of_partition_aborts(
     return make_handler(kind, channels, gates=gates, after_finish=False)
 
 
-def never_times_out(
-    kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
-) -> BarrierHandler:
-    """Make a handler without alignment timers."""
-    return _single(NeverTimesOut, kind, channels, gates, after_finish)
-
-
 def obsolete_barrier_not_resumed(
     kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
 ) -> BarrierHandler:
@@ -141,21 +118,12 @@ def obsolete_barrier_not_resumed(
     return _single(ObsoleteBarrierNotResumed, kind, channels, gates, after_finish)
 
 
-def tracker_stops_any_clock(
-    kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
-) -> BarrierHandler:
-    """Make a tracker whose clock any completion ends."""
-    if kind is HandlerKind.TRACKER:
-        return TrackerStopsAnyClock(channels, after_finish=after_finish)
-    return make_handler(kind, channels, gates=gates, after_finish=after_finish)
-
-
 def _single(
     faulty: type[SingleCheckpointHandler],
     kind: HandlerKind,
     channels: int,
     gates: int,
-    after_finish: bool,  # noqa: FBT001 (passed on)
+    after_finish: bool,
 ) -> BarrierHandler:
     """Make the faulty handler, or a right tracker where the job has one."""
     if kind is HandlerKind.TRACKER:

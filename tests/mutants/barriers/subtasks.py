@@ -65,16 +65,6 @@ class SupersededResultRemoved(SharedStateWriter):
         super()._start(event)
 
 
-class WriteErrorLost(SharedStateWriter):
-    """Answers a write error as if nothing had happened."""
-
-    def step(self, event: writer_events.WriterEvent) -> list[writer_events.WriterEffect]:
-        """Take the failure of the file for its success."""
-        if isinstance(event, writer_events.StreamFailed):
-            event = writer_events.StreamStored(event.checkpoint)
-        return super().step(event)
-
-
 class SavepointsSubsumed(CheckpointCoordinator):
     """Makes no exception for savepoints."""
 
@@ -94,25 +84,3 @@ class SlowStoresForgotten(CheckpointCoordinator):
         effects = super().step(event)
         self._unanswered.intersection_update(self._ended)
         return effects
-
-
-class ToldBeforeStored(CheckpointCoordinator):
-    """Notifies the tasks with the last acknowledgement instead of after the store's answer."""
-
-    def step(
-        self, event: coordinator_events.CoordinatorEvent
-    ) -> list[coordinator_events.CoordinatorEffect]:
-        """Move the notification forward."""
-        effects = super().step(event)
-        if isinstance(event, coordinator_events.Stored):
-            return [
-                effect
-                for effect in effects
-                if not isinstance(effect, coordinator_events.NotifyComplete)
-            ]
-        early = [
-            effect for effect in effects if isinstance(effect, coordinator_events.StoreCheckpoint)
-        ]
-        return effects + [
-            coordinator_events.NotifyComplete(effect.checkpoint, None) for effect in early
-        ]

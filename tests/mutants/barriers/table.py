@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.sim.mutants.barriers import channels, handlers, subtasks
+from ckptsim.sim.mutants import shown
 from ckptsim.sim.mutants.mutant import Mutant, by_name
+from tests.mutants.barriers import channels, handlers, subtasks
 
 
 def timeoutable_crosses_any_edge(barrier: Barrier, *, supports_unaligned: bool) -> Barrier:
@@ -55,26 +56,14 @@ MUTANTS = by_name(
         "handler",
         handlers.end_of_partition_aborts,
     ),
-    Mutant(
-        "never_times_out",
-        "Sets no alignment timer, so a checkpoint behind a slow channel waits for its data "
-        "(before FLINK-19681).",
-        "handler",
-        handlers.never_times_out,
-    ),
+    shown.MUTANTS["never_times_out"],
     Mutant(
         "obsolete_barrier_not_resumed",
         "Drops an obsolete aligned barrier without resuming the sender that stopped behind it.",
         "handler",
         handlers.obsolete_barrier_not_resumed,
     ),
-    Mutant(
-        "tracker_stops_any_clock",
-        "Ends the alignment clock for whatever checkpoint completes, also when another one "
-        "runs it (FLINK-23201).",
-        "handler",
-        handlers.tracker_stops_any_clock,
-    ),
+    shown.MUTANTS["tracker_stops_any_clock"],
     Mutant(
         "late_barrier_counts",
         "Takes the late barrier of a cancelled checkpoint for received, and does not wait for "
@@ -141,24 +130,14 @@ MUTANTS = by_name(
         "channel_state",
         subtasks.SupersededResultRemoved,
     ),
-    Mutant(
-        "write_error_lost",
-        "Takes a file that could not be written for written (FLINK-24667).",
-        "channel_state",
-        subtasks.WriteErrorLost,
-    ),
+    shown.MUTANTS["write_error_lost"],
     Mutant(
         "savepoints_subsumed",
         "Gives up a running savepoint when a newer checkpoint completes.",
         "coordinator",
         subtasks.SavepointsSubsumed,
     ),
-    Mutant(
-        "told_before_stored",
-        "Tells the tasks that a checkpoint is complete before it is stored.",
-        "coordinator",
-        subtasks.ToldBeforeStored,
-    ),
+    shown.MUTANTS["told_before_stored"],
     Mutant(
         "slow_stores_forgotten",
         "Refuses the answer of a store that was slower than sixteen other checkpoints.",

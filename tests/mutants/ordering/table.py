@@ -8,49 +8,15 @@ describe them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ckptsim.models import ordering
 from ckptsim.models.ordering.effects import Effect
 from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
+from ckptsim.sim.mutants import shown
 from ckptsim.sim.mutants.mutant import Mutant, by_name
-from ckptsim.sim.mutants.ordering import upstream
+from tests.mutants.ordering import upstream
 
 SLOT = "ordering"
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """Which vectors of the suite a mutant is for: those of one profile, of some engines."""
-
-    profile: str = "spec"
-    engines: tuple[str, ...] = ("any", "cm")
-
-
-class NoOrderingShelf(ordering.release.Shelf):
-    """Any state may go."""
-
-    def candidates(self) -> list[ordering.release.PendingState]:
-        """Return all states in the order of arrival."""
-        return list(self._pending.values())
-
-
-class GapsToleratedShelf(ordering.release.Shelf):
-    """The lowest state may go, whether its predecessor went or not."""
-
-    def candidates(self) -> list[ordering.release.PendingState]:
-        """Return the state with the lowest index."""
-        head = self.head
-        return [] if head is None else [self._pending[head]]
-
-
-class ArrivalOrderShelf(ordering.release.Shelf):
-    """The state that came first may go."""
-
-    def candidates(self) -> list[ordering.release.PendingState]:
-        """Return the state that arrived first."""
-        return list(self._pending.values())[:1]
 
 
 class LexicographicShelf(ordering.release.Shelf):
@@ -101,15 +67,6 @@ class LevelsAddedReadiness(ordering.release.Readiness):
     def found(self, covered: list[tuple[ordering.StreamDescriptor, str]]) -> int:
         """Count both levels."""
         return sum(upstream.levels_sum(self._ledgers[stream], i) for stream, i in covered)
-
-
-class CursorFirstReleaser(ordering.release.Releaser):
-    """The cursor moves before the send, and stays where it is when the send fails."""
-
-    def _send(self, state: ordering.release.PendingState) -> Effect:
-        effect = super()._send(state)
-        self._shelves.of(state.scope).last_released = state.key.index
-        return effect
 
 
 class TotalsFirstReleaser(ordering.release.Releaser):
@@ -220,21 +177,9 @@ def _mutant(name: str, says: str, parts: ordering.Parts) -> Mutant:
 
 
 MUTANTS = by_name(
-    _mutant(
-        "no_ordering",
-        "Sends any state whose records are durable, whatever its index.",
-        ordering.Parts(shelf=NoOrderingShelf),
-    ),
-    _mutant(
-        "gaps_tolerated",
-        "Sends the lowest state without waiting for the missing one before it.",
-        ordering.Parts(shelf=GapsToleratedShelf),
-    ),
-    _mutant(
-        "arrival_order",
-        "Sends states in the order in which they arrived.",
-        ordering.Parts(shelf=ArrivalOrderShelf),
-    ),
+    shown.MUTANTS["no_ordering"],
+    shown.MUTANTS["gaps_tolerated"],
+    shown.MUTANTS["arrival_order"],
     _mutant(
         "lexicographic_order",
         "Orders indexes as texts, so that 10 comes before 2.",
@@ -265,11 +210,7 @@ MUTANTS = by_name(
         "Does not look whether the records that were read are durable.",
         ordering.Parts(readiness=NoLocalCheckReadiness),
     ),
-    _mutant(
-        "cursor_before_send",
-        "Moves the cursor before the send, so that a failed send blocks the scope for ever.",
-        ordering.Parts(releaser=CursorFirstReleaser),
-    ),
+    shown.MUTANTS["cursor_before_send"],
     _mutant(
         "totals_before_send",
         "Adds to the totals before the send, so that a failed send counts twice.",
@@ -320,31 +261,29 @@ MUTANTS = by_name(
         "The public checkpoint manager of 2026 with all its known defects.",
         SLOT,
         upstream.make_upstream,
+        profile="upstream",
     ),
     Mutant(
         "pr60886",
         "PR #60886 on sockets: reads are not counted and counts are not compared.",
         SLOT,
         upstream.make_pr60886,
+        profile="pr60886",
     ),
     Mutant(
         "dataflow",
         "The public dataflow design: flushed counts alone, removed before publication.",
         SLOT,
         upstream.make_dataflow,
+        profile="upstream",
+        engines=("ss",),
     ),
     Mutant(
         "unscoped",
         "The dataflow design before its counts were kept per stream.",
         SLOT,
         upstream.make_unscoped,
+        profile="unscoped",
+        engines=("ss",),
     ),
 )
-
-# The public designs among them reproduce vectors that are not for the others.
-VECTORS_OF: dict[str, Vectors] = {
-    "upstream": Vectors("upstream"),
-    "pr60886": Vectors("pr60886"),
-    "dataflow": Vectors("upstream", ("ss",)),
-    "unscoped": Vectors("unscoped", ("ss",)),
-}

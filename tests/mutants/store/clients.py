@@ -51,15 +51,6 @@ class TakesUnreadableForNone(StoreClient):
             return PartitionState()
 
 
-class NeverWipes(StoreClient):
-    """Restarts at the beginning over the rows that are there."""
-
-    def reset(self, key: TopicPartition, *, wipe: bool) -> None:
-        """Delete the checkpoint only."""
-        del wipe
-        super().reset(key, wipe=False)
-
-
 class DropsAllVersions(StoreVersions):
     """Drops every version of a store with the one that it was asked to drop."""
 

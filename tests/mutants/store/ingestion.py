@@ -9,21 +9,8 @@ from ckptsim.models.store.errors import Refusal
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.models.store.log import ControlRecord
-from ckptsim.models.store.settings import Order, SyncRules
+from ckptsim.models.store.settings import SyncRules
 from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state, encode_state
-
-
-class CheckpointFirst(PartitionIngestion):
-    """Writes the checkpoint before the data, whatever the settings say."""
-
-    def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
-        super().__init__(replace(rules, order=Order.CHECKPOINT_FIRST), restored)
-
-    def rules_changed(self, event: ingestion_events.RulesChanged) -> list[ingestion_events.Effect]:
-        """Take the rules, but not the order."""
-        return super().rules_changed(
-            ingestion_events.RulesChanged(replace(event.rules, order=Order.CHECKPOINT_FIRST))
-        )
 
 
 class NoControlSync(PartitionIngestion):

@@ -10,12 +10,12 @@ from ckptsim.models.store.client import Parts, StoreClient
 from ckptsim.models.store.medium import Medium, ModelMedium
 from ckptsim.models.store.settings import Placement
 from ckptsim.models.store.versions import StoreVersions
+from ckptsim.sim.mutants import shown
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
-from ckptsim.sim.mutants.store import clients
-from ckptsim.sim.mutants.store.ingestion import (
+from tests.mutants.store import clients
+from tests.mutants.store.ingestion import (
     AdvancesAndCheckpointsErrored,
     AdvancesBeforeWrite,
-    CheckpointFirst,
     CheckpointsErrored,
     CounterResetByFailure,
     CounterRunsOn,
@@ -28,7 +28,7 @@ from ckptsim.sim.mutants.store.ingestion import (
     SegmentSync,
     one_error_stops_all,
 )
-from ckptsim.sim.mutants.store.slots import (
+from tests.mutants.store.slots import (
     AliasingSlots,
     BlindCodec,
     DeletesSiblings,
@@ -71,7 +71,7 @@ def _stops_all(placement: Placement) -> StoreVersions:
 MUTANTS = by_name(
     _made("version_not_in_key", VersionlessSlots, parts=Parts(checkpoints=VersionlessSlots)),
     _made("view_not_in_key", ViewlessSlots, parts=Parts(checkpoints=ViewlessSlots)),
-    _made("checkpoint_first", CheckpointFirst, parts=Parts(ingestion=CheckpointFirst)),
+    shown.MUTANTS["checkpoint_first"],
     _made("colocated_not_atomic", TornMedium, medium=TornMedium),
     _made("aliases_blobs", AliasingSlots, parts=Parts(checkpoints=AliasingSlots)),
     _made("skips_tamper_check", BlindCodec, parts=Parts(plain_codec=BlindCodec)),
@@ -94,7 +94,7 @@ MUTANTS = by_name(
         parts=Parts(ingestion=AdvancesAndCheckpointsErrored),
     ),
     _made("redirect_leaks_deletes", clients.LeakingRedirect, client=clients.LeakingRedirect),
-    _made("never_wipes", clients.NeverWipes, client=clients.NeverWipes),
+    shown.MUTANTS["never_wipes"],
     _made(
         "merges_version_state",
         clients.MergesVersions,

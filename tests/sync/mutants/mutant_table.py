@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.mutants.ordering import MUTANTS
 from ckptsim.sim.world import run_world
 from tests import kills
+from tests.mutants.ordering import MUTANTS
 from tests.sync.support import changed
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "ordering-mutants.md"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.mutants.barriers import MUTANTS
 from ckptsim.sim.search.trial import Subject, trial
 from tests import kills
+from tests.mutants.barriers import MUTANTS
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "barrier-mutants.md"
 SAMPLE = 30
