@@ -27,10 +27,10 @@ from ckptsim.models.ordering.effects import Effect
 from ckptsim.models.store.client import Parts, StoreClient
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.models.store.ingestion import events as ingestion_events
-from ckptsim.models.store.keys import TopicPartition
 from ckptsim.models.store.medium import ModelMedium
 from ckptsim.models.store.settings import Order, Placement, SyncRules
 from ckptsim.models.store.state import PartitionState
+from ckptsim.models.store.topics import TopicPartition
 from ckptsim.models.store.versions import StoreVersions
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 

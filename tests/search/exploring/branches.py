@@ -11,7 +11,7 @@ left as it is, and so is whatever is no part of `models`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,9 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ckptsim import models
+from ckptsim.scenarios.generators.choices import lowest
+from ckptsim.sim.search.explore.run import Explored, Explorer
+from ckptsim.sim.world import load_world
 
 _ROOT = Path(models.__file__).parent.resolve()
 _NOTES = "__reached__"
@@ -31,33 +34,37 @@ Compiled = tuple[Codes, Codes, list[str]]
 
 
 class Branches:
-    """Watches which branches run; of a process there is one, as functions are shared.
-
-    `take` returns the branches that have run for the first time since this was made.  Where several
-    processes have one each, the first run in the order of their numbers that reaches a branch is
-    always among those that report it.
-    """
+    """Watches which branches run; of a process there is one, as functions are shared."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()  # by name: two conditions of a line have one
         for function in _remembering():
-            function.cache_clear()  # or it would run only if nobody has asked before
+            function.cache_clear()  # or it would run only if nothing has asked before
 
-    def watch(self) -> None:
-        """Note from now on what runs."""
+    def run(
+        self,
+        explorer: Explorer,
+        number: int,
+        given: Sequence[int] = (),
+        more: Callable[[int, int], int] = lowest,
+    ) -> tuple[Explored, list[str]]:
+        """Carry out a run of exploring, and return the branches that no run before it reached.
+
+        They are named as `ordering/core.py:120 true`.
+        """
+        # Imported now: what an import runs is no branch of the run that happens to be first.
+        for world in explorer.worlds:
+            load_world(world)
         for notes in _noted().values():
             notes.clear()
-
-    def take(self) -> list[str]:
-        """Return the branches seen since the last call, as `ordering/core.py:120 true`."""
+        found = explorer.run(number, given, more)
         fresh: list[str] = []
         for notes in _noted().values():
-            for number in notes.numbers():
-                if notes.names[number] not in self._seen:
-                    self._seen.add(notes.names[number])
-                    fresh.append(notes.names[number])
-            notes.clear()
-        return fresh
+            for name in (notes.names[number] for number in notes.numbers()):
+                if name not in self._seen:
+                    self._seen.add(name)
+                    fresh.append(name)
+        return found, fresh
 
 
 class Notes:
@@ -112,7 +119,7 @@ def _dotted(path: str) -> str:
 def give_notes(module: ModuleType, functions: Compiled) -> Notes:
     """Give the functions of any module notes, but those that are not what its source says.
 
-    Who asks for those of a module again shares them: whoever clears them clears them for all.
+    Notes that a module has already are shared.
     """
     plain, noted, names = functions
     notes = Notes(names, vars(module).get(_NOTES))
@@ -316,5 +323,5 @@ def _imported(path: str) -> frozenset[str]:
         _inserted(source_of(path), path)[0], str(_ROOT / path), "exec", dont_inherit=True
     )
     # What this makes is forgotten at once, and the import of a core has no other effect.
-    exec(code, {"__name__": module, _NOTES: reached})  # noqa: S102 - a source of ours
+    exec(code, {"__name__": module, _NOTES: reached})
     return frozenset(name for name, ran in zip(names, reached, strict=True) if ran)

@@ -1,14 +1,22 @@
-"""Why drawn scenarios do not reach some branches of cores: reasons from a file, by place."""
+"""Why drawn scenarios do not reach some branches of cores: reasons from a file, by place.
+
+`python -m tests.search.exploring.unreached LINK ... [--runs N]` prints the branches of cores that
+the first runs of some links do not reach, with the reason of each that has one.
+"""
 
 from __future__ import annotations
 
+import argparse
 import ast
 import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from ckptsim.sim.search.explore.branches import source_of
+from ckptsim.scenarios.generators import GENERATORS
+from ckptsim.sim.search.explore.evenly import evenly
+from ckptsim.sim.search.explore.run import Explorer
+from tests.search.exploring.branches import Branches, branches_by_file, source_of
 
 _FILE = Path(__file__).with_suffix(".toml")
 Place = tuple[str, str]
@@ -66,3 +74,27 @@ def _functions(owner: ast.AST, within: str) -> Iterable[tuple[str, ast.FunctionD
 def places_of(path: str) -> set[str]:
     """Return all places of a file that a reason can name."""
     return {place for places in _places(path).values() for place in places}
+
+
+def main() -> None:
+    """Carry out runs, and print which branches they leave out."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("links", nargs="*", default=list(GENERATORS))
+    parser.add_argument("--runs", type=int, default=100)
+    arguments = parser.parse_args()
+    branches, reached = Branches(), set[str]()
+    for link in arguments.links:
+        for number in range(arguments.runs):
+            reached.update(branches.run(Explorer(link=link), number, (), evenly(0, number))[1])
+    files = branches_by_file(reached)
+    for path, (count, missing) in files.items():
+        why = explained(path, missing)
+        print(f"{path}: {count - len(missing)} of {count}")
+        print(
+            "".join(f"  {each}: {why.get(each, 'no reason is known')}\n" for each in missing),
+            end="",
+        )
+
+
+if __name__ == "__main__":
+    main()
