@@ -194,7 +194,8 @@ def test_a_watermark_that_says_nothing_changes_nothing() -> None:
 @pytest.mark.parametrize("link", LINKS)
 def test_right_cores_follow_their_rules_in_drawn_runs(link: str) -> None:
     """Beside every core of a run that has rules, nothing differs."""
-    report = explore(Explorer(link=link), Exploring(runs=20, seed=7), Corpus())
+    explorer = Explorer(link=link, watches=(differential,))
+    report = explore(explorer, Exploring(runs=20, seed=7), Corpus())
     assert report.violating == []
 
 
@@ -203,7 +204,8 @@ def test_right_cores_follow_their_rules_in_drawn_runs(link: str) -> None:
 def test_right_cores_follow_their_rules_in_a_thousand_runs(link: str) -> None:
     """The same in a thousand runs of each link."""
     how = Exploring(runs=1000, seed=8, jobs=2)
-    assert explore(Explorer(link=link), how, Corpus()).violating == []
+    explorer = Explorer(link=link, watches=(differential,))
+    assert explore(explorer, how, Corpus()).violating == []
 
 
 @pytest.mark.parametrize(
@@ -212,7 +214,7 @@ def test_right_cores_follow_their_rules_in_a_thousand_runs(link: str) -> None:
 )
 def test_a_faulty_core_is_named_where_it_parts_from_its_rules(link: str, mutant: str) -> None:
     """The violation says which core, at which event, what it gave and what it was to give."""
-    explorer = Explorer(link=link, mutant=mutant)
+    explorer = Explorer(link=link, mutant=mutant, watches=(of_mutants,))
     for number in range(40):
         more = Streams(5).stream("drawn", number).integer
         found = explorer.run(number, (), more)
@@ -227,10 +229,10 @@ def test_a_faulty_core_is_named_where_it_parts_from_its_rules(link: str, mutant:
 @pytest.mark.parametrize("link", LINKS)
 def test_rules_beside_a_run_change_nothing_of_it(link: str) -> None:
     """A run has the same digest, outcome and number of events with rules and without."""
-    subject, seed, ties, _ = Explorer(link=link).subject((), Streams(3).stream("drawn").integer)
+    explorer = Explorer(link=link, watches=(differential,))
+    subject, seed, ties, _ = explorer.subject((), Streams(3).stream("drawn").integer)
     plain = Subject(scenario=subject.scenario)
-    assert subject.differential
-    assert not plain.differential
+    assert subject.watches == (differential, HostDuties)
     watched, alone = trial(subject, seed, ties), trial(plain, seed, ties)
     assert (watched.digest, watched.outcome, watched.events) == (
         alone.digest,
@@ -243,8 +245,8 @@ def test_rules_beside_a_run_change_nothing_of_it(link: str) -> None:
 def test_the_design_before_flip_147_is_run_as_it_is_beside_rules(name: str) -> None:
     """A job that ends by the naive protocol has the naive cores in exploring runs, too."""
     watched, alone = (
-        trial(Subject(scenario=by_name(name), differential=one), 3, "random")
-        for one in (True, False)
+        trial(Subject(scenario=by_name(name), watches=one), 3, "random")
+        for one in ((differential, HostDuties), ())
     )
     assert watched.violations == ()
     assert watched.digest == alone.digest
