@@ -22,6 +22,7 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.rules.answers import Pick, Refused
+from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search import Subject, trial
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.slots import OURS, Factory
@@ -30,7 +31,7 @@ from tests.mutants import MUTANTS
 from tests.rules.naive.beside import FOLLOWS_RULES
 from tests.rules.naive.naive import agree, walked
 from tests.rules.naive.recovery.restoring import RecoveredInputRules
-from tests.rules.naive.table import RULES, WALKS, differential
+from tests.rules.naive.table import RULES, WALKS, differential, of_mutants
 
 WALKING = {name: walk for walks in WALKS.values() for name, walk in walks.items()}
 LINKS = sorted(GENERATORS)
