@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from tests.mutation.operators import MODELS, ROOT, Fault
-from tests.mutation.plant import import_anew, in_process, ruled
+from tests.mutation.plant import import_anew, in_process
 
 # Of the scenarios that reach a fault's lines, how many are run before others are drawn.
 _FIRST_MAX = 40
@@ -61,7 +61,7 @@ def _explored(link: str, seconds: float) -> list[Any]:
     """Explore with right cores, and run each entry of the corpus again for all its lines."""
     import_anew(None)
     exploring = import_module("ckptsim.sim.search.explore")
-    explorer = ruled(link)
+    explorer = exploring.Explorer(link=link)
     corpus = exploring.Corpus()
     report = exploring.explore(explorer, exploring.Exploring(seconds=seconds), corpus)
     if report.violating:
@@ -105,7 +105,7 @@ def _named(seen: set[tuple[str, int]]) -> Iterator[str]:
 
 def _fingerprint() -> str:
     digest = blake2b(digest_size=16)
-    for folder in (MODELS, ROOT / "scenarios" / "generators", ROOT / "tests" / "rules" / "naive"):
+    for folder in (MODELS, ROOT / "scenarios" / "generators"):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -23,7 +23,7 @@ from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.limit import TooLongError, limited
-from ckptsim.sim.search.trial import Subject, Trial, WatchFactory
+from ckptsim.sim.search.trial import Subject, Trial
 from ckptsim.sim.slots import Factory, slots_of
 from ckptsim.sim.slots.guest import core_seconds
 
@@ -76,9 +76,9 @@ class Explored:
 class Explorer:
     """What is explored: the random scenarios of a link, run with these cores.
 
-    cores, mutant, ignore, properties, like_ours, watches: as of `Subject`; a run in a world without
-    their slots has ours.  Hosts are judged by their duties in any case.  scenario: around which
-    one scenarios are drawn, instead of any.
+    cores, mutant, ignore, properties, like_ours: as of `Subject`; a run in a world without their
+    slots has ours.  Hosts are judged by their duties.  scenario: around which one scenarios are
+    drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
 
@@ -89,7 +89,6 @@ class Explorer:
     properties: Sequence[Function | str] = ()
     scenario: Scenario | None = None
     like_ours: bool = False
-    watches: Sequence[WatchFactory] = ()
 
     @property
     def name(self) -> str:
@@ -131,7 +130,7 @@ class Explorer:
             mutant=None if missing else self.mutant,
             ignore=self.ignore,
             properties=self.properties,
-            watches=(*self.watches, HostDuties),
+            watches=(HostDuties,),
             like_ours=self.like_ours,
         )
         return subject, seed, ties, tuple(choices.taken)

@@ -1,1 +1,0 @@
-"""Naive second statements of the rules of our own cores, and what compares them in a run."""
