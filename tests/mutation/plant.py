@@ -199,9 +199,12 @@ def tested_with(fault: Fault, folders: Sequence[str]) -> dict[str, Any]:
             if report.failed:
                 first.append(report.nodeid)
 
-    words = ["-qx", "-p", "no:cacheprovider", "-p", "no:terminal", "-m", "not long", *folders]
-    with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
-        pytest.main(words, plugins=[Noting()])
+    words = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not long", *folders]
+    with Path(os.devnull).open("w") as nothing:
+        with contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+            code = pytest.main(words, plugins=[Noting()])
+    if not first and code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise RuntimeError(f"pytest ended with {code!r}")
     failed = first[0] if first else None
     return {"runs": 1, "number": None, "property": failed and "its_tests", "says": failed}
 
