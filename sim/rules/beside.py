@@ -9,7 +9,7 @@ import copy
 import pickle
 from collections import deque
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ckptsim.sim.kernel import Environment
@@ -24,27 +24,22 @@ DOES_ITS_DUTY = "a_host_does_its_duty"
 _TEXT_MAX = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Parting:
-    """Where a property of cores or hosts breaks; the story has the events before, oldest first."""
+class HostDuties:
+    """The duties of the hosts of one run; a host is left alone after the first that it fails in.
 
-    at_ns: int
-    says: str
-    story: tuple[str, ...]
-    breaks: str
+    link, seed: of the run; every host has the same duties in all of them.
+    """
 
-
-class Beside:
-    """Makes each core of a run that is ours with something beside it, and keeps what breaks."""
-
-    def __init__(self) -> None:
-        self.partings: list[Parting] = []
+    def __init__(self, link: str, seed: int) -> None:
+        del link, seed
+        self._failed: list[tuple[int, str, tuple[str, ...]]] = []
         self._env: Environment | None = None
+        self._count = 0
 
     def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
-        """Return factories that make each core with something beside it, unless it is foreign."""
-        slots = [slot for slot in self.slots() if hasattr(cores, slot) and slot not in foreign]
-        made = {slot: self.factory(slot, getattr(cores, slot)) for slot in slots}
+        """Return factories that make each core of ours with the duties of its host beside it."""
+        slots = [slot for slot in DUTIES if hasattr(cores, slot) and slot not in foreign]
+        made = {slot: self._factory(slot, getattr(cores, slot)) for slot in slots}
         if hasattr(cores, "store") and "store" not in foreign:
             made["store"] = self._store(cores.store)
         return replace(cores, **made)
@@ -56,16 +51,13 @@ class Beside:
     def follow(self, env: Environment) -> None:
         """Take the environment in which a part of the run continues."""
         self._env = env
-        others = env.witness
-        env.witness = lambda name, core, *made_of: self.witnessed(
-            name, others(name, core, *made_of), *made_of
-        )
+        env.witness = self._witnessed
 
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
-        """Return a violation for everything that broke."""
+        """Return a violation for each host that failed in a duty, with the events before it."""
         return [
-            spec.violation(each.breaks, each.at_ns, each.says, story=each.story)
-            for each in self.partings
+            spec.violation(DOES_ITS_DUTY, at_ns, says, story=story)
+            for at_ns, says, story in self._failed
         ]
 
     @property
@@ -73,71 +65,39 @@ class Beside:
         """The present instant of the run; 0 before it has begun."""
         return 0 if self._env is None else self._env.now
 
-    def part(self, breaks: str, says: str, story: Sequence[str]) -> None:
-        """Note that a property breaks."""
+    def fails(self, says: str, story: Sequence[str]) -> None:
+        """Note that a host has failed in a duty."""
         lines = tuple(line[:_TEXT_MAX] for line in story[-STORY:])
-        self.partings.append(Parting(self.now_ns, says[: 3 * _TEXT_MAX], lines, breaks))
+        self._failed.append((self.now_ns, says[: 3 * _TEXT_MAX], lines))
 
-    def slots(self) -> Collection[str]:
-        """Return the slots and names of cores that are looked at."""
-        raise NotImplementedError
-
-    def made(self, slot: str, core: Any, *positional: Any, **named: Any) -> Any:
-        """Return a core that was made, with something beside it."""
-        raise NotImplementedError
-
-    def factory(self, slot: str, factory: Factory) -> Factory:
-        """Return what makes a core with something beside it."""
-
+    def _factory(self, slot: str, factory: Factory) -> Factory:
         def make(*positional: Any, **named: Any) -> Any:
-            core = factory(*positional, **named)
-            return self.made(slot, core, *positional, **named) if slot in self.slots() else core
+            return self._made(slot, factory(*positional, **named))
 
         make.__wrapped__ = factory  # type: ignore[attr-defined]  # for hosts that ask whose it is
         return make
 
-    def witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
-        """Return a core that a host has made itself with something beside it."""
-        return self.made(name, core, *made_of) if name in self.slots() else core
-
     def _store(self, factory: Factory) -> Factory:
-        """Return what makes a store whose ingestion cores have something beside them."""
+        """Return what makes a store whose ingestion cores have duties beside them."""
 
         def make(*arguments: Any) -> Any:
             versions = factory(*arguments)
             client = versions.client
-            ingestion = self.factory("ingestion", client.parts.ingestion)
+            ingestion = self._factory("ingestion", client.parts.ingestion)
             client.parts = replace(client.parts, ingestion=ingestion)
             return versions
 
         return make
 
-
-class HostDuties(Beside):
-    """The duties of the hosts of one run; a host is left alone after the first that it fails in.
-
-    link, seed: what other watches of runs are made of; every host has its duties in every run.
-    """
-
-    def __init__(self, link: str, seed: int) -> None:
-        del link, seed
-        super().__init__()
-        self._count = 0
-
-    def slots(self) -> Collection[str]:
-        """Return the slots with hosts that owe something."""
-        return DUTIES
-
-    def made(self, slot: str, core: Any, *positional: Any, **named: Any) -> Any:
-        """Return a core that hears what its host sends it."""
-        del positional, named
+    def _made(self, slot: str, core: Any) -> Any:
         self._count += 1
         return Owed(core, DUTIES[slot](), f"{slot} {self._count}", self)
 
-    def witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
+    def _witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
         """Return what a host has made itself, the cores of a task joined."""
+        del made_of
         if name != "task":
-            return super().witnessed(name, core, *made_of)
+            return self._made(name, core) if name in DUTIES else core
         made = [one for one in (core.handler, core.subtask, core.lifecycle) if one is not None]
         # One that is not heard, a user's, would leave what the others wait for unexplained.
         if all(isinstance(each, Owed) for each in made):
@@ -205,7 +165,7 @@ class Owed(Proxy):
         if self._joint is not None:
             self._joint.over = True
         says = f"the host of core {self._name}: {wrong}"
-        self._watch.part(DOES_ITS_DUTY, says, told(self._story))
+        self._watch.fails(says, told(self._story))
 
 
 def copied(core: Any) -> Any:
