@@ -14,14 +14,14 @@ from typing import Any
 
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.rules.answers import STORY, Answer, told
+from ckptsim.sim.rules.answers import STORY, Answer
 from ckptsim.sim.rules.duties import DUTIES, Duties
 from ckptsim.sim.rules.joint import JointDuties
+from ckptsim.sim.rules.words import answer_words, event_words
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import Factory, ProtocolCores
 
 DOES_ITS_DUTY = "a_host_does_its_duty"
-_TEXT_MAX = 600
 
 
 class HostDuties:
@@ -67,8 +67,7 @@ class HostDuties:
 
     def fails(self, says: str, story: Sequence[str]) -> None:
         """Note that a host has failed in a duty."""
-        lines = tuple(line[:_TEXT_MAX] for line in story[-STORY:])
-        self._failed.append((self.now_ns, says[: 3 * _TEXT_MAX], lines))
+        self._failed.append((self.now_ns, says, tuple(story)))
 
     def _factory(self, slot: str, factory: Factory) -> Factory:
         def make(*positional: Any, **named: Any) -> Any:
@@ -165,7 +164,8 @@ class Owed(Proxy):
         if self._joint is not None:
             self._joint.over = True
         says = f"the host of core {self._name}: {wrong}"
-        self._watch.fails(says, told(self._story))
+        story = [f"{event_words(one)}: {answer_words(what)}" for one, what in self._story]
+        self._watch.fails(says, story)
 
 
 def copied(core: Any) -> Any:

@@ -29,6 +29,7 @@ from ckptsim.models.ordering.source import FailFeed
 from ckptsim.models.recovery import detection, failover
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.scenarios.dialect import duration_text
+from ckptsim.sim.rules.words import event_words
 
 Key = tuple[object, ...]
 """What was asked for, in words and numbers."""
@@ -53,7 +54,7 @@ class Duties:
         """Take an event that comes to the core; return what is wrong with it, if anything is."""
         for key, asked_ns in self._at_once.items():
             if asked_ns < now_ns:
-                return f"{_words(key)} is not answered at once, but {event!r} comes"
+                return f"{_words(key)} is not answered at once, but {event_words(event)} comes"
         wrong = self._come(now_ns, event)
         late = [key for key, due_ns in self._timers.items() if due_ns < now_ns]
         if wrong is None and late and self.exact:
@@ -189,7 +190,7 @@ class HandlerDuties(Duties):
         ends = isinstance(event, handler_events.ChannelEnded)
         channel = None if ends else getattr(event, "channel", None)
         if self.has_come("the end of channel", channel):
-            return f"channel {channel} has ended, but {event!r} comes"
+            return f"channel {channel} has ended, but {event_words(event)} comes"
         return super()._come(now_ns, event)
 
     def _ask(self, now_ns: int, effect: Any) -> None:

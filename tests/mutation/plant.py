@@ -200,9 +200,12 @@ def tested_with(fault: Fault, folders: Sequence[str]) -> dict[str, Any]:
                 first.append(report.nodeid)
 
     words = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not long", *folders]
-    with Path(os.devnull).open("w") as nothing:
-        with contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
-            code = pytest.main(words, plugins=[Noting()])
+    with (
+        Path(os.devnull).open("w") as nothing,
+        contextlib.redirect_stdout(nothing),
+        contextlib.redirect_stderr(nothing),
+    ):
+        code = pytest.main(words, plugins=[Noting()])
     if not first and code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise RuntimeError(f"pytest ended with {code!r}")
     failed = first[0] if first else None

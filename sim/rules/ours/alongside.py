@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.rules.answers import Answer, Pick, Refused, given
+from ckptsim.sim.kernel import Stream
+from ckptsim.sim.rules.answers import Answer, Refused, given
 from ckptsim.sim.rules.beside import Proxy
 from ckptsim.sim.rules.ours.pair import Departure, Pair
 from ckptsim.sim.rules.ours.walker import Walker
@@ -37,7 +38,7 @@ class Walks:
 
     make: Callable[[], Any]
     walker: Walker
-    pick: Pick
+    stream: Stream
     now_ns: Callable[[], int]
 
 
@@ -159,7 +160,7 @@ class Alongside(Proxy):
         if not walks.walker.take(walks.now_ns(), event, ours) or len(self._taken) > _WALKS_UNTIL:
             self._walks = None
             return
-        if not walks.pick.one_in(WALK_EVERY):
+        if not walks.stream.chance(1 / WALK_EVERY):
             return
         twin = walks.make()
         for taken, before in self._taken:

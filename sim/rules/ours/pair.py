@@ -12,7 +12,7 @@ from ckptsim.models.barriers.handler.events import FailTask
 from ckptsim.sim.rules.answers import STORY, Answer, Refused, given
 from ckptsim.sim.rules.beside import copied
 from ckptsim.sim.rules.ours.walker import Walker
-from ckptsim.sim.rules.ours.words import answer_words, event_words, value_words
+from ckptsim.sim.rules.words import answer_words, event_words, value_words
 from ckptsim.sim.slots.process.codec import encoder
 from ckptsim.sim.slots.process.doors import DOORS
 

@@ -20,7 +20,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from ckptsim.sim.rules.answers import Pick
+from ckptsim.sim.kernel import Stream
 from ckptsim.sim.rules.duties import DUTIES, Duties
 
 # How many values and events are remembered, how often a value is one beside those, and how often an
@@ -70,16 +70,16 @@ class Memory:
         other._events = self._events.copy()
         return other
 
-    def lately(self, name: str, kinds: tuple[type, ...], pick: Pick) -> Any:
+    def lately(self, name: str, kinds: tuple[type, ...], stream: Stream) -> Any:
         """Return a value of these types that a field of that name had, rather a late one."""
         known = [one for one in self._values.get(_plain(name), ()) if isinstance(one, kinds)]
         if not known:
             return _ABSENT
-        return known[max(pick.integer(0, len(known) - 1) for _ in range(2))]
+        return known[max(stream.integer(0, len(known) - 1) for _ in range(2))]
 
-    def template(self, pick: Pick) -> Any:
+    def template(self, stream: Stream) -> Any:
         """Return an event that came, or None."""
-        return pick.of(self._events) if self._events else None
+        return stream.choice(self._events) if self._events else None
 
 
 class Walker:
@@ -88,11 +88,11 @@ class Walker:
     events: the types of its events.  now_ns: the present instant.
     """
 
-    def __init__(self, slot: str, events: Any, memory: Memory, pick: Pick) -> None:
+    def __init__(self, slot: str, events: Any, memory: Memory, stream: Stream) -> None:
         self.memory = memory
         self.now_ns = 0
         self._types = _alternatives(events)
-        self._pick = pick
+        self._stream = stream
         self._duties: Duties | None = DUTIES[slot]() if slot in DUTIES else None
 
     def take(self, now_ns: int, event: Any, effects: tuple[Any, ...]) -> bool:
@@ -126,26 +126,26 @@ class Walker:
 
     def _later(self) -> int:
         """Return the instant of the next event: mostly this one, or when a timer runs out."""
-        if not self._pick.one_in(3):
+        if not self._stream.chance(1 / 3):
             return self.now_ns
         due = None if self._duties is None else self._duties.next_due_ns
-        if due is not None and due >= self.now_ns and not self._pick.one_in(4):
+        if due is not None and due >= self.now_ns and not self._stream.chance(1 / 4):
             return due
-        delay = self.memory.lately("delay_ns", (int,), self._pick)
-        step = 1_000_000 if delay is _ABSENT else max(1, delay // self._pick.integer(1, 4))
+        delay = self.memory.lately("delay_ns", (int,), self._stream)
+        step = 1_000_000 if delay is _ABSENT else max(1, delay // self._stream.integer(1, 4))
         later: int = self.now_ns + step
         return later if due is None else max(self.now_ns, min(later, due))
 
     def _event(self, now_ns: int) -> Any:
-        template = None if self._pick.one_in(2) else self.memory.template(self._pick)
+        template = None if self._stream.chance(1 / 2) else self.memory.template(self._stream)
         if template is not None:
             event, names = template, [each.name for each in fields(template)]
-            for _ in range(self._pick.integer(0, 2) if names else 0):
-                name = self._pick.of(names)
+            for _ in range(self._stream.integer(0, 2) if names else 0):
+                name = self._stream.choice(names)
                 hint = _hints(template.__class__)[name]
                 event = replace(event, **{name: self._value(name, hint)})
         else:
-            event = self._made(self._pick.of(self._types))
+            event = self._made(self._stream.choice(self._types))
         return replace(event, now_ns=now_ns) if hasattr(event, "now_ns") else event
 
     def _made(self, kind: type) -> Any:
@@ -153,43 +153,43 @@ class Walker:
         return kind(**{each.name: self._field(each, hints[each.name]) for each in fields(kind)})
 
     def _field(self, field: Field[Any], hint: Any) -> Any:
-        if field.default is not MISSING and self._pick.one_in(3):
+        if field.default is not MISSING and self._stream.chance(1 / 3):
             return field.default
         return self._value(field.name, hint)
 
     def _value(self, name: str, hint: Any) -> Any:
         kinds = _alternatives(hint)
         plain = tuple(get_origin(kind) or kind for kind in kinds if kind is not Any)
-        found = self.memory.lately(name, plain or (object,), self._pick)
-        if found is _ABSENT or self._pick.one_in(_BESIDE_EVERY):
-            return self._beside(name, self._pick.of(kinds), found)
+        found = self.memory.lately(name, plain or (object,), self._stream)
+        if found is _ABSENT or self._stream.chance(1 / _BESIDE_EVERY):
+            return self._beside(name, self._stream.choice(kinds), found)
         return found
 
     def _beside(self, name: str, kind: Any, found: Any) -> Any:
         """Return a value beside one of the run, or any of its type."""
-        pick = self._pick
+        stream = self._stream
         if kind is int:
             least = found if type(found) is int else 1
-            return max(0, least + pick.integer(-1, 1))
+            return max(0, least + stream.integer(-1, 1))
         if kind is bool:
-            return bool(pick.integer(0, 1))
+            return bool(stream.integer(0, 1))
         if isinstance(kind, type) and issubclass(kind, Enum):
-            return pick.of(list(kind))
+            return stream.choice(list(kind))
         if isinstance(kind, type) and is_dataclass(kind):
             if found is _ABSENT or not isinstance(found, kind):
                 return self._made(kind)
-            each = pick.of(fields(kind))
+            each = stream.choice(fields(kind))
             return replace(found, **{each.name: self._value(each.name, _hints(kind)[each.name])})
         if get_origin(kind) is tuple:
             return self._several(name, get_args(kind))
         if found is not _ABSENT:
             return found
-        return pick.of("abc") if kind is str else None
+        return stream.choice("abc") if kind is str else None
 
     def _several(self, name: str, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
         one = name.removesuffix("s")
         if kinds[1:] == (Ellipsis,):
-            count = self._pick.integer(0, 3)
+            count = self._stream.integer(0, 3)
             items = [self._value(one, kinds[0]) for _ in range(count)]
             return tuple(item for at, item in enumerate(items) if item not in items[:at])
         return tuple(self._value(one, kind) for kind in kinds)

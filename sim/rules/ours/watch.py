@@ -10,11 +10,10 @@ from typing import Any
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.sim.kernel import Environment, Streams
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.rules.answers import Pick
 from ckptsim.sim.rules.ours.alongside import Alongside, Walks
 from ckptsim.sim.rules.ours.pair import Departure, Pair
 from ckptsim.sim.rules.ours.walker import Memory, Walker, events_of
-from ckptsim.sim.rules.ours.words import value_words
+from ckptsim.sim.rules.words import value_words
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import OURS, SLOTS, Factory, ProtocolCores
 from ckptsim.sim.slots.process.doors import DOORS
@@ -125,9 +124,9 @@ class LikeOurs:
             if events is not None and self.judges:
                 for name, value in _arguments(slot, given, named):
                     memory.value(name, value)
-                pick = Pick(self._streams.stream(f"beside {slot}", number))
-                walker = Walker(core, events, memory, pick)
-                walks = Walks(anew(theirs), walker, pick, lambda: self.now_ns)
+                stream = self._streams.stream(f"beside {slot}", number)
+                walker = Walker(core, events, memory, stream)
+                walks = Walks(anew(theirs), walker, stream, lambda: self.now_ns)
             questions = None if events is None else _questions(slot)
 
             def depart(found: Departure) -> None:

@@ -32,8 +32,7 @@ def event_words(event: Any) -> str:
 def answer_words(answer: Answer) -> str:
     """Return the effects of a step in their order, or the refusal."""
     if isinstance(answer, Refused):
-        kinds = ", ".join(sorted(answer.kinds)).replace("_", " ")
-        return f"refuses it ({kinds})" if kinds else "refuses it"
+        return f"refuses it ({answer.kind.replace('_', ' ')})"
     shown = [effect_words(effect) for effect in answer[:_EFFECTS_MAX]]
     left = len(answer) - len(shown)
     return ", then ".join([*shown, f"{left} more"] if left else shown) or "nothing"
