@@ -64,7 +64,7 @@ def _hints(subject: Subject, result: RunResult) -> LikeOurs | None:
         return None
     from ckptsim.sim.rules import ours  # noqa: PLC0415 - runs of our cores need none
 
-    hints = ours.LikeOurs(subject.scenario.link, result.run.seed, judges=False)
+    hints = ours.LikeOurs(result.run.seed, judges=False)
     alone = replace(subject, watches=(), like_ours=False)
     alone.run(result.run.seed, result.run.ties, watch=hints)
     return hints

@@ -95,7 +95,7 @@ class Subject:
         from ckptsim.sim.rules.ours import LikeOurs  # noqa: PLC0415
 
         if self.like_ours:
-            yield LikeOurs(self.scenario.link, seed, judges=True)
+            yield LikeOurs(seed, judges=True)
         yield Contracts()
 
 

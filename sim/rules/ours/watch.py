@@ -28,10 +28,9 @@ class LikeOurs:
     judges: a difference is a violation, and cores walk; else it is a hint.
     """
 
-    def __init__(self, link: str, seed: int, *, judges: bool) -> None:
+    def __init__(self, seed: int, *, judges: bool) -> None:
         self.judges = judges
         self.found: list[tuple[str, int, Departure]] = []
-        self._link = link
         self._streams = Streams(seed)
         self._memories: dict[str, Memory] = {}
         self._env: Environment | None = None
