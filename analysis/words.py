@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ckptsim.scenarios.dialect import units
-from ckptsim.scenarios.planning import METRICS, Measure
+from ckptsim.scenarios.planning import (
+    METRICS,
+    MUTANT_AXIS,
+    NO_MUTANT,
+    Measure,
+    is_design,
+    slot_of,
+)
 
 _NUMBER = re.compile(r"(-?[0-9][0-9,]*(?:\.[0-9]+)?)(?: %)?")
 _TIMES = (
@@ -121,6 +128,8 @@ def name_in_words(path: str, words: Mapping[str, str]) -> str:
     """Return what a swept parameter is called: by its plan, else the last words of its path."""
     if path in words:
         return words[path]
+    if is_design(path):
+        return f"{slot_of(path).replace('_', ' ')} core" if slot_of(path) else path
     parts = [part.split("[")[0] for part in _without_unit(path).split(".")]
     return " ".join(parts[-2:]).replace("_", " ")
 
@@ -140,6 +149,8 @@ def _without_unit(path: str) -> str:
 
 def value_in_words(path: str, value: object) -> str:
     """Return a swept value as people write it, exactly: different values have different texts."""
+    if is_design(path):  # names of programs and of mutants, to be typed again
+        return "no mutant" if (path, value) == (MUTANT_AXIS, NO_MUTANT) else str(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

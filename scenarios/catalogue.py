@@ -78,7 +78,7 @@ def _elsewhere(name: str, folders: Sequence[str]) -> str:
     if LIBRARY in folders and name in shelf(PLANS):
         return f"; this is a sweep plan: ckptsim sweep {name}"
     if PLANS in folders and name in shelf(LIBRARY):
-        return f"; this is a scenario: ckptsim run {name}"
+        return f"; this is a scenario: ckptsim run {name}, or say with --vary what to sweep"
     return ""
 
 

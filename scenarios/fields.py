@@ -13,6 +13,10 @@ Names carry their unit (`_ns`, `_bytes`, `_per_s`, `_bytes_per_s`), qualifiers f
 makes it absent unless given.  `says` is one clause without a full stop.  `source` is where default
 and meaning come from: `Source: system, version, place`, or `assumption` with its reason.
 
+`limits` says where a parameter means nothing, as `ckptsim.scenarios.limits` writes it.  A table
+may say so for all its parameters by a class attribute `LIMITS`; the limits that a parameter has of
+its own take their place.
+
 A dataclass may have `problems(self) -> list[Problem]` for what must hold between its values, with
 paths relative to itself, such as `Problem("edges[1].upstream", '"x"', "the name of a task")`.
 """
@@ -30,6 +34,7 @@ from ckptsim.scenarios.dialect import (
     Choice,
     Flag,
     Kind,
+    Limits,
     Many,
     Nested,
     OneOf,
@@ -57,10 +62,11 @@ def duration_ns(
     minimum: int | str = 0,
     maximum: int | str = _YEAR_NS,
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a duration or an instant in nanoseconds; bounds may be texts such as `"1 ms"`."""
     kind = duration(minimum=minimum, maximum=maximum, optional=optional)
-    return _field(kind, _base(default, units.DURATION_UNITS), says, source)
+    return _field(kind, _base(default, units.DURATION_UNITS), says, source, limits)
 
 
 def size_bytes(
@@ -71,10 +77,11 @@ def size_bytes(
     minimum: int | str = 0,
     maximum: int | str = _LARGEST_SIZE,
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a size in bytes; bounds may be texts such as `"32 KiB"`."""
     kind = size(minimum=minimum, maximum=maximum, optional=optional)
-    return _field(kind, _base(default, units.SIZE_UNITS), says, source)
+    return _field(kind, _base(default, units.SIZE_UNITS), says, source, limits)
 
 
 def rate_bytes_per_s(
@@ -85,6 +92,7 @@ def rate_bytes_per_s(
     minimum: int | str = 1,
     maximum: int | str = _LARGEST_SIZE,
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a bandwidth in bytes per second; bounds may be texts such as `"20 MB/s"`."""
     kind = Whole(
@@ -96,7 +104,7 @@ def rate_bytes_per_s(
         scale=units.BYTE_RATE_UNITS,
         example="20 MB/s",
     )
-    return _field(kind, _base(default, units.BYTE_RATE_UNITS), says, source)
+    return _field(kind, _base(default, units.BYTE_RATE_UNITS), says, source, limits)
 
 
 def rate_per_s(
@@ -107,6 +115,7 @@ def rate_per_s(
     minimum: float = 0.0,
     maximum: float = 1e9,
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a rate per second (a float); files may say `"600 /min"`."""
     kind = Real(
@@ -118,7 +127,7 @@ def rate_per_s(
         suffixes={"/s": 1, "/min": 60, "/h": 3600},
         example="100 /s",
     )
-    return _field(kind, _real(default), says, source)
+    return _field(kind, _real(default), says, source, limits)
 
 
 def ratio(
@@ -129,6 +138,7 @@ def ratio(
     minimum: float = 0.0,
     maximum: float = 1.0,
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a ratio, by default from 0 to 1; files may say `"25 %"`."""
     kind = Real(
@@ -139,7 +149,7 @@ def ratio(
         suffixes={"%": 100},
         example="25 %",
     )
-    return _field(kind, _real(default), says, source)
+    return _field(kind, _real(default), says, source, limits)
 
 
 def number(
@@ -151,10 +161,11 @@ def number(
     maximum: float,
     unit: str = "",
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a finite number without a unit of the kinds above."""
     kind = Real(minimum=float(minimum), maximum=float(maximum), unit=unit, optional=optional)
-    return _field(kind, _real(default), says, source)
+    return _field(kind, _real(default), says, source, limits)
 
 
 def count(
@@ -166,10 +177,11 @@ def count(
     maximum: int = _LARGEST_COUNT,
     unit: str = "",
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a whole number: a count, an index, an identifier; `unit` says of what."""
     kind = Whole(minimum=minimum, maximum=maximum, unit=unit, optional=optional)
-    return _field(kind, default, says, source)
+    return _field(kind, default, says, source, limits)
 
 
 def flag(
@@ -178,18 +190,26 @@ def flag(
     says: str,
     source: str,
     optional: bool = False,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare a switch."""
-    return _field(Flag(optional=optional), default, says, source)
+    return _field(Flag(optional=optional), default, says, source, limits)
 
 
-def choice(default: str, options: type[StrEnum] | Sequence[str], *, says: str, source: str) -> Any:
+def choice(
+    default: str,
+    options: type[StrEnum] | Sequence[str],
+    *,
+    says: str,
+    source: str,
+    limits: Limits | None = None,
+) -> Any:
     """Declare one of a few words: members of a StrEnum, or plain texts."""
     if isinstance(options, type):
         words = tuple(member.value for member in options)
         member = default if default is REQUIRED else options(default)
-        return _field(Choice(options=words, members=options), member, says, source)
-    return _field(Choice(options=tuple(options)), default, says, source)
+        return _field(Choice(options=words, members=options), member, says, source, limits)
+    return _field(Choice(options=tuple(options)), default, says, source, limits)
 
 
 def text(
@@ -247,13 +267,14 @@ def many(
     source: str = "",
     minimum: int = 0,
     maximum: int = 1000,
+    limits: Limits | None = None,
 ) -> Any:
     """Declare an array: of tables (a dataclass), of alternatives (kind -> dataclass), of values."""
     if isinstance(item, type):
         item = Nested(table=item)
     elif isinstance(item, Mapping):
         item = OneOf(tables=dict(item))
-    return _field(Many(item=item, minimum=minimum, maximum=maximum), default, says, source)
+    return _field(Many(item=item, minimum=minimum, maximum=maximum), default, says, source, limits)
 
 
 def duration(
@@ -301,8 +322,11 @@ def name_kind() -> Text:
     return Text(pattern=NAME_PATTERN, says="a name of letters, digits, _ . and -", longest=80)
 
 
-def _field(kind: Kind, default: object, says: str, source: str) -> Any:
-    parameter = Parameter(kind=kind, says=says, source=re.sub(r"\s+", " ", source))
+def _field(
+    kind: Kind, default: object, says: str, source: str, limits: Limits | None = None
+) -> Any:
+    origin = re.sub(r"\s+", " ", source)
+    parameter = Parameter(kind=kind, says=says, source=origin, limits=limits)
     return dataclasses.field(default=default, metadata={METADATA_KEY: parameter})
 
 

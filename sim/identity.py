@@ -9,6 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from ckptsim.scenarios import Scenario, canonical_json
+from ckptsim.scenarios.planning import without_designs
 from ckptsim.sim.fingerprint import version
 
 
@@ -52,7 +53,10 @@ def replay_command(
     ignore: Sequence[str] = (),
     properties: Sequence[str] = (),
 ) -> str:
-    """Return the command that tells the story of this run again; options: more words of it."""
+    """Return the command that tells the story of this run again; options: more words of it.
+
+    parameters: JSON of those that were set; swept designs among them are told by `cores`, `mutant`.
+    """
     words = ["ckptsim", "replay", source, "--seed", str(seed)]
     if ties != "structural":
         words += ["--ties", ties]
@@ -63,7 +67,7 @@ def replay_command(
     for option, names in (("--ignore", ignore), ("--property", properties)):
         for name in names:
             words += [option, name]
-    for path, value in json.loads(parameters).items():
+    for path, value in without_designs(json.loads(parameters)).items():
         words += ["--set", f"{path}={json.dumps(value)}"]
     return shlex.join([*words, *options])
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import resource
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,21 @@ from types import FrameType
 
 from ckptsim.scenarios.errors import UserError
 
-# The alarm rings again should something have swallowed it: a world that fails softly.
+# A timer rings again should something have swallowed it: a world that fails softly.
 _AGAIN_S = 1.0
+_SIGNALS = {
+    signal.ITIMER_REAL: signal.SIGALRM,
+    signal.ITIMER_VIRTUAL: signal.SIGVTALRM,
+    signal.ITIMER_PROF: signal.SIGPROF,
+}
 
 
 class RunTimeoutError(UserError):
     """A run took longer than it may."""
+
+
+class TooLongError(BaseException):
+    """A run that does not end; no Exception, so that no handler takes it for one of a core."""
 
 
 class RunMemoryError(UserError):
@@ -46,6 +56,42 @@ def limited(limits: Limits) -> Iterator[None]:
 
 
 @contextmanager
+def limited_cpu(seconds: float) -> Iterator[None]:
+    """End the block with TooLongError when it takes longer; in a main thread only.
+
+    seconds: of the processor; infinite ones are no limit.
+    """
+    if seconds == float("inf") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise TooLongError
+
+    with ringing(signal.ITIMER_PROF, seconds, ring):
+        yield
+
+
+@contextmanager
+def ringing(
+    timer: int,
+    seconds: float,
+    ring: Callable[[int, FrameType | None], None],
+    *,
+    again_s: float = _AGAIN_S,
+) -> Iterator[None]:
+    """Call `ring` after so many seconds of a timer of the system, and then again and again."""
+    number = _SIGNALS[timer]
+    before = signal.signal(number, ring)
+    signal.setitimer(timer, seconds, again_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
+
+
+@contextmanager
 def _timed(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
@@ -54,13 +100,8 @@ def _timed(seconds: float | None) -> Iterator[None]:
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise RunTimeoutError(f"the run took longer than {seconds:g} s (--run-timeout)")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_S)
-    try:
+    with ringing(signal.ITIMER_REAL, seconds, ring):
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
@@ -71,7 +112,7 @@ def _measured(memory_bytes: int | None) -> Iterator[None]:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = _address_space_bytes() + memory_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (_least(wanted, soft, hard), hard))
+    resource.setrlimit(resource.RLIMIT_AS, (least(wanted, soft, hard), hard))
     try:
         yield
     except MemoryError as error:
@@ -88,5 +129,6 @@ def _address_space_bytes() -> int:
     return int(sizes.read_text().split()[0]) * resource.getpagesize() if sizes.exists() else 0
 
 
-def _least(*limits: int) -> int:
+def least(*limits: int) -> int:
+    """Return the least of some limits of a resource, of which some may be none."""
     return min((each for each in limits if each != resource.RLIM_INFINITY), default=limits[0])

@@ -29,7 +29,9 @@ class RunRow:
     ties: str
     version: str
     digest: str
-    outcome: str  # "completed", "failed" (the modelled system gave up), "stalled", "error"
+    # "completed", "failed" (the modelled system gave up), "stalled" or "error"; "cut" or "stuck" of
+    # a run that has used up its bound of work
+    outcome: str
     error: str | None
     ended_ns: int
     events: int  # steps of the calendar; with a job on buffers entries of the trace
@@ -274,8 +276,9 @@ class RunResult:
     `goals` counts how often each "sometimes" situation was reached.  `trace` is the list of trace
     entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty; so is
     `kept`, what stores and sinks held as durable at the end, which is read when it is asked for:
-    `holdings` does so.  `account` returns records and commits, for properties of the user's, until
-    these have been judged.
+    `holdings` does so.  `driver` names what moved the data, SimPy processes or the compiled kernel:
+    both give the same tables.  `account` returns records and commits, for properties of the user's,
+    until these have been judged.
     """
 
     run: RunRow
@@ -288,6 +291,7 @@ class RunResult:
     figures: list[FigureRow] = field(default_factory=list)
     goals: dict[str, int] = field(default_factory=dict)
     trace: list[tuple[object, ...]] = field(default_factory=list)
+    driver: str = field(default="", compare=False)
     holdings: Callable[[], list[KeptPartition]] = field(default=list, repr=False, compare=False)
     account: Callable[[], tuple[list[RecordRow], list[CommitRow]]] = field(
         default=no_account, repr=False, compare=False

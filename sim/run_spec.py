@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from ckptsim.scenarios import Scenario
@@ -11,6 +12,9 @@ from ckptsim.sim.identity import canonical_names
 from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
 from ckptsim.sim.slots import ProtocolCores
+
+# Outcomes of a run that has used up its bound of work: time passes, or stands still.
+CUTS = CUT, STUCK = "cut", "stuck"
 
 
 class Watch(Protocol):
@@ -70,6 +74,8 @@ class RunSpec:
     the world fills `RunResult.account`.
     steps_max: more events than these end the run with TooManyStepsError; they are steps of the
     calendar, and entries of the trace where drivers differ in their steps.
+    cut_after: so many steps end the run where it is, and its outcome is `CUT`; `STUCK`, where the
+    second half of them was at one instant.  cuts: those of the run's environments.
     environments: those that the world has asked for; they tell what happened until an exception.
     watch: who looks on at the cores, if anybody does.  began: is told of every environment.
     judged: whether properties are checked.  Without that a world of buffers takes a third of the
@@ -91,7 +97,9 @@ class RunSpec:
     ignore: tuple[str, ...] = ()
     wants_account: bool = False
     steps_max: int | None = None
+    cut_after: int | None = None
     environments: list[Environment] = field(default_factory=list)
+    cuts: list[str] = field(default_factory=list)
     watch: Watch | None = None
     began: Callable[[Environment], None] | None = None
     judged: bool = True
@@ -108,12 +116,28 @@ class RunSpec:
             self.began(env)
         return env
 
+    def bound(self, env: Environment, end: Callable[[], object]) -> None:
+        """Bound the work of an environment of this run, if the run has a bound; end: ends it."""
+        steps = self.cut_after
+        if steps is None:
+            return
+
+        def halfway() -> None:
+            began_ns = env.now
+            env.call_after(steps, partial(cut, began_ns))
+
+        def cut(began_ns: int) -> None:
+            self.cuts.append(CUT if env.now > began_ns else STUCK)
+            end()
+
+        env.call_after(steps // 2, halfway)
+
     def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:
         """Return the tables of a run that has ended, with its run row filled.
 
-        outcome: "completed", "failed", "stalled" or "error"; counts: the fields of RunRow that only
-        the world knows (`error`, `records_produced`, `attempts`, ...); `violations` is counted
-        when the run is handed back.
+        outcome: "completed", "failed", "stalled" or "error"; of a run that was cut it is replaced.
+        counts: the fields of RunRow that only the world knows (`error`, `records_produced`,
+        `attempts`, ...); `violations` is counted when the run is handed back.
         """
         fields = {
             "error": None,
@@ -124,6 +148,8 @@ class RunSpec:
             "attempts": 1,
             "ended_ns": env.now,
         } | counts
+        if self.cuts and outcome != "error":
+            outcome = self.cuts[0]
         run = RunRow(
             run_key=self.run_key,
             scenario=self.scenario.name,
@@ -142,7 +168,8 @@ class RunSpec:
             **fields,
         )
         trace = env.trace.entries if self.keep_trace else []
-        return RunResult(run=run, goals=dict(env.goals.counts), trace=trace)
+        goals = dict(env.goals.counts)
+        return RunResult(run=run, goals=goals, trace=trace, driver=env.driver)
 
     def violation(
         self,

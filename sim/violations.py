@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ckptsim.sim.kernel import Entity, Environment
     from ckptsim.sim.rows import ViolationRow
+
+
+def record_violation(env: Environment, entity: Entity, name: str, says: str) -> None:
+    """Record the first violation of a property, and how much happened until then."""
+    env.entries_until[name] = env.trace.count
+    env.trace.record("violated", entity, name, says)
 
 
 class ViolationLog:

@@ -14,7 +14,6 @@ is put down to.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -32,7 +31,7 @@ from ckptsim.sim.own_properties import Function, Properties, is_own, own_propert
 from ckptsim.sim.rows import RunResult, ViolationRow, no_account
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
-from ckptsim.sim.slots.guest import guest
+from ckptsim.sim.slots.guest import guest, note
 from ckptsim.sim.slots.resolve import Choice, resolve
 from ckptsim.sim.story import Vocabulary
 
@@ -62,6 +61,7 @@ def run_world(
     ignore: Sequence[str] = (),
     properties: Sequence[Function | str] = (),
     steps_max: int | None = None,
+    cut_after: int | None = None,
     watch: Watch | None = None,
     began: Callable[[Environment], None] | None = None,
     judged: bool = True,
@@ -77,7 +77,7 @@ def run_world(
     environment.  A core that raises what no core may raise ends the run with a violation.
     ignore: properties of the link that are not judged.  properties: of the user's, functions of the
     ground truth of a run, or `package.module:function`.
-    judged, steps_max: see RunSpec.
+    judged, steps_max, cut_after: see RunSpec.
     The violations come harm first, then in the order in which they happened.
     Raises UserError for what does not exist or fit: ties, cores, a mutant, a link or properties.
     """
@@ -102,6 +102,7 @@ def run_world(
         ignore=tuple(sorted(ignore)),
         own=own,
         steps_max=steps_max,
+        cut_after=cut_after,
         judged=judged,
     )
     result = _ran(world, spec, choice, own)
@@ -179,7 +180,7 @@ def _cores(world: World, choice: Choice, watch: Watch | None) -> ProtocolCores:
 def _who(choice: Choice, spec: RunSpec) -> str:
     """Return what a line tells of a run in which the process was lost."""
     cores = ", ".join(f"core {slot}={name}" for slot, name in choice.names.items())
-    return json.dumps({"cores": cores, "seed": spec.seed, "replay": spec.replay})
+    return note(cores, seed=spec.seed, replay=spec.replay)
 
 
 def _policy(text: str, seed: int) -> TiePolicy:

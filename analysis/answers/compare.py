@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ckptsim.analysis.answers.series import Seeds, differ
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval, paired_difference
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, plain_number, point_label
 from ckptsim.scenarios.planning import METRICS
 
@@ -17,7 +17,7 @@ from ckptsim.scenarios.planning import METRICS
 class Comparison:
     """How a metric differs between two sweeps.
 
-    table: one row per common point with the columns of `points.differences`, `one minus other`;
+    table: one row per common point with the columns of `differences`, `one minus other`;
     only_here, only_there: how many points the other sweep does not have.
     """
 
@@ -28,7 +28,7 @@ class Comparison:
     only_there: int
 
 
-def compare(one: Findings, other: Findings, metric: str) -> Comparison:
+def compare(one: Summaries, other: Summaries, metric: str) -> Comparison:
     """Return how a metric of one sweep differs from that of another at the points of both."""
     here, there = one.replications[metric], other.replications[metric]
     common = [key for key in _keys(one) if key in here and key in there]
@@ -50,13 +50,13 @@ def compare(one: Findings, other: Findings, metric: str) -> Comparison:
     if not rows:
         text += "no point of both has a seed in common."
     elif not clear:
-        text += f"no difference beyond noise at any of {len(rows)} points."
+        text += f"it does not differ beyond noise at any of {len(rows)} points."
     else:
         ratio, key, mine, theirs = max(clear, key=lambda entry: abs(entry[0] - 1))
         times = f", {plain_number(ratio)} times" if ratio else ""
         where = point_label(key[1], one.axes) or key[0]
         text += (
-            f"beyond noise at {len(clear)} of {len(rows)} points, most at {where}: "
+            f"it differs beyond noise at {len(clear)} of {len(rows)} points, most at {where}: "
             f"{amount(metric, mine)} against {amount(metric, theirs)}{times}."
         )
     return Comparison(
@@ -68,7 +68,7 @@ def compare(one: Findings, other: Findings, metric: str) -> Comparison:
     )
 
 
-def _keys(findings: Findings) -> list[tuple[str, str]]:
+def _keys(findings: Summaries) -> list[tuple[str, str]]:
     return [(point["scenario"], point["parameters"]) for point in findings.points]
 
 

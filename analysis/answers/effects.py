@@ -7,13 +7,13 @@ import math
 from itertools import combinations
 
 from ckptsim.analysis.answers.series import Seeds, differ
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import plain_number, span
 from ckptsim.scenarios.planning import METRICS
 
 
-def effects(metric: str, findings: Findings) -> list[str]:
+def effects(metric: str, findings: Summaries) -> list[str]:
     """Return two sentences: the range of a metric with what makes it, and what makes none of it."""
     says = METRICS[metric].says
     values = findings.replications[metric]
@@ -27,13 +27,19 @@ def effects(metric: str, findings: Findings) -> list[str]:
         elif ratios:
             idle.append(name)
     made.sort(key=lambda entry: -entry[0])
-    found = f"{says[:1].upper()}{says[1:]}: {span(metric, min(means), max(means))}"
+    found = f"{_capital(says)}: it is {span(metric, min(means), max(means))}"
     if made:
-        found += ", made by " + ", ".join(text for _, text in made)
+        found += ", which comes from " + ", ".join(text for _, text in made)
     sentences = [f"{found}."]
     if idle:
-        sentences.append(f"No difference beyond noise by {' or '.join(idle)}.")
+        verb = "makes" if len(idle) == 1 else "make"
+        named = f"{', '.join(idle[:-1])} and {idle[-1]}" if idle[1:] else idle[0]
+        sentences.append(f"{_capital(named)} {verb} no difference beyond noise.")
     return sentences
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _times(ratios: list[float]) -> str:
@@ -44,7 +50,7 @@ def _times(ratios: list[float]) -> str:
     return f" {low} times" if low == high else f" {low} to {high} times"
 
 
-def _effect(findings: Findings, metric: str, name: str) -> tuple[list[float], bool]:
+def _effect(findings: Summaries, metric: str, name: str) -> tuple[list[float], bool]:
     """Return how many times the metric is from the least to the greatest value of a parameter.
 
     There is one ratio for each combination of the others, infinite where the least is zero, and

@@ -17,7 +17,7 @@ from ckptsim.analysis.answers.series import (
     missed,
     series_of,
 )
-from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, plain_number, span, with_interval
 from ckptsim.scenarios.planning import METRICS
 
@@ -34,7 +34,7 @@ class Answer:
     note: str
 
 
-def answer(findings: Findings, layout: Layout | None = None) -> Answer:
+def answer(findings: Summaries, layout: Layout | None = None) -> Answer:
     """Return the answer to a sweep's question: of each metric that its plan names a sentence.
 
     The first metric has two where it has something to say by several parameters.
@@ -53,12 +53,12 @@ def answer(findings: Findings, layout: Layout | None = None) -> Answer:
     )
 
 
-def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Findings) -> list[str]:
+def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Summaries) -> list[str]:
     """Return what is to be said of a metric, the most telling first."""
     says = _capital(METRICS[metric].says)
     means = [mean for one in series for mean in one.means]
     if min(means) == max(means):
-        return [f"{says}: always {amount(metric, means[0])}."]
+        return [f"{says}: it is always {amount(metric, means[0])}."]
     if len(series) == 1:
         return [f"{says}{_where(series[0], layout)}: {_verdict(metric, series[0], layout)}."]
     if len(series) > SERIES_MAX and len(layout.others) > 1:
@@ -93,23 +93,29 @@ def _between(metric: str, series: Sequence[Series], layout: Layout) -> str:
     """Return how the series differ, place by place."""
     found = verdicts.contrast(*_ends(series))
     if found is None:
-        return ", ".join(f"{one.label} {_span(metric, one)}" for one in series)
+        return f"it is {', '.join(_with(metric, one) for one in series)}"
     never = [one for one in series if not any(any(p.seeds.values()) for p in one.places)]
     if never and len(never) < len(series):
-        rest = ", ".join(f"{one.label} {_span(metric, one)}" for one in series if one not in never)
-        return f"{amount(metric, 0)} in every run with {_listed(never)}; {rest}"
+        rest = ", ".join(_with(metric, one) for one in series if one not in never)
+        return f"it is {amount(metric, 0)} in every run with {_listed(never)}, and {rest}"
     if found.clear == 0:
         every = [mean for one in series for mean in one.means]
         several = f"the {len(series)} values of {' and '.join(layout.others)}"
         whom = several if len(series) >= SEVERAL else " and ".join(one.label for one in series)
         depends = any(not isinstance(verdicts.judge(one), verdicts.Flat) for one in series)
-        on = f", it depends on {layout.along}" if depends else ""
-        return f"no difference beyond noise between {whom} ({_whole_span(metric, every)}){on}"
+        on = f", but depends on {layout.along}" if depends else ""
+        return f"it does not differ beyond noise between {whom} ({_whole_span(metric, every)}){on}"
     less, more = (f"{one.label} ({_span(metric, one)})" for one in (found.less, found.more))
-    crossing = found.ratios is not None and found.ratios[0] < _CROSSING
-    if len(series) < SEVERAL or crossing:
-        return f"{less}, {more}{_times(found, layout)}"
-    return f"least with {less}, most with {more}{_times(found, layout)}{_alike(series)}"
+    if found.ratios is not None and found.ratios[0] < _CROSSING:
+        both = " and ".join(_with(metric, one) for one in (found.less, found.more))
+        return f"it is {both}{_times(found, layout)}"
+    if len(series) < SEVERAL:
+        return f"it is less with {less} than with {more}{_times(found, layout)}"
+    return f"it is least with {less}, most with {more}{_times(found, layout)}{_alike(series)}"
+
+
+def _with(metric: str, series: Series) -> str:
+    return f"{_span(metric, series)} with {series.label}"
 
 
 def _listed(series: Sequence[Series]) -> str:
@@ -143,7 +149,7 @@ def _alike(series: Sequence[Series]) -> str:
             alike.append(other.label)
     if len(alike) == 1:
         return ""
-    return f"; no difference beyond noise between {', '.join(alike[:-1])} and {alike[-1]}"
+    return f"; {', '.join(alike[:-1])} and {alike[-1]} do not differ beyond noise"
 
 
 def _along(metric: str, series: Sequence[Series], layout: Layout) -> str:
@@ -158,7 +164,7 @@ def _along(metric: str, series: Sequence[Series], layout: Layout) -> str:
 def _verdict(metric: str, series: Series, layout: Layout) -> str:
     """Return in words what a metric does along a series."""
     if len(series.places) == 1:
-        return _mean(metric, series.places[0])
+        return f"it is {_mean(metric, series.places[0])}"
     if not layout.is_ordered:
         return _ranking(metric, series)
     found = verdicts.judge(series)

@@ -10,16 +10,16 @@ from dataclasses import asdict
 import pandas as pd
 
 from ckptsim.analysis.figures.recovery import PARTS, SHARE, recovery_parts, recovery_timeline
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.pictures import Picture
+from ckptsim.analysis.report.slowest import repeated
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import point_label, time_in_words
 from ckptsim.scenarios.files import document
-from ckptsim.sim.world import run_world
 
 LENGTH = "catch_up_ns"
 
 
-def recovery_pictures(findings: Findings) -> Iterator[Picture]:
+def recovery_pictures(findings: Summaries) -> Iterator[Picture]:
     """Draw where the time of recoveries went, and the middle one of the sweep."""
     found = findings.intervals
     known = found[found["metric"].isin([*PARTS, SHARE]) & found["mean"].notna()]
@@ -37,7 +37,7 @@ def recovery_pictures(findings: Findings) -> Iterator[Picture]:
     yield from _typical(findings)
 
 
-def _typical(findings: Findings) -> Iterator[Picture]:
+def _typical(findings: Summaries) -> Iterator[Picture]:
     """Run the run with the middle one of all recoveries again, and draw that."""
     found = sorted(
         (value, point, seed)
@@ -50,9 +50,10 @@ def _typical(findings: Findings) -> Iterator[Picture]:
     _, key, seed = found[(len(found) - 1) // 2]
     (point,) = [one for one in findings.points if (one["scenario"], one["parameters"]) == key]
     scenario = document.read(json.loads(point["document"]), source=point["source"])
-    result = run_world(scenario, seed=int(seed), ties="structural")
-    recovery = next((one for one in result.recoveries if one.first_record_ns is not None), None)
-    if recovery is None:
+    result = repeated(point, scenario, seed=int(seed), ties="structural")
+    recoveries = [] if result is None else result.recoveries
+    recovery = next((one for one in recoveries if one.first_record_ns is not None), None)
+    if result is None or recovery is None:
         return
     peak = time_in_words(recovery.peak_latency_ns)
     yield Picture(

@@ -19,7 +19,6 @@ from ckptsim.analysis.answers import (
 from ckptsim.analysis.figures.headline import headline, places_of
 from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.vector import inline
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report import tables
 from ckptsim.analysis.report.pictures import (
     Picture,
@@ -29,6 +28,7 @@ from ckptsim.analysis.report.pictures import (
 )
 from ckptsim.analysis.report.recoveries import recovery_pictures
 from ckptsim.analysis.report.slowest import slowest_run
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.scenarios.planning import METRICS
 
 
@@ -57,8 +57,13 @@ class Folded:
         return not (self.pictures or self.violations or any(part.rows for part in self.tables))
 
 
-def section(findings: Findings, layout: Layout | None = None) -> dict[str, Any]:
-    """Return what the template shows of one sweep; layout: how its answer is laid out."""
+def section(
+    findings: Summaries, layout: Layout | None = None, cliffs: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what the template shows of one sweep.
+
+    layout: how its answer is laid out; cliffs: those of the sweep in words.
+    """
     about = findings.about
     anchor = f"sweep-{about['plan']}"
     layout = layout or layout_of(findings.axes)
@@ -68,7 +73,7 @@ def section(findings: Findings, layout: Layout | None = None) -> dict[str, Any]:
         "name": about["plan"],
         "anchor": anchor,
         "question": about.get("question") or f"{about['plan']}: {about['says']}",
-        "sentences": found.sentences,
+        "sentences": (*found.sentences, *cliffs),
         "note": found.note,
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
@@ -89,7 +94,7 @@ def section(findings: Findings, layout: Layout | None = None) -> dict[str, Any]:
     }
 
 
-def compared(one: Findings, other: Findings, where: str) -> dict[str, Any]:
+def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
     """Return what the template shows of one sweep against another; where: that one's directory."""
     about = one.about
     anchor = f"against-{about['plan']}"
@@ -134,7 +139,7 @@ def compared(one: Findings, other: Findings, where: str) -> dict[str, Any]:
     }
 
 
-def headlines(findings: Findings, layout: Layout) -> Iterator[Picture]:
+def headlines(findings: Summaries, layout: Layout) -> Iterator[Picture]:
     """Draw the metrics that answer the sweep's question."""
     for metric in answering(findings):
         series = series_of(findings, metric, layout)
@@ -180,7 +185,7 @@ def as_csv(data: pd.DataFrame) -> str:
     return text.replace("</", "< /").replace("<!--", "< !--")
 
 
-def folded(findings: Findings) -> list[Folded]:
+def folded(findings: Summaries) -> list[Folded]:
     """Return the folded parts in the order of the page."""
     return [
         Folded(
@@ -226,7 +231,7 @@ def folded(findings: Findings) -> list[Folded]:
     ]
 
 
-def cards(findings: Findings) -> list[Card]:
+def cards(findings: Summaries) -> list[Card]:
     """Return the numbers about a sweep; those of what went wrong only where something did."""
     outcomes = findings.outcomes
     runs, wanted = int(outcomes["runs"].sum()), int(findings.about["runs"])
@@ -248,7 +253,7 @@ def cards(findings: Findings) -> list[Card]:
     ]
 
 
-def warnings(findings: Findings) -> list[str]:
+def warnings(findings: Summaries) -> list[str]:
     """Return what makes an answer doubtful: runs missing, in error, or with a broken property."""
     outcomes = findings.outcomes
     runs, wanted = int(outcomes["runs"].sum()), int(findings.about["runs"])

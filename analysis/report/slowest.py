@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from typing import Any
 
 import pandas as pd
 
@@ -15,9 +16,10 @@ from ckptsim.analysis.figures.barriers import (
 )
 from ckptsim.analysis.figures.run.lives import lives
 from ckptsim.analysis.figures.run.timeline import marks_of, timeline
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.pictures import Picture
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import time_in_words
+from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.files import document
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.story import Vocabulary
@@ -35,7 +37,7 @@ NEAR = 3  # a fault so many lengths of the checkpoint away is drawn in the same 
 Window = tuple[int, int]
 
 
-def slowest_run(findings: Findings) -> Iterator[Picture]:
+def slowest_run(findings: Summaries) -> Iterator[Picture]:
     """Run the run with the slowest checkpoint again, keeping its trace, and draw it."""
     if findings.outliers.empty:
         return
@@ -46,7 +48,9 @@ def slowest_run(findings: Findings) -> Iterator[Picture]:
         if (point["scenario"], point["parameters"]) == (row["scenario"], row["parameters"])
     ]
     scenario = document.read(json.loads(point["document"]), source=point["source"])
-    result = run_world(scenario, seed=int(row["seed"]), ties=str(row["ties"]), keep_trace=True)
+    result = repeated(point, scenario, seed=int(row["seed"]), ties=str(row["ties"]))
+    if result is None:
+        return
     yield from _timelines(result, row, load_world(scenario.world).VOCABULARY)
     if any(entry[1] == "task_state" for entry in result.trace):
         yield Picture(
@@ -57,6 +61,23 @@ def slowest_run(findings: Findings) -> Iterator[Picture]:
             data=_entries(result),
         )
     yield from _barriers(result)
+
+
+def repeated(
+    point: Mapping[str, Any], scenario: Scenario, *, seed: int, ties: str
+) -> RunResult | None:
+    """Run a run of a point again, with its trace; None without the core that it ran with.
+
+    A page may be made where the user's core is not.
+    """
+    # A sweep of a release without designs has no columns for them.
+    cores, mutant = json.loads(point.get("cores") or "{}"), point.get("mutant")
+    try:
+        return run_world(
+            scenario, seed=seed, ties=ties, keep_trace=True, cores=cores, mutant=mutant
+        )
+    except UserError:
+        return None
 
 
 def _timelines(result: RunResult, row: pd.Series, vocabulary: Vocabulary) -> Iterator[Picture]:

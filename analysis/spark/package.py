@@ -1,9 +1,10 @@
-"""The program as one archive, which the driver ships to executors on other machines."""
+"""The program and the user's modules as archives, which the driver ships to other machines."""
 
 from __future__ import annotations
 
+import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import ckptsim
@@ -12,6 +13,7 @@ NAME = "ckptsim"
 FOLDERS = ("models", "scenarios", "sim", "analysis")
 SHIPPED_SUFFIXES = (".py", ".toml", ".properties", ".html", ".css")
 ARCHIVE_NAME = "ckptsim.zip"
+OWN_NAME = "own.zip"
 # A fixed time stamp: the same program gives the same bytes.
 STAMP = (1980, 1, 1, 0, 0, 0)
 
@@ -23,10 +25,35 @@ def program_root() -> Path:
 
 def write_archive(directory: Path) -> Path:
     """Write the program's packages, with their data, as an importable zip file and return it."""
-    path = directory / ARCHIVE_NAME
     root = program_root()
+    return _written(directory / ARCHIVE_NAME, root, _shipped(root / NAME))
+
+
+def write_own_archive(directory: Path) -> Path | None:
+    """Write the user's modules as an importable zip file; None where there are none.
+
+    They are those of the working directory that this process has imported: cores and properties,
+    and what these import.
+    """
+    here = Path.cwd()
+    apart = (program_root(), Path(sys.prefix))
+    places = [
+        str(getattr(module, "__file__", None))
+        for name, module in sys.modules.items()
+        if name != "__main__"
+    ]
+    found = {Path(place).resolve() for place in places if place.endswith(".py")}
+    own = [
+        file
+        for file in sorted(found)
+        if file.is_relative_to(here) and not any(map(file.is_relative_to, apart))
+    ]
+    return _written(directory / OWN_NAME, here, own) if own else None
+
+
+def _written(path: Path, root: Path, files: Iterable[Path]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in _shipped(root / NAME):
+        for file in files:
             entry = zipfile.ZipInfo(file.relative_to(root).as_posix(), STAMP)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, file.read_bytes())

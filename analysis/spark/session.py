@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ckptsim.analysis.spark.java import Gateway, end_process, ending_of, has_ended, launch_gateway
-from ckptsim.analysis.spark.package import ARCHIVE_NAME, program_root, write_archive
+from ckptsim.analysis.spark.package import (
+    ARCHIVE_NAME,
+    program_root,
+    write_archive,
+    write_own_archive,
+)
 from ckptsim.analysis.spark.scratch import scratch_directory
 from ckptsim.scenarios.errors import UserError
 
@@ -60,12 +65,12 @@ def spark_session(
     """
     from pyspark.sql import SparkSession
 
+    open_already = SparkSession.getActiveSession()
+    if open_already is not None:
+        with lent(open_already) as session:
+            yield session
+        return
     with scratch_directory() as directory:
-        open_already = SparkSession.getActiveSession()
-        if open_already is not None:
-            _ship_program(open_already, directory)
-            yield open_already
-            return
         chosen = {
             **_settings(master, directory, shuffle_partitions=shuffle_partitions),
             **(settings or {}),
@@ -88,6 +93,35 @@ def spark_session(
                 _disconnect(gateway)
 
 
+@contextmanager
+def lent(session: SparkSession) -> Iterator[SparkSession]:
+    """Use a session that was opened elsewhere; it stays open, with the settings that it had.
+
+    On this machine its workers run in this interpreter, which has the program, unless the user has
+    chosen another: PySpark takes the first `python3` that it finds.
+    """
+    context, before = session.sparkContext, dict(session.conf.getAll)
+    python = context.pythonExec
+    if is_local(context.master) and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable
+    with scratch_directory() as directory:
+        try:
+            _ship_program(session, directory)
+            yield session
+        finally:
+            context.pythonExec = python
+            for name, value in dict(session.conf.getAll).items():
+                if before.get(name) != value:
+                    _set_back(session, name, before.get(name))
+
+
+def _set_back(session: SparkSession, name: str, value: str | None) -> None:
+    if value is None:
+        session.conf.unset(name)
+    else:
+        session.conf.set(name, value)
+
+
 def cancel_jobs(context: SparkContext) -> None:
     """Cancel what runs; a Java process that is gone runs nothing.
 
@@ -105,9 +139,12 @@ def cancel_jobs(context: SparkContext) -> None:
 
 
 def _ship_program(session: SparkSession, directory: Path) -> None:
-    """Let the executors of a cluster have the program; local ones import it from here."""
-    if not is_local(session.sparkContext.master):
-        session.sparkContext.addPyFile(str(write_archive(directory)))
+    """Let the executors of a cluster have what local ones import from here."""
+    if is_local(session.sparkContext.master):
+        return
+    for archive in (write_archive(directory), write_own_archive(directory)):
+        if archive is not None:
+            session.sparkContext.addPyFile(str(archive))
 
 
 @contextmanager

@@ -46,6 +46,7 @@ class Arrivals:
         self._ready: list[ChunkResult] = []
         self._keys: set[str] = set()
         self._lock = Lock()
+        self._violated = 0
 
     def sending(self, task: Callable[[Sequence[SweepRow]], ChunkResult]) -> Sender:
         """Return the function that Spark ships: it runs the task and sends its result."""
@@ -57,6 +58,12 @@ class Arrivals:
             self._receive()
             taken, self._ready = self._ready, []
             return taken
+
+    def violated(self) -> int:
+        """Return how many runs of all that have arrived violate what they should not."""
+        with self._lock:
+            self._receive()
+            return self._violated
 
     def missing(self, rows: Iterable[SweepRow]) -> list[SweepRow]:
         """Return the rows whose results have not arrived."""
@@ -81,6 +88,7 @@ class Arrivals:
             result = queue.popleft()
             self._ready.append(result)
             self._keys.update(result.run_keys)
+            self._violated += result.violated
 
 
 class Sender:

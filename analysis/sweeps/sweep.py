@@ -16,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.analysis.spark.session import cancel_jobs
+from ckptsim.analysis.summaries import refresh
 from ckptsim.analysis.sweeps.chunks import WAVE_S, Costs, in_order_of_replication, pack
 from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow, died, run_chunk
-from ckptsim.analysis.tables.store import SweepStore
+from ckptsim.analysis.tables.store import POINTS, SweepStore
 from ckptsim.sim.limits import UNLIMITED, Limits
 
 if TYPE_CHECKING:
@@ -41,9 +42,16 @@ class Progress(Protocol):
         ...
 
 
+Violated = Callable[[int], None]
+"""Takes the number of runs of this call that violate what their scenario does not expect."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepSummary:
-    """What one call of a sweep did: runs skipped because they were there, runs done, seconds."""
+    """What one call of a sweep did: runs skipped because they were there, runs done, seconds.
+
+    wall_s: of the runs, without their aggregation.
+    """
 
     skipped: int
     done: int
@@ -60,9 +68,11 @@ def run_sweep(
     partitions: int | None = None,
     limits: Limits = UNLIMITED,
     progress: Progress | None = None,
+    violated: Violated | None = None,
 ) -> SweepSummary:
     """Run every row whose key is not in the store and save the results.
 
+    At the end the rows of a sweep whose points are written are aggregated.
     partitions: tasks per Spark job; four per core when not given.  limits: of each run.
     A run that raises becomes a row of outcome "error"; so does one whose worker dies.
     Raises UserError when another process writes into the store.
@@ -74,11 +84,14 @@ def run_sweep(
         wanted = [row for key, row in reversed(unique.items()) if key not in there]
         context = session.sparkContext
         sweep = _Sweep(context, store, world=world, partitions=partitions, limits=limits)
-        sweep.run(in_order_of_replication(wanted), progress or _silent)
+        sweep.run(in_order_of_replication(wanted), progress or _silent, violated)
+        wall_s = time.perf_counter() - began
+        if (store.directory / POINTS).is_file():
+            refresh(session, store)
     return SweepSummary(
         skipped=len(unique) - len(wanted),
         done=len(wanted),
-        wall_s=time.perf_counter() - began,
+        wall_s=wall_s,
         worker_s=sweep.worker_s,
     )
 
@@ -113,7 +126,9 @@ class _Sweep:
         self._began_s = self._saved_s = time.monotonic()
         self.worker_s = 0.0
 
-    def run(self, rows: list[SweepRow], progress: Progress) -> None:
+    def run(
+        self, rows: list[SweepRow], progress: Progress, violated: Violated | None = None
+    ) -> None:
         """Keep some waves under way until all rows are done.
 
         This thread never talks to Java meanwhile, so that it can be interrupted at any instant.
@@ -131,6 +146,8 @@ class _Sweep:
                         wave, left = left[:size], left[size:]
                         under_way.add(threads.submit(self._run_wave, wave))
                     finished, under_way = wait(under_way, POLL_S, return_when=FIRST_COMPLETED)
+                    if violated is not None:
+                        violated(self._arrivals.violated())
                     progress(done=min(self._finished.value, len(rows)), total=len(rows))
                     for future in finished:
                         left = future.result() + left  # raises what its wave has raised

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from ckptsim.analysis.tables.schema import TABLES, arrow_stream, rows_of
 from ckptsim.scenarios.files import document
@@ -31,6 +32,8 @@ class SweepRow:
     document: the scenario's document as JSON.
     parameters: the parameters that the plan sets, as canonical JSON.
     properties: of the user's, `package.module:function` each.
+    cores: those that are not ours, slot -> `package.module:factory`, as canonical JSON; mutant: the
+    name of a faulty one of ours.
     """
 
     run_key: str
@@ -45,6 +48,8 @@ class SweepRow:
     version: str
     replay: str
     properties: tuple[str, ...] = ()
+    cores: str = "{}"
+    mutant: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +58,13 @@ class ChunkResult:
 
     run_keys: of its runs, in the order of running.
     seconds: (point, seconds of this worker) per run, in the order of running.
+    violated: how many of its runs violate a property that their scenario does not expect to.
     """
 
     run_keys: tuple[str, ...]
     tables: dict[str, bytes]
     seconds: list[tuple[int, float]]
+    violated: int = 0
 
 
 def run_chunk(
@@ -76,18 +83,22 @@ def run_chunk(
     scenarios: dict[str, Scenario] = {}
     results: list[RunResult] = []
     seconds: list[tuple[int, float]] = []
+    violated = 0
     started = began = time.perf_counter()
     for row in rows:
         if results and began - started > budget_s:
             break
         results.append(_run(function, row, scenarios, limits))
+        allowed = scenarios[row.document].violates if row.document in scenarios else ()
+        violated += any(found.property not in allowed for found in results[-1].violations)
         ended = time.perf_counter()
         seconds.append((row.point, ended - began))
         began = ended
         each()
     # The keys that were asked for: a program that was changed meanwhile gives its runs others.
     keys = tuple(row.run_key for row in rows[: len(results)])
-    return ChunkResult(run_keys=keys, tables=_streams(results), seconds=seconds)
+    tables = _streams(results)
+    return ChunkResult(run_keys=keys, tables=tables, seconds=seconds, violated=violated)
 
 
 def died(row: SweepRow, error: str) -> ChunkResult:
@@ -129,9 +140,21 @@ def _run(
                 parameters=row.parameters,
                 source=row.source,
                 properties=row.properties,
+                **_design(row),
             )
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad run must not stop a sweep
         return _failed(row, f"{type(error).__name__}: {error}")
+
+
+def _design(row: SweepRow) -> dict[str, Any]:
+    """Return what a world is told of cores that are not ours; they are judged as `check` does."""
+    told: dict[str, Any] = {} if row.mutant is None else {"mutant": row.mutant}
+    cores = json.loads(row.cores)
+    if cores:
+        from ckptsim.sim.rules.contract import Contracts  # no other row needs it
+
+        told |= {"cores": cores, "watch": Contracts()}
+    return told
 
 
 def _failed(row: SweepRow, error: str) -> RunResult:
@@ -156,5 +179,7 @@ def _failed(row: SweepRow, error: str) -> RunResult:
         attempts=0,
         parameters=row.parameters,
         replay=row.replay,
+        cores=row.cores,
+        mutant=row.mutant,
     )
     return RunResult(run=run)

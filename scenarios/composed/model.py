@@ -25,8 +25,8 @@ from ckptsim.scenarios.fields import (
     number,
     rate_per_s,
 )
-from ckptsim.scenarios.job.graph.planes import plane_problems
 from ckptsim.scenarios.job.job import unaligned_problems
+from ckptsim.scenarios.limits import PIPELINE, limit_problems, not_in_pipelines_on_records
 from ckptsim.scenarios.store import StepCosts
 from ckptsim.scenarios.sync import (
     DestinationTable,
@@ -239,7 +239,13 @@ class Pipeline:
         "records", jobs.Plane, says="what moves between the subtasks of the job", source=_CHOICE
     )
     placement: jobs.PlacementKind = choice(
-        "remote", jobs.PlacementKind, says="which subtasks share a task manager", source=_CHOICE
+        "remote",
+        jobs.PlacementKind,
+        says="which subtasks share a task manager (plane buffers)",
+        source=_CHOICE,
+        limits=not_in_pipelines_on_records(
+            "all channels are alike, and no fault strikes a task manager"
+        ),
     )
     network: jobs.Network = nested(
         jobs.Network, says="buffers and network of the job (plane buffers)"
@@ -255,6 +261,11 @@ class Pipeline:
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
     outcome: Outcome = choice("completed", Outcome, says="how the run must end", source=_CHOICE)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return where parameters may mean nothing: the plane, and a pipeline."""
+        return (self.plane, PIPELINE, f"{PIPELINE} on {self.plane}")
 
     @property
     def vertices(self) -> tuple[jobs.Vertex, ...]:
@@ -329,13 +340,9 @@ class Pipeline:
         return [
             *self.sync().problems(),
             *self._stage_problems(),
-            *self._checkpoint_problems(),
-            *(
-                Problem(f"streams[{index}].reject_every", str(stream.reject_every), "0: no rejects")
-                for index, stream in enumerate(self.streams)
-                if stream.reject_every
-            ),
             *self._placement_problems(),
+            *unaligned_problems(self.checkpointing),
+            *limit_problems(self),
         ]
 
     def _placement_problems(self) -> list[Problem]:
@@ -365,22 +372,3 @@ class Pipeline:
             if partitioner is jobs.Partitioner.BROADCAST:
                 found.append(Problem(where, '"broadcast"', "each record to one subtask only"))
         return found
-
-    def _checkpoint_problems(self) -> list[Problem]:
-        found: list[Problem] = []
-        if self.channels.preloaded_records:
-            expected = "0: the source begins with nothing in flight"
-            text = str(self.channels.preloaded_records)
-            found.append(Problem("channels.preloaded_records", text, expected))
-        checkpointing = self.checkpointing
-        for key in ("enabled", "after_finish"):
-            if not getattr(checkpointing, key):
-                expected = "true: the sink commits with checkpoints"
-                found.append(Problem(f"checkpointing.{key}", "false", expected))
-        if checkpointing.count is not None:
-            text, expected = str(checkpointing.count), '"none": the run ends with its input'
-            found.append(Problem("checkpointing.count", text, expected))
-        job = self.job()
-        # What the vertices have of their own is not up to the user.
-        refused = plane_problems(job, (), self.plane)
-        return found + unaligned_problems(checkpointing) + refused

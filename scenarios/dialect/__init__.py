@@ -16,6 +16,7 @@ from ckptsim.scenarios.dialect.kinds import (
     one_of,
     suggestion,
 )
+from ckptsim.scenarios.dialect.limits import EVERYWHERE, Limit, Limits
 from ckptsim.scenarios.dialect.literal import DIGITS_MAX, printable, shown, too_long
 from ckptsim.scenarios.dialect.tables import (
     METADATA_KEY,
@@ -32,6 +33,7 @@ from ckptsim.scenarios.dialect.units import (
     DURATION_UNITS,
     SIZE_UNITS,
     duration_text,
+    exact_text,
     in_units,
     listed,
     parse,
@@ -44,6 +46,7 @@ __all__ = [
     "BYTE_RATE_UNITS",
     "DIGITS_MAX",
     "DURATION_UNITS",
+    "EVERYWHERE",
     "METADATA_KEY",
     "NONE_TEXT",
     "SIZE_UNITS",
@@ -53,6 +56,8 @@ __all__ = [
     "Entry",
     "Flag",
     "Kind",
+    "Limit",
+    "Limits",
     "Many",
     "Nested",
     "OneOf",
@@ -61,6 +66,7 @@ __all__ = [
     "Text",
     "Whole",
     "duration_text",
+    "exact_text",
     "human_table",
     "in_units",
     "listed",

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from ckptsim.scenarios.dialect.kinds import BAD, At, Bad, Defaults, Kind, suggestion
+from ckptsim.scenarios.dialect.limits import Limits
 from ckptsim.scenarios.errors import Problem
 
 METADATA_KEY = "parameter"
@@ -23,11 +24,15 @@ METADATA_KEY = "parameter"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """What a field's metadata says: kind, meaning and origin; the default is the field's own."""
+    """What a field's metadata says: kind, meaning and origin; the default is the field's own.
+
+    limits: where it means nothing; None leaves that to the table's `LIMITS`.
+    """
 
     kind: Kind
     says: str
     source: str
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,7 @@ class Entry:
     kind: Kind
     says: str
     source: str
+    limits: Limits = ()
 
     @property
     def required(self) -> bool:
@@ -97,6 +103,7 @@ def _entry(table: type[Any], field: dataclasses.Field[Any]) -> Entry:
         kind=kind,
         says=parameter.says,
         source=parameter.source,
+        limits=getattr(table, "LIMITS", ()) if parameter.limits is None else parameter.limits,
     )
 
 

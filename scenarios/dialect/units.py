@@ -70,23 +70,36 @@ def write(amount: int, units: Mapping[str, int]) -> str:
 _NANOSECONDS = re.compile(r"\b([0-9]{1,20}) ns\b")
 _TIME_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 _HOUR_S = 3_600
+_US = 1_000
+_DIGITS, _PLACES = 8, 6  # of microseconds in a minute, and in a second
 
 
-def duration_text(time_ns: float) -> str:
-    """Return a duration or an instant for people: four digits, `10 min` or `1 h 3 min 59 s`."""
+def duration_text(time_ns: float, *, exact: bool = False) -> str:
+    """Return a duration or an instant for people: four digits, `10 min` or `1 h 3 min 59 s`.
+
+    exact: to the microsecond, for two that may differ by little: `10.024921 s`, and `3 ms` still.
+    """
+    if exact and time_ns >= _US:
+        time_ns -= time_ns % _US
     if time_ns <= 0:
-        return f"-{duration_text(-time_ns)}" if time_ns else "0 s"
+        return f"-{duration_text(-time_ns, exact=exact)}" if time_ns else "0 s"
     for unit, size in (("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)):
         if time_ns < min(1_000 * size, 60_000_000_000):
-            return f"{time_ns / size:.4g} {unit}"
+            return f"{time_ns / size:.{_DIGITS if exact else 4}g} {unit}"
     whole_s = time_ns / 1e9
-    left = round(whole_s, 0 if whole_s >= _HOUR_S else 2)
+    places = 2 if whole_s < _HOUR_S else 0
+    left = round(whole_s, _PLACES if exact else places)
     parts = []
     for unit, size in _TIME_UNITS:
         count, left = divmod(left, size)
         parts += [f"{count:.0f} {unit}"] * bool(count)
-    seconds = f"{left:.2f}".rstrip("0").rstrip(".")
+    seconds = f"{left:.{_PLACES if exact else 2}f}".rstrip("0").rstrip(".")
     return " ".join([*parts, *([f"{seconds} s"] if float(seconds) else [])])
+
+
+def exact_text(time_ns: int) -> str:
+    """Return `duration_text` with all digits, for instants that may differ by a microsecond."""
+    return duration_text(time_ns, exact=True)
 
 
 def in_units(text: str) -> str:

@@ -17,6 +17,7 @@ from ckptsim.scenarios.dialect import At, Bad, read_keys, schema, shown
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.files.load import parse, read_text
 from ckptsim.scenarios.files.toml import write
+from ckptsim.scenarios.limits import PIPELINE, limits_of
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link
 from ckptsim.scenarios.store import StepCosts
@@ -49,7 +50,7 @@ def load_costs(path: Path) -> dict[str, object]:
 def cost_parameters(
     costs: Mapping[str, object], link: str, *, links: Mapping[str, Link] = LINKS
 ) -> dict[str, object]:
-    """Return costs as parameters of a scenario, by path.
+    """Return costs as parameters of a scenario, by path, without those that mean nothing there.
 
     Raises ScenarioError for a link whose scenarios have no store.
     """
@@ -59,7 +60,10 @@ def cost_parameters(
         raise ScenarioError(
             [Problem("--costs", f"a scenario of link '{link}'", f"one with a store, of {known}")]
         )
-    return {f"{path}.{name}": value for name, value in costs.items()}
+    key, limits = links[link].key, limits_of(links[link].model)
+    unused = {f"{key}.{one.path}" for one in limits if key == one.limit.place == PIPELINE}
+    every = {f"{path}.{name}": value for name, value in costs.items()}
+    return {place: value for place, value in every.items() if place not in unused}
 
 
 def costs_text(costs: Mapping[str, int], measured: Mapping[str, object]) -> str:

@@ -20,7 +20,7 @@ from ckptsim.scenarios.generators.composed import drawn_fault
 from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
 from ckptsim.scenarios.generators.job_environment import job_fault
 from ckptsim.scenarios.generators.ordering import SYNC_FAULT_DRAWS, hazards_of
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, NoRestart
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
@@ -42,24 +42,16 @@ _CHANGES: tuple[Callable[[Any], Any], ...] = (
     lambda _: 0,
     lambda _: 1,
 )
-# Ids of fewer characters are given twice, which no rule survives; a watchdog that fires before a
-# push can be complete restarts its process for ever.
-_KEPT = frozenset({"partition_id_characters", "watchdog_ns"})
+# Ids of fewer characters are given twice, which no rule survives.
+_KEPT = frozenset({"partition_id_characters"})
 # What an operator accepts of the scenario as it is.
 _ACCEPTED = "rework_records_max"
 # Shares of what goes wrong by chance, and the most of it that is drawn: a job that fails with each
 # failed checkpoint has a chance of some twenty that succeed.  An assumption.
 _LOSSES = ("loss_ratio", "failure_ratio")
 _LOSS_MAX = 0.02
-# How much slower than its own a rate is drawn: a run of minutes in place of seconds shows no more,
-# and takes longer than a run may.  An assumption.
-_SLOWER_MAX = 10
-# Of how many intervals a time-out is at most: while a lost message waits for it, other checkpoints
-# are triggered.  An assumption.
-_INTERVALS_MAX = 300
-_TIMEOUT_MIN_NS = 2_000_000_000
-# The engine's time-out of checkpoints.  Source: Apache Flink, execution.checkpointing.timeout.
-_TIMEOUT_NS = 600_000_000_000
+_NO_RESTART = {"kind": "none"}
+_RESTART = {"kind": "exponential_delay", "initial_backoff_ns": 50_000_000}
 _Path = tuple[str | int, ...]
 
 
@@ -83,18 +75,24 @@ def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
             partitions, packets = _sizes(changed)
             text = changed if partitions <= partitions_max and packets <= packets_max else text
         text = _with_chances(text, begin)
-        if text[key] != begin[key]:
-            text = _with_time(text, key)
         kept = [fault for fault in _list(text["faults"]) if choices.integer(0, 3) < 3]
         text = text | {"faults": kept}
         further = choices.several(partial(_fault, choices, key, text), most=_FAULTS_MAX)
         for fault in further:
             text = _valid(text | {"faults": [*_list(text["faults"]), fault]}) or text
-        if text != begin:
-            text = _with_an_end(text, key)
+        if further:
+            text = _valid(_with_restarts(text, scenario)) or text
         return _with_hazards(read(_in_one_order(text), source="around"))
 
     return generate
+
+
+def _with_restarts(text: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+    """Restart a job that its link does not restart by default, which else ends at a failure."""
+    usual = LINKS[scenario.link].defaults.get("restart")
+    if not isinstance(usual, NoRestart) or text["job"]["restart"] != _NO_RESTART:
+        return text
+    return text | {"job": text["job"] | {"restart": _RESTART}}
 
 
 def _in_one_order(text: dict[str, Any]) -> dict[str, Any]:
@@ -125,33 +123,6 @@ def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]
     for path in losses:
         most = max(_at(begin, path), min(_LOSS_MAX, 1 / (2 * subtasks)))
         _at(found, path[:-1])[path[-1]] = min(_at(text, path), most)
-    return found
-
-
-def _with_time(text: dict[str, Any], key: str) -> dict[str, Any]:
-    """Leave checkpoints and syncs the time that they take with other sizes and times.
-
-    A tight time-out or watchdog is one for the numbers that a scenario has: with others all
-    checkpoints may expire, or a store restarts for ever.
-    """
-    found = deepcopy(text)
-    model = found[key]
-    if "watchdog_ns" in model:
-        model["watchdog_ns"] = 0
-    if "timeout_ns" in model.get("checkpointing", {}):
-        timeout_ns = model["checkpointing"]["timeout_ns"]
-        model["checkpointing"]["timeout_ns"] = max(timeout_ns, _TIMEOUT_NS)
-    return found
-
-
-def _with_an_end(text: dict[str, Any], key: str) -> dict[str, Any]:
-    """Let a checkpoint that has lost a message expire before thousands of others were triggered."""
-    checkpointing = text[key].get("checkpointing", {})
-    if "timeout_ns" not in checkpointing:
-        return text
-    found = deepcopy(text)
-    most_ns = max(_TIMEOUT_MIN_NS, _INTERVALS_MAX * checkpointing["interval_ns"])
-    found[key]["checkpointing"]["timeout_ns"] = min(checkpointing["timeout_ns"], most_ns)
     return found
 
 
@@ -188,11 +159,9 @@ def _change(choices: Choices, numbers: tuple[_Path, ...]) -> tuple[_Path, Callab
 
 
 def _changed(text: dict[str, Any], path: _Path, change: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return a document with one number changed; a rate does not fall below a tenth of it."""
-    found, value = deepcopy(text), _at(text, path)
-    least = value / _SLOWER_MAX if str(path[-1]).endswith("_per_s") else None
-    changed = change(value)
-    _at(found, path[:-1])[path[-1]] = changed if least is None else max(changed, least)
+    """Return a document with one number changed."""
+    found = deepcopy(text)
+    _at(found, path[:-1])[path[-1]] = change(_at(text, path))
     return found
 
 

@@ -17,6 +17,7 @@ from ckptsim.scenarios.generators.small import (
     failing_over,
     harmless,
     in_flight,
+    late_barriers,
     overtaking,
     situations,
     tight_buffers,
@@ -43,7 +44,8 @@ def barriers(choices: Choices) -> Scenario:
     )
     overtaken = (overtaking.uneven, *(overtaking.rescaled,) * 3, overtaking.given_up) * 2
     more = (uncoordinated.document, *small, in_flight.on_buffers, *small, *tight, *closed)
-    rare = (situations.document,) * 4
+    late = partial(situations.arranged, arrange=late_barriers.late_barriers)
+    rare = (*(situations.document,) * 4, *(late,) * 3)
     return _drawn(choices, (*draws, *more, *overtaken, *rare))
 
 

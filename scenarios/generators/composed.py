@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.files import from_json
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.final_checkpoint import task_fault
-from ckptsim.scenarios.job.graph.planes import Plane, on_plane
+from ckptsim.scenarios.job import Plane
+from ckptsim.scenarios.limits import without_refused
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.sync import Point
 
@@ -116,7 +118,7 @@ def slow_down(found: dict[str, Any]) -> None:
 
     What only records can do is left at what buffers do.
     """
-    found["pipeline"] = pipeline = on_plane(found["pipeline"], Plane.BUFFERS)
+    found["pipeline"] = pipeline = without_refused(found["pipeline"], Pipeline, Plane.BUFFERS)
     pipeline["plane"] = "buffers"
     readers, tables = pipeline["readers"], [*pipeline["stages"], *found["faults"]]
     if readers["rate_per_s"] != "none":

@@ -20,8 +20,9 @@ from ckptsim.scenarios.generators.small import (
     situations,
     tight_buffers,
 )
-from ckptsim.scenarios.job.graph.planes import Plane, on_plane
+from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.names import PROPERTIES
+from ckptsim.scenarios.limits import without_refused
 from ckptsim.scenarios.spec import Scenario
 
 MS = 1_000_000
@@ -96,7 +97,7 @@ def fitting(choices: Choices, text: dict[str, Any]) -> dict[str, Any]:
     if job.get("plane", text["link"]) not in ("buffers", "barriers"):
         return text
     # A job on records has costs that mean nothing on buffers.
-    text["job"] = job = on_plane(job, Plane.BUFFERS)
+    text["job"] = job = without_refused(job, Job, Plane.BUFFERS)
     paced = [one for one in job["vertices"] if "rate_per_s" in one]
     if not paced or choices.integer(0, 3) == 3:
         return text

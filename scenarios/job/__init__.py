@@ -24,7 +24,7 @@ from ckptsim.scenarios.job.graph.planes import Engine, Plane
 from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
-from ckptsim.scenarios.job.restart import FixedDelay, NoRestart, RestartStrategy
+from ckptsim.scenarios.job.restart import ExponentialDelay, FixedDelay, NoRestart, RestartStrategy
 
 __all__ = [
     "BufferSizes",
@@ -34,6 +34,7 @@ __all__ = [
     "Costs",
     "Edge",
     "Engine",
+    "ExponentialDelay",
     "FixedDelay",
     "Input",
     "Job",

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
+from ckptsim.scenarios.dialect import Limits
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import choice, duration_ns, flag, ratio
+from ckptsim.scenarios.limits import not_on_buffers
 
 _FLIP = "Source: FLIP-76, "
 _SMALL = "assumption: small enough to be hunted in milliseconds"
@@ -80,6 +83,10 @@ class Recovered(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelState:
     """How in-flight data of channels is kept in checkpoints, and put back."""
+
+    LIMITS: ClassVar[Limits] = not_on_buffers(
+        "in-flight data is kept and put back as Apache Flink does, which is what was measured"
+    )
 
     spilling: Spilling = choice(
         "ad_hoc",

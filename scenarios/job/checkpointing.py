@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ckptsim.scenarios.fields import choice, count, duration_ns, flag
+from ckptsim.scenarios.limits import (
+    not_in_pipelines,
+    not_in_pipelines_on_records,
+    not_on_buffers,
+)
 
 _JOB = "assumption: part of the job"
 _CHECKPOINTS = "Source: Apache Flink 1.20.3, ExecutionCheckpointingOptions"
+_COMMITS = not_in_pipelines("its sinks commit with checkpoints of the whole job")
 
 
 class Mode(StrEnum):
@@ -32,17 +38,19 @@ class CheckpointProtocol(StrEnum):
 class Checkpointing:
     """When checkpoints are taken, and how."""
 
-    enabled: bool = flag(True, says="checkpoints are taken at all", source=_JOB)
+    enabled: bool = flag(True, says="checkpoints are taken at all", source=_JOB, limits=_COMMITS)
     protocol: CheckpointProtocol = choice(
         "coordinated",
         CheckpointProtocol,
         says="who decides that a task takes a checkpoint: barriers, the task, or its messages too",
         source="Source: Elnozahy et al. (2002); coordinated is what Flink does",
+        limits=not_on_buffers("its messages cannot be logged") + _COMMITS,
     )
     message_logs: bool = flag(
         True,
         says="without barriers senders log all messages, and a restart sends them again",
         source="Source: Elnozahy et al. (2002), sender-based logging; off shows the domino effect",
+        limits=not_on_buffers("all checkpoints are coordinated") + _COMMITS,
     )
     mode: Mode = choice(
         "aligned", Mode, says="how what is in flight is treated", source=_CHECKPOINTS
@@ -99,12 +107,14 @@ class Checkpointing:
         unit="checkpoints",
         says="completed ones that are kept; the one that goes is deleted",
         source="Source: Apache Flink 1.20.3, CheckpointingOptions",
+        limits=not_in_pipelines_on_records("it restores the newest, and to delete one is free"),
     )
     after_finish: bool = flag(
         True,
         says="checkpoints continue after tasks have finished",
         source="Source: Apache Flink 1.20.3, "
         "execution.checkpointing.checkpoints-after-tasks-finish",
+        limits=_COMMITS,
     )
     immediate_final: bool | None = flag(
         None,
@@ -147,6 +157,7 @@ class Checkpointing:
         unit="checkpoints",
         says="completed ones that end the run",
         source=_JOB,
+        limits=not_in_pipelines("it ends with its input"),
     )
 
     @property

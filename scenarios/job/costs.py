@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from ckptsim.scenarios.dialect import EVERYWHERE, Limits
 from ckptsim.scenarios.fields import (
     count,
     duration_ns,
@@ -13,10 +15,16 @@ from ckptsim.scenarios.fields import (
     ratio,
     size_bytes,
 )
+from ckptsim.scenarios.limits import not_in_pipelines, not_on_buffers, not_on_records
 
 _SMALL = "assumption: small enough to be hunted in milliseconds"
 _MACHINE = "assumption: the machine that the costs were measured on"
 _STORE = "assumption: order of magnitude of an object store"
+_MEASURED = not_on_buffers(
+    "messages, snapshots and restores take what was measured, times `machine.cost_factor`"
+)
+_NO_STORAGE = not_on_records("`costs` says how long a snapshot takes", noted=True)
+_WITHOUT_BARRIERS = not_in_pipelines("its checkpoints are coordinated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +33,8 @@ class Costs:
 
     On buffers measured constants take the place of the costs; what chance does acts on both.
     """
+
+    LIMITS: ClassVar[Limits] = _MEASURED
 
     rpc_ns: int = duration_ns(
         0, maximum="1 min", says="a message to or from the coordinator", source=_SMALL
@@ -42,27 +52,34 @@ class Costs:
         maximum="1 min",
         says="at most added to a notification, by chance: notifications can change order",
         source=_SMALL,
+        limits=EVERYWHERE,
     )
     notification_loss_ratio: float = ratio(
-        0.0, says="share of completion notifications that are lost", source=_SMALL
+        0.0,
+        says="share of completion notifications that are lost",
+        source=_SMALL,
+        limits=EVERYWHERE,
     )
     log_message_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="without barriers, how long logging one message keeps the sender's thread",
         source=_SMALL,
+        limits=_MEASURED + _WITHOUT_BARRIERS,
     )
     carry_index_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="communication-induced, how long the index of one message keeps the sender's thread",
         source=_SMALL,
+        limits=_MEASURED + _WITHOUT_BARRIERS,
     )
     snapshot_sync_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="how long copying the state keeps a task's thread, on either plane",
         source="assumption: a backend that copies on write; measured: 0 ms in the median",
+        limits=EVERYWHERE,
     )
     snapshot_async_ns: int = duration_ns(
         0, maximum="1 h", says="from there to the acknowledgement", source=_SMALL
@@ -71,7 +88,10 @@ class Costs:
         0, maximum="1 h", says="at most added to the asynchronous part, by chance", source=_SMALL
     )
     checkpoint_failure_ratio: float = ratio(
-        0.0, says="share of checkpoints that fail when they are to be stored", source=_SMALL
+        0.0,
+        says="share of checkpoints that fail when they are to be stored",
+        source=_SMALL,
+        limits=EVERYWHERE,
     )
     completion_ns: int = duration_ns(
         0, maximum="1 h", says="from the last acknowledgement to the notifications", source=_SMALL
@@ -81,6 +101,7 @@ class Costs:
         maximum="1 min",
         says="time to read one buffer of input state back, where the parallelism has changed",
         source=_SMALL,
+        limits=_MEASURED + not_in_pipelines("it is never rescaled"),
     )
     restore_ns: int = duration_ns(
         0,
@@ -101,12 +122,15 @@ class Costs:
         "not before the job is over",
         source="Source: Apache Kafka, transaction.timeout.ms (1 min by default, at most 15 min)",
         optional=True,
+        limits=EVERYWHERE,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
     """Where checkpoints are written, on buffers; on records `costs` says how long that takes."""
+
+    LIMITS: ClassVar[Limits] = _NO_STORAGE
 
     write_bytes_per_s: int | None = rate_bytes_per_s(
         None, optional=True, says="limit of one stream or of all, absent for none", source=_STORE
@@ -116,6 +140,7 @@ class Storage:
         optional=True,
         says="limit of each stream of a restore, absent for none; read where `recovery` is timed",
         source=_STORE,
+        limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
     shared_limit: bool = flag(False, says="all streams share the limit", source=_STORE)
     create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
@@ -123,7 +148,9 @@ class Storage:
     tail_latency_ns: int = duration_ns(
         "0 ms", says="mean of what those take longer, exponential", source=_STORE
     )
-    failure_ratio: float = ratio(0.0, says="share of files that cannot be written", source=_STORE)
+    failure_ratio: float = ratio(
+        0.0, says="share of files that cannot be written", source=_STORE, limits=EVERYWHERE
+    )
     inline_threshold_bytes: int = size_bytes(
         "20 KiB",
         says="smaller state travels in the acknowledgement",
@@ -134,6 +161,8 @@ class Storage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """What runs the tasks, on buffers; the costs of a core were measured on a quiet small one."""
+
+    LIMITS: ClassVar[Limits] = not_on_records("work takes no processor", noted=True)
 
     cores: int | None = count(
         None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ckptsim.scenarios.fields import choice, duration_ns, flag
+from ckptsim.scenarios.limits import not_on_buffers
 
 _JOB = "assumption: part of the job"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
@@ -47,4 +48,5 @@ class Ending:
         minimum="1 us",
         says="when a job with an endless source is stopped with drain, on records",
         source=_SMALL,
+        limits=not_on_buffers("a run ends at `duration`"),
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from ckptsim.scenarios.dialect import duration_text
+from ckptsim.scenarios.dialect import Limits, duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import duration_ns
+from ckptsim.scenarios.limits import not_on_buffers
 
 _SMALL = "assumption: none, so that jobs without event time are hunted without its traffic"
 
@@ -14,6 +16,10 @@ _SMALL = "assumption: none, so that jobs without event time are hunted without i
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTime:
     """Watermarks of sources; the timestamp of a record is when its split's rate makes it due."""
+
+    LIMITS: ClassVar[Limits] = not_on_buffers(
+        "data have no timestamps there, and a watermark moves nothing that is measured"
+    )
 
     watermark_interval_ns: int | None = duration_ns(
         None,

@@ -21,13 +21,14 @@ from ckptsim.scenarios.job.costs import Costs, Machine, Storage
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.event_time import EventTime
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
-from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane, plane_problems
+from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane
 from ckptsim.scenarios.job.graph.problems import graph_problems
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES, FixedDelay, RestartStrategy
 from ckptsim.scenarios.job.uncoordinated import uncoordinated_problems
+from ckptsim.scenarios.limits import limit_problems, not_on_records
 
 _JOB = "assumption: part of the job"
 _CHOICE = "assumption: a choice of whoever runs the job"
@@ -70,9 +71,16 @@ class Job:
         Engine,
         says="the driver of the buffer plane",
         source="assumption: the fastest one that can run the job",
+        limits=not_on_records('only plane "buffers" has several drivers'),
     )
     duration_ns: int = duration_ns(
-        DURATION_NS, minimum=1, says="a run on buffers ends here if not before", source=_CHOICE
+        DURATION_NS,
+        minimum=1,
+        says="a run on buffers ends here if not before",
+        source=_CHOICE,
+        limits=not_on_records(
+            "a run ends with its job, an endless one at `ending.horizon`", noted=True
+        ),
     )
     placement: PlacementKind = choice(
         "remote", PlacementKind, says="which subtasks share a task manager", source=_JOB
@@ -95,6 +103,11 @@ class Job:
         RESTART_STRATEGIES, FixedDelay(), says="what follows a failure", source=_JOB
     )
     recovery: Recovery = nested(Recovery, says="how the job comes back from a failure")
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return where parameters may mean nothing: the plane."""
+        return (self.plane,)
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -139,14 +152,13 @@ class Job:
             self.checkpointing,
             self.ending,
             self.vertices,
-            plane=self.plane,
             preloaded_records=self.channels.preloaded_records,
             has_watermarks=self.event_time.watermark_interval_ns is not None,
             subtask_indices=self.channel_state.subtask_indices,
         )
         for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
             found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]
-        return found + plane_problems(self, self.vertices, self.plane)
+        return found + limit_problems(self)
 
     def _preload_problems(self) -> list[Problem]:
         chain = [(one.name, next_.name) for one, next_ in pairwise(self.vertices)]

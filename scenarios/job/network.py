@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
+from ckptsim.scenarios.dialect import Limits
 from ckptsim.scenarios.fields import choice, count, duration_ns, flag, size_bytes
+from ckptsim.scenarios.limits import not_in_pipelines, not_on_buffers, not_on_records
 
 _JOB = "assumption: a small job, to be replaced by the job in question"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
 _FLINK = "Source: Apache Flink 1.20.3, TaskManagerOptions"
 _LOOPBACK = "assumption: loopback network with thread wake-ups"
+_OF_NETWORK = not_on_buffers("`network` says what a channel holds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
     """Records, buffers and the network between task managers, on buffers."""
+
+    LIMITS: ClassVar[Limits] = not_on_records("`channels` says what a channel holds", noted=True)
 
     record_bytes: int = size_bytes(
         "1 KiB", minimum=1, maximum="64 MiB", says="one serialised record", source=_JOB
@@ -69,6 +75,8 @@ class BufferSizes(StrEnum):
 class Channels:
     """What every channel between two subtasks can hold on records, and what passing it costs."""
 
+    LIMITS: ClassVar[Limits] = _OF_NETWORK
+
     sender_records: int = count(
         4,
         minimum=1,
@@ -87,6 +95,7 @@ class Channels:
         says="records that every channel holds at the start, as if processed upstream, on top of "
         "those that the source emits",
         source="assumption: stands for a backlog that has built up",
+        limits=not_in_pipelines("its source begins with nothing in flight"),
     )
     record_buffers: int = count(
         1,
@@ -103,6 +112,7 @@ class Channels:
         says="bytes in a buffer: all are full; half of them, by chance, are flushed before; or "
         "they shrink while a channel is in use. It matters to what computes with them",
         source="Source: Apache Flink 1.20.3, buffer timeout and buffer debloating; sizes assumed",
+        limits=_OF_NETWORK + not_in_pipelines("it replays no log, whose place they would decide"),
     )
     latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire", source=_SMALL)
     end_of_partition_ns: int = duration_ns(

@@ -8,6 +8,7 @@ from ckptsim.models.recovery.detection import HeartbeatParameters
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import count, duration_ns, flag
+from ckptsim.scenarios.limits import not_on_records
 
 _HEARTBEAT = "Source: Apache Flink 1.20.3, HeartbeatManagerOptions, heartbeat."
 _COURSE = "assumption: off, so that small jobs are hunted in milliseconds"
@@ -23,6 +24,9 @@ class Recovery:
         "cancelled and deployed anew, state and in-flight data are read, and partitions are asked "
         "for behind them; off: the next attempt begins whole when the restart delay is over",
         source=_COURSE,
+        limits=not_on_records(
+            "its costs are few and may be zero, and what a restore takes is one of them"
+        ),
     )
     heartbeat_interval_ns: int = duration_ns(
         "10 s",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.channel_state import SubtaskIndices
 from ckptsim.scenarios.job.graph import Recorded, Vertex, VertexKind
-from ckptsim.scenarios.job.graph.planes import Plane
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job.checkpointing import Checkpointing
@@ -20,7 +19,6 @@ def uncoordinated_problems(
     ending: Ending,
     vertices: Sequence[Vertex],
     *,
-    plane: Plane,
     preloaded_records: int,
     has_watermarks: bool,
     subtask_indices: SubtaskIndices,
@@ -33,9 +31,6 @@ def uncoordinated_problems(
     if not checkpointing.enabled or checkpointing.coordinated:
         return []
     whose = f'with checkpointing.protocol "{checkpointing.protocol}"'
-    if plane is Plane.BUFFERS:
-        expected = '"coordinated" on plane "buffers": its messages cannot be logged'
-        return [Problem("checkpointing.protocol", f'"{checkpointing.protocol}"', expected)]
     found = [
         Problem(path, f"{value}", f"nothing {whose}: no checkpoint is of the whole job")
         for path, value in (

@@ -1,10 +1,22 @@
 """Plans of sweeps: grids, the keys that vary, and the metrics that answer."""
 
+from ckptsim.scenarios.planning.designs import (
+    BUILT_IN,
+    CORE_AXIS,
+    MUTANT_AXIS,
+    NO_MUTANT,
+    Design,
+    design_of,
+    is_design,
+    slot_of,
+    without_designs,
+)
 from ckptsim.scenarios.planning.grid import (
     Plan,
     Point,
     Run,
     all_plans,
+    document_of,
     folder_of,
     is_plan,
     load_plan,
@@ -20,16 +32,24 @@ from ckptsim.scenarios.planning.plan_keys import SCENARIO_AXIS
 from ckptsim.scenarios.planning.vary import assignments, with_parameters
 
 __all__ = [
+    "BUILT_IN",
+    "CORE_AXIS",
     "FIGURES",
     "METRICS",
+    "MUTANT_AXIS",
+    "NO_MUTANT",
     "SCENARIO_AXIS",
+    "Design",
     "Measure",
     "Plan",
     "Point",
     "Run",
     "all_plans",
     "assignments",
+    "design_of",
+    "document_of",
     "folder_of",
+    "is_design",
     "is_plan",
     "load_plan",
     "plan_from",
@@ -38,5 +58,7 @@ __all__ = [
     "runs",
     "scenarios_of",
     "size_of",
+    "slot_of",
     "with_parameters",
+    "without_designs",
 ]

@@ -2,8 +2,8 @@
 
 A plan is a TOML file.  `[grid]` lists values per parameter and takes every combination, the first
 parameter varying slowest; `[zip]` lists values of several parameters that change together and
-varies fastest; `[overrides]` sets parameters for all points alike.  Each point is run once per
-tie policy and replication.
+varies fastest; `[overrides]` sets parameters for all points alike.  Cores and mutants are swept as
+parameters are (`designs`).  Each point is run once per tie policy and replication.
 
 With common random numbers (the default) replication r has the same seed at every point, so that
 points can be compared pairwise with less noise.  Without them each point has seeds of its own,
@@ -15,15 +15,17 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ckptsim.scenarios.catalogue import PLANS, by_name, is_file, shelf, text_of
-from ckptsim.scenarios.dialect import At, Bad, read_keys
+from ckptsim.scenarios.dialect import At, Bad, read_keys, shown
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.files import canonical, parse
 from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.planning.designs import Design, design_of, is_design, without_designs
 from ckptsim.scenarios.planning.plan_keys import ENTRIES, SCENARIO_AXIS
 from ckptsim.scenarios.planning.vary import with_parameters
 from ckptsim.scenarios.spec import Link, Scenario
@@ -70,11 +72,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One point of the parameter space: `parameters` is the canonical JSON of the swept ones."""
+    """One point of the parameter space: `parameters` is the canonical JSON of the swept ones.
+
+    design: the cores that are not ours, swept or set for all points.
+    """
 
     index: int
     parameters: str
     scenario: Scenario
+    design: Design = field(default_factory=Design)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +137,47 @@ def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> 
     return plan
 
 
+def document_of(plan: Plan, folder: str = "") -> dict[str, object]:
+    """Return a plan as what its file holds, without what is there by default.
+
+    folder: that of the file, from where the user is; the plan's paths lead from there.
+    """
+    found: dict[str, object] = {}
+    for entry in ENTRIES:
+        value = getattr(plan, entry.name)
+        if value not in (entry.default, ()):
+            found[entry.name] = list(value) if isinstance(value, tuple) else value
+    if plan.seeds:
+        found.pop("replications", None)
+        found.pop("first_seed", None)
+    found["scenario"] = _from(plan, plan.scenario, folder)
+    for table in ("grid", "zip"):
+        if table in found:
+            axes: Mapping[str, tuple[object, ...]] = getattr(plan, table)
+            found[table] = {
+                path: [
+                    _from(plan, str(one), folder) if path == SCENARIO_AXIS else one
+                    for one in values
+                ]
+                for path, values in axes.items()
+            }
+    return found
+
+
+def _from(plan: Plan, scenario: str, folder: str) -> str:
+    """Return a scenario of a plan as a file in a folder names it."""
+    reached = plan.reached(scenario)
+    if not is_file(scenario) or Path(reached).is_absolute():
+        return reached
+    path = os.path.relpath(reached, folder or ".")
+    return path if is_file(path) else f"./{path}"
+
+
 def _check(plan: Plan, at: At, *, given_keys: frozenset[str]) -> None:
     lengths = {len(values) for values in plan.zip.values()}
     if len(lengths) > 1:
-        shown = ", ".join(f"{path}: {len(values)}" for path, values in plan.zip.items())
-        at.key("zip").note(f"arrays of different lengths ({shown})", "arrays of one length")
+        each = ", ".join(f"{path}: {len(values)}" for path, values in plan.zip.items())
+        at.key("zip").note(f"arrays of different lengths ({each})", "arrays of one length")
     for path in plan.zip:
         if path in plan.grid:
             at.key("zip").note(f"{path}, which [grid] sweeps too", "each parameter in one of them")
@@ -145,6 +187,7 @@ def _check(plan: Plan, at: At, *, given_keys: frozenset[str]) -> None:
     for path in plan.words:
         if path not in plan.axes:
             at.key("words").note(f"{path}, which is not swept", "parameters that are swept")
+    _check_designs(plan, at)
     for key in sorted({"first_seed", "replications"} & given_keys):
         if plan.seeds:
             at.key(key).note("a value beside seeds", "either seeds or first_seed and replications")
@@ -153,6 +196,15 @@ def _check(plan: Plan, at: At, *, given_keys: frozenset[str]) -> None:
         at.key("grid").note(f"{size.points} points", f"at most {MOST_POINTS}")
     elif size.runs > MOST_RUNS:
         at.note(f"{size.runs} runs", f"points x ties x replications of at most {MOST_RUNS}")
+
+
+def _check_designs(plan: Plan, at: At) -> None:
+    for table in ("grid", "zip", "overrides"):
+        for path, given in getattr(plan, table).items():
+            values = given if isinstance(given, tuple) else (given,)
+            if is_design(path) and not all(isinstance(value, str) and value for value in values):
+                found = ", ".join(map(shown, values))
+                at.key(table).key(path).note(found, "names of cores or mutants, as texts")
 
 
 def points(
@@ -169,14 +221,16 @@ def points(
         values = {path: plan_values(plan)[path][place] for path, place in chosen.items()}
         name = str(values.get(SCENARIO_AXIS, plan.scenario))
         swept = {path: value for path, value in values.items() if path != SCENARIO_AXIS}
+        every = {**plan.overrides, **swept}
         try:
             scenario = with_parameters(
-                bases[name], {**plan.overrides, **swept}, source=plan.source, links=links
+                bases[name], without_designs(every), source=plan.source, links=links
             )
         except ScenarioError as error:
             problems |= dict.fromkeys(_at_home(plan, p, chosen, index) for p in error.problems)
             continue
-        found.append(Point(index=index, parameters=_canonical(values), scenario=scenario))
+        parameters, design = _canonical(values), design_of(every)
+        found.append(Point(index=index, parameters=parameters, scenario=scenario, design=design))
     if problems:
         raise ScenarioError(list(problems))
     return found

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import duration_ns, rate_bytes_per_s
+from ckptsim.scenarios.limits import not_in_pipelines
 
 _MEASURED = (
     "Source: measured with duckdb 1.5.6 and SQLite on a 2-core machine; `ckptsim measure-store`"
@@ -22,7 +24,10 @@ class StepCosts:
     """What each durable step costs."""
 
     autocommit_ns: int = duration_ns(
-        "1.2 ms", says="to make one record durable by itself", source=_MEASURED
+        "1.2 ms",
+        says="to make one record durable by itself",
+        source=_MEASURED,
+        limits=not_in_pipelines("records are durable with their transaction"),
     )
     transaction_ns: int = duration_ns(
         "5 ms", says="one transaction with rows and checkpoint", source=_MEASURED
@@ -50,11 +55,15 @@ class StepCosts:
         "50 ms", minimum=1, says="99th percentile of a remote offset commit", source="assumption"
     )
     replay_row_ns: int = duration_ns(
-        "10 us", says="to put one row of the mirror back", source="assumption"
+        "10 us",
+        says="to put one row of the mirror back",
+        source="assumption",
+        limits=not_in_pipelines("it keeps no mirror"),
     )
 
     def problems(self) -> list[Problem]:
         """Compare the percentiles of the remote commit."""
         if self.remote_ns <= self.remote_ns_p99:
             return []
-        return [Problem("remote_p99", str(self.remote_ns_p99), "at least the median `remote`")]
+        found = duration_text(self.remote_ns_p99)
+        return [Problem("remote_p99", found, "at least the median `remote`")]

@@ -25,6 +25,7 @@ from ckptsim.scenarios.fields import (
     size_bytes,
     text,
 )
+from ckptsim.scenarios.limits import not_in_pipelines
 
 _AIRBYTE = "Source: airbytehq/airbyte, airbyte-cdk/bulk"
 _JOBS = "Source: Airbyte documentation, platform/understanding-airbyte/jobs"
@@ -33,6 +34,9 @@ _LOCAL = "assumption: order of magnitude of a local process pair"
 _STORE = "assumption: order of magnitude of an object store"
 _FINITE = "assumption: faults are finite, so a sync completes unless its host is at fault"
 _SAFEGUARD = "assumption: the safe behaviour; the other one reproduces a known defect"
+
+_SOCKETS = not_in_pipelines("source and job are joined by sockets")
+_NO_REJECTS = not_in_pipelines("its sinks reject no record")
 
 # Assumption: more events than this in one wait are a mistake in the units, not a wish.
 _PIECES_MAX = 1_000_000
@@ -125,7 +129,11 @@ class StreamTable:
         "100 B", minimum=1, maximum="1 MiB", says="size of one record", source=_SIZE
     )
     reject_every: int = count(
-        0, maximum=10_000_000, says="every n-th record is rejected, 0 for none", source=_SIZE
+        0,
+        maximum=10_000_000,
+        says="every n-th record is rejected, 0 for none",
+        source=_SIZE,
+        limits=_NO_REJECTS,
     )
     state_bytes: int | None = size_bytes(
         None,
@@ -187,10 +195,16 @@ class SourceTable:
         False, says="send COMPLETE of a stream on every socket", source=_SAFEGUARD
     )
     repeat_states: bool = flag(
-        False, says="emit each pending state a second time (STDIO)", source=_SAFEGUARD
+        False,
+        says="emit each pending state a second time (STDIO)",
+        source=_SAFEGUARD,
+        limits=_SOCKETS,
     )
     keys_on_stdio: bool = flag(
-        False, says="stamp states on STDIO with the keys of sockets", source=_SAFEGUARD
+        False,
+        says="stamp states on STDIO with the keys of sockets",
+        source=_SAFEGUARD,
+        limits=_SOCKETS,
     )
 
 
@@ -307,7 +321,11 @@ class PlatformTable:
         20, minimum=1, maximum=1000, says="failed attempts with some data", source=_JOBS
     )
     count_check: CountCheck = choice(
-        "report", CountCheck, says="when counts of source and destination differ", source=_SAFEGUARD
+        "report",
+        CountCheck,
+        says="when counts of source and destination differ",
+        source=_SAFEGUARD,
+        limits=not_in_pipelines("its counts never differ: it rejects no record"),
     )
 
 

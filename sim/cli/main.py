@@ -1,4 +1,6 @@
-"""Parse the command line, run one verb, and turn errors into exit codes.
+"""Parse the command line and hand over to one verb.
+
+Imports of the program are where they are needed: `--help` and `--version` answer at once.
 
 Exit codes: 0 fine, 1 a property was violated or a comparison failed, 2 the user's input was
 wrong, 3 a fault of ours.
@@ -8,22 +10,14 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 import sys
-import traceback
-from collections.abc import Mapping, Sequence
-from concurrent.futures import BrokenExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NoReturn, Protocol, cast
 
-from ckptsim.scenarios.dialect import suggestion
-from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.cli.failures import core_timeout, refusal_of, terminating, was_terminated
-from ckptsim.sim.cli.printing import abandon_stdout, flushed, printing
-from ckptsim.sim.cli.watcher import brings_cores, over, violation_told, watch
-from ckptsim.sim.extras import extras_explained
-from ckptsim.sim.slots.guest import CoreUnansweredError
+from ckptsim.sim.cli.printing import printing
+from ckptsim.sim.cli.watcher import brings_cores, over, watch
 
 EXIT_FINE = 0
 EXIT_VIOLATED = 1
@@ -51,7 +45,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "runs.order",
         "order the states of real Airbyte messages as a destination does",
     ),
-    "sweep": ("sweeps.sweep", "run a plan on Spark and write the result tables"),
+    "sweep": (
+        "sweeps.sweep",
+        "run a plan, or a scenario with what varies, on Spark and print the answers",
+    ),
     "report": ("sweeps.report", "turn the tables of sweeps into one page with figures"),
     "demo": ("sweeps.demo", "sweep some scenarios of the library and write a report"),
     "capture": ("jobs.capture", "record a running job from its Flink REST server"),
@@ -65,11 +62,9 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "store": ("stores.store", "look into a store file"),
     "conform": ("runs.conform", "run conformance vectors against a protocol core"),
+    "schema": ("pages.schema", "print the JSON Schema of scenario files and plans"),
     "completion": ("completion", "print what completes words in bash or zsh"),
 }
-
-# Verbs that vary a scenario by themselves, and compare.
-COMPARING = ("whatif", "sweep")
 
 
 class Verb(Protocol):
@@ -116,69 +111,9 @@ def _main(words: list[str]) -> int:
     if arguments.verb is None:
         parser.print_help()
         return EXIT_USER
-    verb = import_verb(arguments.verb)
-    return _ended(arguments, verb, words)
+    from ckptsim.sim.cli.ending import run_verb
 
-
-def _ended(arguments: argparse.Namespace, verb: Verb, words: Sequence[str]) -> int:
-    """Run a verb and return its exit code, also where it does not end by itself."""
-    try:
-        with extras_explained(), terminating(), core_timeout(arguments):
-            code = _with_variants(arguments, verb)
-            flushed()
-            return code
-    except UserError as error:
-        if isinstance(error, CoreUnansweredError):
-            print(_unanswered(error.says, arguments, words))
-            return EXIT_VIOLATED
-        print(f"ckptsim {arguments.verb}: {error}", file=sys.stderr)
-        return EXIT_USER
-    except BrokenPipeError:
-        abandon_stdout()
-        return EXIT_FINE
-    except KeyboardInterrupt as stop:
-        kept = f"; {stop}" if str(stop) else ""
-        terminated = was_terminated(stop)
-        print(f"ckptsim: {'terminated' if terminated else 'interrupted'}{kept}", file=sys.stderr)
-        return EXIT_TERMINATED if terminated else EXIT_INTERRUPTED
-    except MemoryError:
-        print(f"ckptsim {arguments.verb}: this needs more memory than there is", file=sys.stderr)
-        return EXIT_USER
-    except Exception as error:  # the last line of defence
-        return _raised(error, arguments, words)
-
-
-def _raised(error: Exception, arguments: argparse.Namespace, words: Sequence[str]) -> int:
-    """Return the exit code for what a verb raised that is not meant to come up to here."""
-    refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
-    if refusal is not None:
-        print(f"ckptsim {arguments.verb}: {refusal}", file=sys.stderr)
-        return EXIT_USER
-    if isinstance(error, BrokenExecutor) and getattr(arguments, "core", None):
-        says = f"core {', '.join(arguments.core)} took a process of --jobs away"
-        print(_unanswered(f"{says}; with --jobs 1 its seed is known", arguments, words))
-        return EXIT_VIOLATED
-    traceback.print_exception(error)  # whatever else arrives here is a fault of ours
-    print(f"ckptsim {arguments.verb}: this is a fault of ckptsim", file=sys.stderr)
-    return EXIT_OURS
-
-
-def _unanswered(says: str, arguments: argparse.Namespace, words: Sequence[str]) -> str:
-    """Return the violation of a core that has not answered, with the command that repeats it."""
-    named = vars(arguments)
-    found: dict[str, object] = {"replay": shlex.join(["ckptsim", *words])}
-    if "seed" in named or "first" in named:
-        found["seed"] = named.get("seed", named.get("first"))
-    return violation_told(says, found, as_json=bool(named.get("json")))
-
-
-def _with_variants(arguments: argparse.Namespace, verb: Verb) -> int:
-    """Run a verb, or once for each variant of its scenario, and return the worst exit code."""
-    if arguments.verb in COMPARING or not getattr(arguments, "vary", ()):
-        return verb.run(arguments)
-    from ckptsim.sim.cli.subject import each_variant
-
-    return max(verb.run(one) for one in each_variant(arguments))
+    return run_verb(arguments, import_verb(arguments.verb), words)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -218,7 +153,7 @@ class _Parser(argparse.ArgumentParser):
         """Print usage and message and end; the list of all verbs is for `--help`."""
         found = re.match(r"argument VERB: invalid choice: '(.*?)' \(", message)
         if found is not None:
-            hint = suggestion(found[1], VERBS)
+            hint = _hint(found[1], VERBS)
             message = f"found {found[1]!r}, expected a verb that `ckptsim help` shows{hint}"
         super().error(message)
 
@@ -227,13 +162,19 @@ class _Parser(argparse.ArgumentParser):
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser = self.verbs.get(getattr(found, "verb", None) or "", self)
-            hint = suggestion(unknown[0].partition("=")[0], parser.options())
+            hint = _hint(unknown[0].partition("=")[0], parser.options())
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return found
 
     def options(self) -> list[str]:
         """Return the options that this parser knows."""
         return [word for action in self._actions for word in action.option_strings]
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    from ckptsim.scenarios.dialect import suggestion
+
+    return suggestion(word, known)
 
 
 def _version() -> str:

@@ -28,6 +28,11 @@ def output_file(text: str) -> Path:
     return path
 
 
+def kept_folder(text: str) -> Path:
+    """Return a folder that is read, and written if it is there; for `type=` of an argument."""
+    return output_folder(text) if Path(text).is_dir() else Path(text)
+
+
 def default_folder(path: Path) -> Path:
     """Return a folder that no argument names, or a private one where it cannot be written.
 

@@ -26,6 +26,11 @@ class ProgressBar:
         self._says = says
         self._bar: Any = None
         self._began_s = 0.0
+        self._violated = ""
+
+    def violated(self, runs: int) -> None:
+        """Show beside the runs, from now on, how many of them violate a property."""
+        self._violated = f"{runs:,} violate a property" if runs else ""
 
     def __enter__(self) -> Self:
         self._began_s = time.time()  # the clock of tqdm
@@ -55,8 +60,8 @@ class ProgressBar:
             )
             # The first to be heard of may be the end of a long run, which counts in the mean too.
             self._bar.start_t = self._began_s
-        if note:
-            self._bar.set_postfix_str(note, refresh=False)
+        if note or self._violated:
+            self._bar.set_postfix_str(note or self._violated, refresh=False)
         self._bar.update(done - self._bar.n)
 
     def __exit__(self, *_failure: object) -> None:

@@ -14,9 +14,11 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.dialect import duration_text
+from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
-from ckptsim.scenarios.planning import with_parameters
-from ckptsim.sim.cli.columns import set_in
+from ckptsim.scenarios.planning import design_of, with_parameters
+from ckptsim.sim.answers.asked import designs_set
+from ckptsim.sim.answers.columns import set_in
 from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
@@ -104,15 +106,21 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     Raises UserError when there is no such scenario, parameter, slot, core or mutant.
     """
     scenario = by_name(arguments.scenario)
-    parameters = parameters_set(scenario, arguments.set)
+    designs, words = designs_set(scenario, arguments.set)
+    parameters = parameters_set(scenario, words)
     if arguments.costs is not None:
         measured = cost_parameters(load_costs(arguments.costs), scenario.link)
         scenario = with_parameters(scenario, measured, source=str(arguments.costs))
         parameters = measured | parameters
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
-    cores = read_cores(arguments.core, (scenario.world,))
-    choice = resolve(scenario.world, cores=cores, mutant=arguments.mutant)
+    design = design_of(designs)
+    given = [*arguments.core, *(f"{slot}={core}" for slot, core in design.cores.items())]
+    cores = read_cores(given, (scenario.world,))
+    if arguments.mutant is not None and design.mutant not in (None, arguments.mutant):
+        raise UserError(f"--mutant: found {arguments.mutant} and {design.mutant}, expected one")
+    mutant = arguments.mutant or design.mutant
+    choice = resolve(scenario.world, cores=cores, mutant=mutant)
     try_out(cores)
     like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
     if like_ours:
@@ -121,7 +129,7 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     return Subject(
         scenario=scenario,
         cores=cores,
-        mutant=arguments.mutant,
+        mutant=mutant,
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
         like_ours=like_ours,
@@ -197,16 +205,6 @@ def setting_of(subject: Subject) -> list[tuple[str, str]]:
     return [*lines, ("judged too", own)] if own else lines
 
 
-def setting_document(subject: Subject) -> dict[str, object]:
-    """Return the same for a document."""
-    return {
-        "cores": subject.names,
-        "mutant": subject.mutant,
-        "ignored": list(subject.ignore),
-        "properties": subject.property_names,
-    }
-
-
 def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
     """Return a violation as people read it: property, instant, story and the command."""
     concerned = "" if row.index is None else f" ({row.scope or 'checkpoint'}/{row.index})"
@@ -217,7 +215,7 @@ def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
         [
             f"VIOLATED {row.property} at {at}{concerned}{times}: {row.says}",
             *lines,
-            *([f"replay: {row.replay}"] if replay else []),
+            *([f"replay: {row.replay}"] if replay and row.replay else []),
         ]
     )
 

@@ -7,9 +7,11 @@ of the core, with the exit code of a violation.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import mmap
 import os
+import re
 import shlex
 import signal
 import sys
@@ -18,6 +20,8 @@ from pathlib import Path
 
 _BYTES = 1 << 16
 _OVER = "over "
+# A core is named by `--core`, and by what `--set` and `--vary` are given.
+_CORE = re.compile(r"--core(=|$)|(--(set|vary)=)?core(\.[a-z_]+)?=")
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -42,7 +46,7 @@ class Board:
 
 def brings_cores(words: Sequence[str]) -> bool:
     """Return whether a command line may bring code of the user's, and can be watched here."""
-    named = any(word == "--core" or word.startswith("--core=") for word in words)
+    named = words[:1] != ["sweep"] and any(map(_CORE.match, words))  # its runs are elsewhere
     find = words[:1] == ["replay"] and any(
         (Path(w) / "decisions.json").is_file() for w in words[1:]
     )
@@ -63,6 +67,7 @@ def watch(words: Sequence[str]) -> tuple[Board | None, int]:
         from ckptsim.sim.slots.guest import note_with
 
         note_with(board.write)
+        faulthandler.enable(file=2, all_threads=False)  # it shows the place in the core
         _keep_stdout()
         return board, 0
     status = _waited(child, signals)
@@ -124,8 +129,12 @@ def _told(said: str, code: int, words: Sequence[str]) -> str:
         found = {}
     if "replay" not in found or "--explore" in words:  # no other command draws its scenario
         found["replay"] = shlex.join(["ckptsim", *words])
-    how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-    says = f"{found.get('cores', 'a core')} took the process away ({how})"
+    if code == -signal.SIGXCPU and "seconds" in found:
+        did = f"has not come back from a call within {found['seconds']:g} s of CPU"
+    else:
+        how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+        did = f"took the process away ({how})"
+    says = f"{found.get('cores', 'a core')} {did}"
     return violation_told(says, found, as_json="--json" in words)
 
 

@@ -374,8 +374,9 @@ class JobWorld:
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
         """Tell the owner; end the run when as many checkpoints are complete as were wanted."""
         self._completed += 1
-        if self.owner is not None:
-            self.owner.checkpoint_completed(self.coordinator.completed[record.checkpoint])
+        kept = self.coordinator.completed.get(record.checkpoint)
+        if self.owner is not None and kept is not None:
+            self.owner.checkpoint_completed(kept)
         if self.has_enough:
             self.end()
 

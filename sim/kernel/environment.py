@@ -69,12 +69,16 @@ class Environment(simpy.Environment):
         self.last_ns = FOREVER  # the instant up to which the run goes on at present
         self.steps = 0  # calendar entries that were carried out
         self.steps_max = FOREVER  # more of them end the run with an exception
+        self.entries_until: dict[str, int] = {}  # how many a violated property took
+        self._called_after = FOREVER
+        self._call: Callable[[], object] = object
         self._counts_entries = False
         # Called when all of an instant is done, before time goes on; they change nothing.
         self.between_instants: list[Callable[[], object]] = []
         # Who looks on at cores that hosts make themselves: (name, core, what it was made of) ->
         # what the host is to drive in its place, which behaves as the core does.
         self.witness: Callable[..., Any] = _nobody_looks_on
+        self.driver = "SimPy processes"  # what moves the data; the compiled kernel says so here
         self._entities: dict[tuple[str, int | None], Entity] = {}
         self._root = self._caller = self.entity(_ROOT)
         self._processes: dict[int, Process] = {}  # those that have not ended, by number
@@ -243,6 +247,10 @@ class Environment(simpy.Environment):
         self._counts_entries = True
         self.trace.count_max, self.steps_max = min(self.trace.count_max, self.steps_max), FOREVER
 
+    def call_after(self, steps: int, function: Callable[[], object]) -> None:
+        """Call a function once when the run has had so many steps; the last one given counts."""
+        self._called_after, self._call = steps, function
+
     @property
     def events(self) -> int:
         """How many events there were: steps, or entries of the trace."""
@@ -264,6 +272,15 @@ class Environment(simpy.Environment):
         self._queue[:] = entries
         heapify(self._queue)
 
+    def _allowed(self, asked: int, done: int = -1) -> int:
+        """Do what is due after so many steps; return how many a loop may carry out at most."""
+        if done == self.steps_max:
+            raise TooManyStepsError(done, self._now)
+        if done == self._called_after:
+            self._called_after = FOREVER
+            self._call()
+        return min(asked, min(self.steps_max, self._called_after) - self.steps)
+
     def _loop(self, last: int, limit: int = FOREVER) -> None:
         """Carry out at most `limit` entries up to the instant `last`, in calendar order."""
         # Holds before each entry: the clock is that of the last entry carried out, and no entry
@@ -274,7 +291,7 @@ class Environment(simpy.Environment):
         looks = self.between_instants
         self.last_ns = last
         steps = 0
-        limit = min(limit, self.steps_max - self.steps)
+        asked, limit = limit, self._allowed(limit)
         callbacks: Any = []
         callback = item = None
         try:
@@ -283,9 +300,9 @@ class Environment(simpy.Environment):
                 time, _, _, sequence, item = entry
                 if time > last or steps == limit:
                     heappush(queue, entry)
-                    if self.steps + steps == self.steps_max and time <= last:
-                        raise TooManyStepsError(self.steps_max, self._now)
-                    break
+                    if time > last or steps >= (limit := self._allowed(asked, self.steps + steps)):
+                        break
+                    continue  # what is scheduled by now may come before the entry
                 if looks and time > self._now:
                     for look in looks:
                         look()

@@ -132,6 +132,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         "like_ours": subject.like_ours,
         "ignore": list(subject.ignore),
         "properties": subject.property_names,
+        "cut_after": subject.cut_after,
         "digest": result.run.digest,
         "version": result.run.version,
     }
@@ -184,6 +185,9 @@ def read(folder: Path) -> Kept:
     for key, value in (*cores.items(), ("mutant", mutant)):
         if not isinstance(value, str) and (key, value) != ("mutant", None):
             raise UserError(f"{path}: {key}: found {shown(value)}, expected a name")
+    cut_after = found.get("cut_after")
+    if cut_after is not None and type(cut_after) is not int:
+        raise UserError(f"{path}: cut_after: found {shown(cut_after)}, expected int")
     judging = {name: found.get(name, []) for name in ("ignore", "properties")}
     for name, value in judging.items():
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
@@ -201,6 +205,7 @@ def read(folder: Path) -> Kept:
             like_ours=found.get("like_ours") is True,
             ignore=tuple(judging["ignore"]),
             properties=tuple(judging["properties"]),
+            cut_after=cut_after,
         ),
         seed=found["seed"],
         ties=found["ties"],

@@ -1,14 +1,15 @@
 """From a broken rule to the harm that it does: the same run with a failure after the violation.
 
 A core that acknowledges too early loses nothing while everything goes well.  So where a run shows
-no harm, a crash is tried at a few instants after its first violation.
+no harm, a crash is tried right after what happens behind its first violation: triggers, barriers,
+acknowledgements, completions, commits, restores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError
@@ -16,12 +17,13 @@ from ckptsim.scenarios.files import document
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.scenarios.job.faults import CrashTask
 from ckptsim.scenarios.severity import Severity, severity_of
+from ckptsim.sim.kernel import Entry
 from ckptsim.sim.search.trial import Subject, Trial, trial
 from ckptsim.sim.story import time_of
 
-# Assumption: a failure that turns a violation into harm follows it within so many instants.
-_INSTANTS = 8
-# A run of more events gets no failure after it: it would take too long.
+# So many crashes are tried, and no more when the runs with them have had so many events: a second
+# or two.  Assumptions.
+_TRIES = 12
 _EVENTS_MAX = 100_000
 
 
@@ -38,10 +40,13 @@ def with_harm(subject: Subject, found: Trial, name: str) -> tuple[Subject, Trial
         return subject, found, name
     make = _crash_of(subject.scenario)
     begin_ns = min(row.at_ns for row in found.violations)
+    left = _EVENTS_MAX
+    if make is None:
+        return subject, found, name
     trace = subject.run(found.seed, found.ties, keep_trace=True).trace
-    later = dict.fromkeys(time_of(entry) for entry in trace if time_of(entry) >= begin_ns)
-    for at_ns in islice(later, _INSTANTS) if make is not None else ():
-        assert make is not None
+    for at_ns in islice(_instants(trace, begin_ns), _TRIES):
+        if left <= 0:
+            break
         fault = make(at_ns + 1)
         scenario = replace(subject.scenario, faults=(*subject.scenario.faults, fault))
         try:
@@ -50,10 +55,27 @@ def with_harm(subject: Subject, found: Trial, name: str) -> tuple[Subject, Trial
             return subject, found, name
         here = replace(subject, scenario=scenario)
         got = trial(here, found.seed, found.ties)
+        left -= got.events
         harm = _harm(got, subject)
         if harm and not _violates(replace(ours, scenario=scenario), found, harm):
             return here, got, harm
     return subject, found, name
+
+
+def _instants(trace: Sequence[Entry], begin_ns: int) -> Iterator[int]:
+    """Yield the instants from one on at which something happens, the first of each kind first.
+
+    Of a kind that is common many instants are close together, and a crash at each does the same.
+    """
+    kinds: dict[str, dict[int, None]] = {}
+    for entry in trace:
+        if time_of(entry) >= begin_ns:
+            kinds.setdefault(str(entry[1]), {})[time_of(entry)] = None
+    given: dict[int, None] = {}
+    for row in zip_longest(*kinds.values()):
+        fresh = sorted({at_ns for at_ns in row if at_ns is not None} - given.keys())
+        given.update(dict.fromkeys(fresh))
+        yield from fresh
 
 
 def _harm(found: Trial, subject: Subject) -> str | None:

@@ -1,10 +1,10 @@
 """Shrink a scenario that breaks a property to one in which nothing is left that is not needed.
 
 The cheap big wins come first: faults later than the violation, structural ties, the other faults,
-and less work, which makes all later runs short.  Then the document: everything in which it differs
-from the defaults goes, in halves, quarters and so on down to single faults, items and values;
-numbers become small and round, and the run short.  Where ties stay in another order, as few
-instants as possible have it, and the document is tried once more.
+and less work until the violation, which makes all later runs short.  Then the document: everything
+in which it differs from the defaults goes, in halves, quarters and so on down to single faults,
+items and values; numbers become small and round, and the run short.  Where ties stay in another
+order, as few instants as possible have it, and the document is tried once more.
 A step is taken when the document still loads and still breaks the same property.  Every step
 makes the document or the run smaller and no later step undoes it, so this ends; nothing in it
 is random.  A limit of time may end it sooner, and then the machine has a say in what is smallest.
@@ -25,8 +25,8 @@ from typing import Any
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError, UserError
 from ckptsim.scenarios.files import document
 from ckptsim.sim.kernel import Noting, parse_ties
+from ckptsim.sim.limits import TooLongError, limited_cpu
 from ckptsim.sim.search import simpler
-from ckptsim.sim.search.limit import TooLongError, limited
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
 TRIALS_MAX = 300
@@ -130,6 +130,8 @@ class _Shrinker:
         self._document = _plain(subject.scenario)
         self._default = _default(subject.scenario)
         self._failed: dict[str, None] = {}  # documents that were tried for nothing
+        self._idle: dict[simpler.Path, None] = {}  # numbers that have no part in the work
+        self._breaks = False  # the document that was tried last breaks the property
 
     def run(self) -> None:
         """Take steps until a whole round brings none, or the trials are used up."""
@@ -201,7 +203,7 @@ class _Shrinker:
             return
         noting = Noting(parse_ties(base, seed))
         try:
-            with limited(self.clock.left_s):
+            with limited_cpu(self.clock.left_s):
                 replace(self._subject, scenario=self.scenario).run(seed, noting)
         except (UserError, TooLongError):
             return
@@ -254,25 +256,37 @@ class _Shrinker:
                     break
 
     def _less_work(self) -> None:
-        """Make numbers smaller, also those at their default, where a tenth of the run goes."""
+        """Make numbers smaller, also those at their default, where enough work goes.
+
+        That is a tenth of what happens until the violation, or half of the whole run.
+
+        A number that may be 1 and then saves nothing has no part in the work: it is tried once.
+        """
         for path, value in list(simpler.leaves(self._document)):
             if not isinstance(value, int) or isinstance(value, bool) or value <= 1:
                 continue
             for number in dict.fromkeys([1, value // 10, value // 2]):
-                if self._left <= 0:
-                    return
+                if self._left <= 0 or path in self._idle:
+                    break
                 if self._take(simpler.with_value(self._document, path, number), self._is_less_work):
                     break
+                if self._breaks:
+                    self._idle[path] = None
 
     def _is_smaller(self, candidate: dict[str, Any], _: Trial | None) -> bool:
         return simpler.size(candidate, self._default) < simpler.size(self._document, self._default)
 
     def _is_less_work(self, _: dict[str, Any], found: Trial | None) -> bool:
-        return found is None or found.events * 10 < self.found.events * 9
+        if found is None or self._work(found) * 10 < self._work(self.found) * 9:
+            return True
+        return self._work(found) <= self._work(self.found) and found.events * 2 < self.found.events
 
     def _is_simpler(self, candidate: dict[str, Any], found: Trial | None) -> bool:
-        more_work = found is not None and found.events > self.found.events
+        more_work = found is not None and self._work(found) > self._work(self.found)
         return not more_work and self._is_smaller(candidate, found)
+
+    def _work(self, found: Trial) -> int:
+        return found.work_until(self._name)
 
     def _take(
         self, candidate: dict[str, Any], better: Callable[[dict[str, Any], Trial | None], bool]
@@ -281,6 +295,7 @@ class _Shrinker:
 
         better: judges a document before it is run (with None), and with the trial afterwards.
         """
+        self._breaks = False
         if not better(candidate, None):
             return False
         text = json.dumps(candidate, sort_keys=True)
@@ -292,6 +307,7 @@ class _Shrinker:
         except ScenarioError:
             return False
         found = self._try(scenario, self.found.seed, self.found.ties)
+        self._breaks = found is not None
         if found is None or not better(candidate, found):
             return False
         self.scenario, self.found, self._document = scenario, found, candidate
@@ -304,7 +320,7 @@ class _Shrinker:
         self.trials += 1
         subject = replace(self._subject, scenario=scenario)
         try:
-            with limited(min(self.run_seconds_max, self.clock.left_s)):
+            with limited_cpu(min(self.run_seconds_max, self.clock.left_s)):
                 found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
         except UserError:
             raise

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ckptsim.scenarios.dialect import exact_text
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.search.nearest import Nearest, nearest, slots_taken
 from ckptsim.sim.search.trial import Subject, Trial
-from ckptsim.sim.story import Target, Vocabulary, concerning, instant, instant_us, tell, time_of
+from ckptsim.sim.story import Target, Vocabulary, concerning, instant_us, tell, time_of
 from ckptsim.sim.story.causes import causes
 from ckptsim.sim.world import load_world
 
@@ -102,7 +103,7 @@ def _story(
     mine = [] if target is None else _about(trace[first + 1 : last], vocabulary, target)
     kept = dict.fromkeys([*(trace[at] for at in positions), *mine, trace[last]])
     entries = [entry for entry in trace[first + 1 : last + 1] if entry in kept]
-    time = instant(time_of(trace[first - 1])) if first else "the start"
+    time = exact_text(time_of(trace[first - 1])) if first else "the start"
     good = f"last good point: {first} entries, up to {time}, are the same {other.differs}"
     sides = [
         f"then here:  {_side(trace, first, vocabulary)}",

@@ -29,6 +29,7 @@ class Subject:
     watches: what looks on at the cores of each run, made of its link and seed.
     like_ours: whether a core that is not ours must do exactly as ours does.
     ignore: properties that are not judged; properties: those of the user's, see `run_world`.
+    cut_after: see `run_world`.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
@@ -41,6 +42,7 @@ class Subject:
     parameters: str = "{}"
     watches: Sequence[WatchFactory] = ()
     like_ours: bool = False
+    cut_after: int | None = None
 
     @property
     def names(self) -> dict[str, str]:
@@ -84,6 +86,7 @@ class Subject:
             ignore=self.ignore,
             properties=self.properties,
             steps_max=steps_max,
+            cut_after=self.cut_after,
             options=self.options,
             watch=Watches(watches) if watches else None,
             began=began,
@@ -101,7 +104,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of one run; small enough to travel between processes."""
+    """What came of one run; small enough to travel between processes.
+
+    work: of violated properties, how much happened until the first violation, in entries of the
+    trace; ended_ns: the last instant.
+    """
 
     seed: int
     ties: str
@@ -110,6 +117,12 @@ class Trial:
     events: int
     goals: dict[str, int] = field(default_factory=dict)
     violations: tuple[ViolationRow, ...] = ()
+    work: dict[str, int] = field(default_factory=dict)
+    ended_ns: int = 0
+
+    def work_until(self, name: str) -> int:
+        """Return how much happened until a property was violated, or in all if unknown."""
+        return self.work.get(name, self.events)
 
 
 def trial(
@@ -120,15 +133,26 @@ def trial(
     Raises TooManyStepsError for a run of more steps than `steps_max`.
     """
     text = ties if isinstance(ties, str) else ties.name
-    result = subject.run(seed, ties, steps_max=steps_max)
+    began: list[Environment] = []
+    result = subject.run(seed, ties, steps_max=steps_max, began=began.append)
+    return trial_of(result, text, began)
+
+
+def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Trial:
+    """Return what came of a run; began: its environments."""
+    work: dict[str, int] = {}
+    for env in reversed(began):
+        work |= env.entries_until
     return Trial(
-        seed=seed,
-        ties=text,
+        seed=result.run.seed,
+        ties=ties,
         outcome=result.run.outcome,
         digest=result.run.digest,
         events=result.run.events,
         goals=result.goals,
         violations=tuple(result.violations),
+        work=work,
+        ended_ns=result.run.ended_ns,
     )
 
 

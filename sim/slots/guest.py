@@ -4,13 +4,16 @@ While a guest is in, what it prints goes to standard error.  A call that would e
 process raises CoreEnded instead, and so does a step that takes longer than it may.  What ends a
 core otherwise (`sys.exit`, an interrupt that it raises itself) is told from a real interrupt by the
 signal that brought that one.  A core that takes the process away in spite of this is noticed from
-outside (`sim/cli/watcher.py`), by the note that says who is in.
+outside, by the note that says who is in (`sim/cli/watcher.py`, `witness.py`).
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
+import math
 import os
+import resource
 import signal
 import sys
 import threading
@@ -22,6 +25,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.limits import least, ringing
+from ckptsim.sim.slots.witness import Witness
 
 CORE_ANSWERS = "a_core_answers"
 # Processes of --jobs and of Spark have it from the one that started them.
@@ -100,12 +105,18 @@ class Visit:
 _visit: Visit | None = None
 _hung: dict[CodeType, None] = {}  # what has not come back before
 _note: Callable[[str], None] | None = None
+_witnessed: Witness | None = None
 _originals: dict[str, Callable[..., Any]] = {}
 
 
 def core_seconds() -> float:
     """Return how many seconds of CPU a core may take for one call."""
     return float(os.environ.get(TIMEOUT_VARIABLE, CORE_SECONDS))
+
+
+def note(cores: str, **more: object) -> str:
+    """Return what to note of a visit: who is in, and what a finder of the note needs."""
+    return json.dumps({"cores": cores, "seconds": core_seconds(), **more})
 
 
 def note_with(write: Callable[[str], None] | None) -> None:
@@ -125,8 +136,8 @@ def guest(says: str) -> Iterator[Visit]:
         yield _visit or Visit()
         return
     visit = _visit = Visit()
-    if _note is not None:
-        _note(says)
+    write = _note or _witness()
+    write(says)
     try:
         with redirect_stdout(sys.stderr), _guarded(), _signals(visit), _timed(visit, _caller()):
             yield visit
@@ -135,8 +146,18 @@ def guest(says: str) -> Iterator[Visit]:
     finally:
         _visit = None
         visit.leave()
-        if _note is not None:
-            _note("")
+        write("")
+
+
+def _witness() -> Callable[[str], None]:
+    """Return what takes notes in a process that is not watched; one that was forked has its own."""
+    global _witnessed  # noqa: PLW0603 - of the whole process, as its end is
+    if _witnessed is None or _witnessed.process != os.getpid():
+        try:
+            _witnessed = Witness()
+        except OSError:  # no shell, or no room: a core's end goes without its name
+            return lambda _says: None
+    return _witnessed.write
 
 
 @contextmanager
@@ -144,7 +165,7 @@ def answering(core: str) -> Iterator[None]:
     """Let a core do something before anything runs; raise CoreUnansweredError for one that ends."""
     visit = None
     try:
-        with guest(json.dumps({"cores": core})) as visit:
+        with guest(note(core)) as visit:
             yield
     except BaseException as error:
         fault = None if visit is None else visit.fault(error)
@@ -179,20 +200,31 @@ def _signals(visit: Visit) -> Iterator[None]:
 
 @contextmanager
 def _timed(visit: Visit, until: FrameType | None) -> Iterator[None]:
-    """Look from time to time whether a call of the user's still runs."""
+    """Look from time to time whether a call of the user's still runs.
+
+    A call into C that does not come back lets no look happen.  So each look allows the process as
+    much CPU as a call may take, and the system ends a process that takes more.
+    """
     seconds = core_seconds()
+    before = resource.getrlimit(resource.RLIMIT_CPU)
 
     def tick(_signal: int, frame: FrameType | None) -> None:
+        allow()
         visit.look(frame, until, seconds)
 
-    before = signal.signal(signal.SIGVTALRM, tick)
+    def allow() -> None:
+        wanted = math.ceil(process_time() + seconds) + 1  # later than a look would end it
+        resource.setrlimit(resource.RLIMIT_CPU, (least(wanted, *before), before[1]))
+
+    allow()
+    faulthandler.register(signal.SIGXCPU, file=2, all_threads=False, chain=True)
     tick_seconds = min(_TICK_SECONDS, seconds / (4 * _SOONER))
-    signal.setitimer(signal.ITIMER_VIRTUAL, tick_seconds, tick_seconds)
     try:
-        yield
+        with ringing(signal.ITIMER_VIRTUAL, tick_seconds, tick, again_s=tick_seconds):
+            yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        faulthandler.unregister(signal.SIGXCPU)
+        resource.setrlimit(resource.RLIMIT_CPU, before)
 
 
 def _caller() -> FrameType | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import lru_cache
+from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
@@ -25,6 +26,18 @@ def name_of(core: Factory | str) -> str:
     kind = type(core)
     module = getattr(core, "__module__", kind.__module__)
     return f"{module}:{getattr(core, '__qualname__', kind.__qualname__)}"
+
+
+def source_mark(text: str) -> str:
+    """Return a core's name with a mark of its module's source, where that is a file of Python.
+
+    Runs are called by a core's name alone: results that are kept are those of one source.
+    """
+    module = sys.modules.get(text.partition(":")[0])
+    path = getattr(module, "__file__", None)
+    if text.startswith(PREFIX) or path is None:
+        return text
+    return f"{text} {blake2b(Path(path).read_bytes(), digest_size=8).hexdigest()}"
 
 
 def load_factory(slot: str, text: str) -> Factory:
@@ -100,8 +113,10 @@ def _why_not_imported(module_name: str, error: Exception) -> str:
 
 def _refuse_impure(where: str, module_name: str, path: str | None) -> None:
     """Raise UserError with every line that reads clocks, random numbers or the order of sets."""
-    if path is None or not path.endswith(".py"):
-        return  # compiled: the fence and the digests have to do
+    if path is None or not path.endswith(".py") or not Path(path).is_file():
+        # Compiled: the fence and the digests have to do.  Or in an archive that a cluster was sent
+        # by a driver, which has looked.
+        return
     found = _impurities(path)
     if found:
         places = "\n".join(f"  {impurity}" for impurity in found)

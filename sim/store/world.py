@@ -8,6 +8,7 @@ has synced it, when a partition is refused for good, or when it gets nowhere.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models import store
@@ -93,6 +94,7 @@ class StoreWorld:
         self.env.process(self._push_versions(), entity=self.entity)
         self.env.process(self.process.run(), entity=self.process.entity)
         self.env.call_at(_BOUND_NS, KIND_OUTSIDE, self.entity, self.give_up, "a month has passed")
+        self.spec.bound(self.env, partial(self.give_up, "the run is cut short"))
         self.faults.schedule()
         self.properties.on_begin()
         self.env.run(until=self.finished)

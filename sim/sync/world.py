@@ -6,6 +6,7 @@ the whole run is there to catch a program that breaks this.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters
@@ -69,6 +70,7 @@ class SyncWorld:
         for crash in self.faults.crashes_at:
             env.call_at(crash.at_ns, KIND_FAULT, self.entity, self._crash, crash.side)
         env.call_at(_BOUND_NS, KIND_FAULT, self.entity, self._out_of_time)
+        self.spec.bound(env, partial(self.stop, "the run is cut short"))
         self._start_attempt()
         env.run(until=self.finished)
         env.finish()

@@ -267,3 +267,31 @@ def test_a_misspelt_mutant_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown mutant is the user's to mend, and the known ones are listed."""
     assert main(["conform", str(VECTORS), "--mutant", "gap_tolerated"]) == 2
     assert "gaps_tolerated" in capsys.readouterr().err
+
+
+CORES = Path(__file__).parents[1] / "data/field/cores"
+EAGER = """
+from ckptsim.cores import ordering as o
+from right_plain import Right
+
+
+class Eager(Right):
+    def step(self, event):
+        effects = super().step(event)
+        if isinstance(event, o.RecordsDurable | o.StateRead):
+            self.again = True
+            effects += self.advance()
+        return effects
+"""
+
+
+@pytest.mark.parametrize(
+    ("core", "code"),
+    [("right_plain:Right", 0), ("eager_core:Eager", 0), ("wrong_fifo:TrueFifo", 1)],
+)
+def test_vectors_ask_of_a_core_what_hosts_ask(monkeypatch, tmp_path, core: str, code: int) -> None:
+    """A right one may repeat a failed send at once and send before a flush, a wrong one fails."""
+    (tmp_path / "eager_core.py").write_text(EAGER, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(CORES)
+    assert main(["conform", str(VECTORS), "--core", f"ordering={core}"]) == code

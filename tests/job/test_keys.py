@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ckptsim.scenarios.job.graph.planes import Plane, on_plane
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.limits import without_refused
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.small import small
@@ -51,7 +52,7 @@ def run(
         **tables,
         "checkpointing": checkpointing | tables.get("checkpointing", {}),
     }
-    scenario = small(on_plane(job, Plane(plane)), *faults, link="barriers")
+    scenario = small(without_refused(job, Job, plane), *faults, link="barriers")
     return run_world(scenario, seed=3, keep_trace=True)
 
 

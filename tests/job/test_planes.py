@@ -13,7 +13,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Job, VertexKind
-from ckptsim.scenarios.job.graph.planes import Plane, on_plane
+from ckptsim.scenarios.limits import without_refused
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.timers import Pauses
@@ -86,7 +86,7 @@ def scenario(choose: Chooser, plane: str) -> Scenario:
     _vary(choose, job, faults)
     if not job["checkpointing"].get("enabled", True):  # nothing coordinates what is rescaled
         faults = [one for one in faults if one["kind"] != "rescale"]
-    return small(on_plane(job, Plane(plane)), *faults, link="barriers")
+    return small(without_refused(job, Job, plane), *faults, link="barriers")
 
 
 def _vary(choose: Chooser, job: dict[str, Any], faults: list[dict[str, Any]]) -> None:

@@ -337,3 +337,23 @@ def test_the_examples_of_the_page_run():
     assert blocks
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), {"__name__": "example"})
+
+
+def test_a_function_is_called_after_so_many_steps():
+    """It is called once, between two entries; what it schedules is part of the same run."""
+    env = kernel.Environment()
+    over, seen = env.event(), []
+
+    def endless():
+        while True:
+            yield env.timeout(10)
+
+    def end():
+        seen.append(env.now)
+        over.succeed()
+
+    env.process(endless())
+    env.call_after(5, lambda: env.call_after(8, end))
+    env.run(until=over)
+    assert seen == [70]
+    assert env.steps == 9

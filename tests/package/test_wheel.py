@@ -25,7 +25,7 @@ import ckptsim
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")
-SOURCES = ("src", *FOLDERS, "pyproject.toml", "README.md", "LICENSE")
+SOURCES = ("src", *FOLDERS, "pyproject.toml", "README.md", "LICENSE", "NOTICE")
 NOT_SHIPPED = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 # A user's project: four folders with our names, each of which must not be taken for ours.

@@ -70,13 +70,18 @@ def test_paths_come_to_what_the_options_come_to(job: Scenario, change: dict[str,
     [
         ("job", "execution.checkpointing.intervall=1s", 'mean "execution.checkpointing.interval"?'),
         ("job", "execution.checkpointing.interval=soon", "a duration such as 500 ms"),
-        ("job", "service=1 ms", '"job.vertices[0].service_ns", "job.vertices[1].service_ns"'),
+        ("job", "service=1 ms", '"job.vertices[source].service", "job.vertices[keyed].service"'),
+        ("job", "service=1 ms", 'or all of them: "job.vertices[*].service"'),
+        ("job", "intervall=1 s", 'did you mean "interval"?'),
+        ("job", "checkpointing.enabeld=1", "an option that the simulation knows"),
+        ("job", "parallelism=2", '"parallelism.default"'),
         (
             "job",
             "vertex.kyed.state=1 GB",
             'expected one of "source", "keyed", did you mean "keyed"',
         ),
         ("job", "nonsense=1", "an option that the simulation knows, or a path such as"),
+        ("reference", "records=1", 'of 2, expected one of "sync.streams[0].records", '),
         ("reference", "nonsense=1", "a path that begins with one of name, link, says, goals"),
         ("reference", "parallelism.default=2", "only jobs have the engine's options"),
     ],
@@ -93,7 +98,7 @@ def test_an_option_that_is_not_known_is_refused(
 def test_an_option_of_the_engine_is_an_axis_of_a_sweep(job: Scenario) -> None:
     """Also where one of the values is that of the scenario; one of several parameters is none."""
     path, values = axis_of(job, "execution.checkpointing.interval", ["1 min", "5 s"])
-    assert (path, values) == ("job.checkpointing.interval_ns", ("1 min", "5 s"))
+    assert (path, values) == ("job.checkpointing.interval", ("1 min", "5 s"))
     path, values = axis_of(job, "execution.checkpointing.unaligned", ["true", "false"])
     assert values == ("unaligned", "aligned")
     with pytest.raises(ScenarioError, match=r"found values that set .*, expected those of one"):
@@ -184,6 +189,13 @@ def test_a_scenario_is_swept_without_a_plan(tmp_path: Path, capsys: Captured) ->
     words = ["sweep", place, "--set", "job.duration=12 s", "--vary", "interval=2 s,5 s"]
     assert main([*words, "--set", "interval=9 s", "--out", str(out)]) == 2
     assert "which is swept already" in capsys.readouterr().err
-    more = ["--vary", "job.vertices[keyed].state=1 GB,2 GB", "--replications", "1", "--json"]
+    more = [
+        "--vary",
+        "job.vertices[keyed].state=1 GB,2 GB",
+        "--seeds",
+        "1",
+        "--json",
+        "--no-report",
+    ]
     assert main([*words, *more, "--out", str(out), "--master", "local[1]"]) == 0
     assert json.loads(capsys.readouterr().out)["runs"] == 4

@@ -75,6 +75,18 @@ def test_without_room_nothing_half_is_left(words: list[str], tmp_path: Path) -> 
     assert _files(tmp_path) == []
 
 
+def test_without_room_a_violation_is_told(tmp_path: Path) -> None:
+    """Exploring prints what it found before the file that cannot be written, and ends with 1."""
+    words = ["check", "ordering", "--explore", "--runs", "200", "--mutant", "no_ordering"]
+    done = command(*words, "--corpus", "o", cwd=tmp_path, before=lambda: _limit_files(64))
+    assert done.returncode == 1, done.stderr
+    assert b"VIOLATED" in done.stdout
+    assert b"o/ordering" in done.stderr
+    assert b"File too large; what was found is not kept" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert _files(tmp_path) == []
+
+
 def test_a_sweep_without_room_keeps_its_earlier_runs(tmp_path: Path) -> None:
     """A piece that does not fit is none; those before it stay, and the sweep resumes."""
     store = SweepStore(_swept(tmp_path))
@@ -170,6 +182,18 @@ def test_a_find_in_a_read_only_folder_is_not_lost() -> None:
         (private,) = (folder / "tmp").iterdir()
         assert private.stat().st_mode & 0o777 == 0o700
         assert list(private.rglob("scenario.toml"))
+
+
+@pytest.mark.parametrize("verb", ["measure-store", "demo", "report ."])
+def test_a_read_only_place_is_named_before_the_work(verb: str) -> None:
+    """A verb that writes when its work is done says first that it cannot, also by default."""
+    need_unprivileged()
+    with public_folder() as folder:
+        folder.chmod(0o555)
+        done = command(*verb.split(), cwd=folder, unprivileged=True)
+        assert done.returncode == 2, done.stderr
+        assert b"which is read-only" in done.stderr
+        assert b"measuring" not in done.stdout + done.stderr
 
 
 def _loop(path: Path) -> None:

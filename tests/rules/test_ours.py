@@ -43,7 +43,7 @@ def test_a_story_says_what_ours_does() -> None:
     """The first difference is one line: when, at which event, what either core answers."""
     lines = _stories(_subject("make_Silent"))[0].splitlines()
     assert lines[1] == (
-        "first difference from ours, at 20.000 ms: core coordinator 1: at its event 6, stored "
+        "first difference from ours, at 20 ms: core coordinator 1: at its event 6, stored "
         "(checkpoint 1), it answers: no more; ours: notifies complete (checkpoint 1)"
     )
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.scenarios.dialect import duration_text, in_units, listed, size_text
+from ckptsim.scenarios.dialect import duration_text, exact_text, in_units, listed, size_text
 
 _S = 1_000_000_000
 
@@ -31,6 +31,15 @@ _S = 1_000_000_000
 def test_a_duration_has_the_units_of_people(time_ns: int, text: str) -> None:
     """A duration has the unit in which people say it, and four digits at most below a minute."""
     assert duration_text(time_ns) == text
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"),
+    [(3_000_000, "3 ms"), (10_024_921_367, "10.024921 s"), (65_500_001_999, "1 min 5.500001 s")],
+)
+def test_an_exact_one_has_its_microseconds(time_ns: int, text: str) -> None:
+    """An instant that is compared with another has the same style, and no digit left out."""
+    assert exact_text(time_ns) == text
 
 
 @given(st.integers(min_value=0, max_value=10**19))

@@ -12,10 +12,13 @@ import pytest
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import loads
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.cli.main import EXIT_FINE, main
 from ckptsim.sim.search import Subject, trial
 from ckptsim.sim.search.faults import FaultDraw, without_hazards
 from ckptsim.sim.search.faults.rehearsal import rehearse
+from ckptsim.sim.search.faults.tally import RESTARTS
+from ckptsim.sim.world import run_world
 from tests.search.toy import Producer, Slow
 
 # Per link scenarios that have among them what its kinds of faults need.
@@ -75,6 +78,21 @@ def test_half_of_the_instants_are_near_events() -> None:
     late = sum(at_ns > known.ended_ns * 3 // 4 for at_ns in instants)
     assert min(early, late) > len(instants) // 10
     assert sum(at_ns in at_events for at_ns in instants) > len(instants) // 10
+
+
+def test_a_job_that_is_not_restarted_by_default_is_in_a_hunt() -> None:
+    """Its drawn failures are followed by restores, and the hunt says so; a strategy is kept."""
+    scenario = loads(_MINE.replace("barrier_protocol", "barriers"), source="mine.toml")
+    draw = FaultDraw(scenario, most=3)
+    runs = [run_world(draw.of_seed(seed), seed=seed).run for seed in range(12)]
+    assert {run.outcome for run in runs} == {"completed"}
+    assert sum(run.attempts > 1 for run in runs) > 3
+    assert ("restart", RESTARTS) in draw.tally.rows()
+    own = with_parameters(scenario, {"job.restart": {"kind": "fixed_delay"}})
+    kept = FaultDraw(own, most=3)
+    assert kept.of_seed(1).model == own.model
+    assert kept.tally.document().keys() == {"drawn", "refused", "left_out"}
+    assert FaultDraw(scenario, most=0).of_seed(1) == scenario
 
 
 def _any(value: object) -> Any:

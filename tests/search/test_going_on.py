@@ -63,7 +63,7 @@ def test_what_broke_before_the_interrupt_is_still_told(
     words = ["check", "checkpoint_store", "--explore", "--runs", "12", "--keep-going"]
     words += ["--mutant", "checkpoint_first", "--corpus", "kept"]
     with monkeypatch.context() as patch:
-        patch.setattr("ckptsim.sim.search.explore.fewer", _raise_interrupt)
+        patch.setattr("ckptsim.sim.cli.runs.explore.with_harm", _raise_interrupt)
         assert main(words) == 130
     capsys.readouterr()
     progress = Path("kept", "checkpoint_store.progress.json")

@@ -15,6 +15,8 @@ from ckptsim.scenarios.severity import BY_SEVERITY, Severity, severity_of
 from ckptsim.scenarios.sync import CrashAt
 from ckptsim.sim.cli import main
 from ckptsim.sim.search import Subject, hunt, trial
+from ckptsim.sim.search.explore import Explorer
+from ckptsim.sim.search.explore.evenly import evenly
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import shrink
 from ckptsim.testing import CoreConvicted, assert_survives
@@ -245,3 +247,27 @@ def test_no_crash_is_tried_where_our_own_core_runs() -> None:
     subject = Subject(scenario=by_name("b16_checkpoint_race"))
     found = trial(subject, 1, "random")
     assert with_harm(subject, found, "x") == (subject, found, "x")
+
+
+def test_harm_is_reached_in_a_drawn_scenario() -> None:
+    """A crash between the commit of a savepoint and the next checkpoint shows output twice."""
+    explorer = Explorer(
+        link="final_checkpoint", cores={"coordinator": "wrong_savepoint_commits:make"}
+    )
+    found = explorer.run(0, (), evenly(0, 22))
+    assert [row.property for row in found.trial.violations] == ["notified_once"]
+    subject, *_ = explorer.subject(found.choices)
+    with_crash, got, name = with_harm(subject, found.trial, "notified_once")
+    assert name == "exactly_once_output"
+    assert name in {row.property for row in got.violations}
+    assert len(with_crash.scenario.faults) == len(subject.scenario.faults) + 1
+
+
+def test_only_work_until_the_violation_counts() -> None:
+    """Shrinking knows when a property was violated, and tries no number often in vain."""
+    subject = Subject(scenario=by_name("reference"), mutant="no_ordering")
+    found = trial(subject, 0, "structural")
+    name = found.violations[0].property
+    assert 0 < found.work_until(name) < found.events
+    assert found.work_until("another") == found.events
+    assert shrink(subject, found, property_name=name).trials < 150

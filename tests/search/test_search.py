@@ -38,7 +38,7 @@ def test_check_stops_at_the_first_violation_and_tells_its_story(toy):
     assert lines[:4] == [
         "about producer[0]/1, with our cores",
         "producer[0]: makes item 1",
-        "last good point: 5 entries, up to 4.000 ms, are the same without fault lose",
+        "last good point: 5 entries, up to 4 ms, are the same without fault lose",
         "counter: loses producer[0]/1",
     ]
     assert lines[4].endswith("counter: serves producer[0]/1")

@@ -13,12 +13,12 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli import main
-from ckptsim.sim.slots.guest import CORE_ANSWERS, CoreEnded, guest
+from ckptsim.sim.slots.guest import CORE_ANSWERS, CoreEnded, guest, note
 from ckptsim.sim.world import run_world
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors" / "ordering.jsonl"
 CORES = """
-import os, signal, sys
+import itertools, os, signal, sys
 from os import fork as forked_before
 from ckptsim.cores import ordering as o
 
@@ -71,6 +71,7 @@ closes = made(close)
 forks = made(lambda: os.fork())
 forks_unseen = made(forked_before)
 hangs = made(loop)
+hangs_in_c = made(lambda: sum(itertools.count()))
 faults = made(fault)
 talks = made(prints)
 
@@ -200,6 +201,34 @@ def test_a_core_that_takes_the_process_away_is_noticed(mine, tmp_path) -> None:
     assert "a raw word of the core" in ended.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="needs signals that can be waited for")
+def test_a_call_into_c_that_does_not_come_back_is_ended(mine, tmp_path) -> None:
+    """No look at the core happens meanwhile, so the system ends the process in its place."""
+    core = f"ordering={mine}:hangs_in_c"
+    ended = ckptsim(tmp_path, "run", "reference", "--seed", "3", "--core", core, *BRIEF)
+    assert ended.returncode == 1, ended.stderr
+    says = f"core {core} has not come back from a call within 0.3 s of CPU"
+    assert f"VIOLATED {CORE_ANSWERS}: {says}\nseed 3" in ended.stdout
+    assert f"{mine}.py" in ended.stderr  # where it was
+
+
+@pytest.mark.parametrize("words", [["-m", "ckptsim_run"], ["-m", "pytest", "-q", "ckptsim_run.py"]])
+def test_python_says_which_core_has_taken_it_away(mine, tmp_path, words) -> None:
+    """Nothing can be caught then, so another process names the core, the seed and the command."""
+    (tmp_path / "ckptsim_run.py").write_text(
+        f"import {mine}, ckptsim as ck\n"
+        f"def test_it(): ck.check('reference', seeds=2, cores={{'ordering': {mine}.faults}})\n"
+        "if __name__ == '__main__': test_it()\n",
+        encoding="utf-8",
+    )
+    ended = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == -signal.SIGSEGV
+    assert f"the process has ended within core ordering={mine}:" in ended.stderr
+    assert "replay: ckptsim replay reference --seed 0" in ended.stderr
+
+
 def test_guards_stand_for_one_visit_only() -> None:
     """What ends or splits a process is guarded while a guest is in, and is Python's own again."""
 
@@ -208,11 +237,11 @@ def test_guards_stand_for_one_visit_only() -> None:
         return [*ends, signal.raise_signal]
 
     before = found()
-    with guest("a core"):
-        with guest("a part of it"):
+    with guest(note("a core")):
+        with guest(note("a part of it")):
             pass
         assert not any(one is own for one, own in zip(found(), before, strict=True))
     assert found() == before
-    with pytest.raises(CoreEnded, match=r"ended the process: os\._exit"), guest("a core"):
+    with pytest.raises(CoreEnded, match=r"ended the process: os\._exit"), guest(note("a core")):
         os._exit(0)
     assert found() == before

@@ -87,10 +87,10 @@ def test_a_run_of_ten_minutes_says_so(tmp_path: Path, capsys: pytest.CaptureFixt
     ("scenario", "key", "because"),
     [
         ("final_pair", "job.vertices[1].state_bytes=1000", "records and state have no size"),
-        ("final_pair", "job.network.segment_bytes=4096", "`job.channels` says what a channel"),
+        ("final_pair", "job.network.segment_bytes=4096", "`channels` says what a channel"),
         ("final_pair", "job.duration_ns=7", "a run ends with its job"),
         ("final_pair", "job.vertices[1].inputs[0].record_bytes=9", "records and state have"),
-        ("pipeline_aligned", "pipeline.network.segment_bytes=4096", "`job.channels` says"),
+        ("pipeline_aligned", "pipeline.network.segment_bytes=4096", "`channels` says"),
     ],
 )
 def test_keys_that_records_do_not_read_are_noted(

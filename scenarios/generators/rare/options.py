@@ -45,21 +45,20 @@ _STORE: tuple[Change, ...] = (
 )
 _PIPELINE: tuple[Change, ...] = (
     together("pipeline.channels", {"end_of_partition_ns": 3 * _MS}, {"record_buffers": 2}),
-    together("pipeline.channels", {"buffer_sizes": "flushed"}, {"buffer_sizes": "debloated"}),
     together("pipeline.checkpointing", {"first_trigger_ns": 0}, {"subtasks_per_file": 1}),
     one_of("pipeline.checkpointing.max_queued", 1),
     together("pipeline.checkpointing", {"savepoint_at_ns": 10 * _MS}, {"skip_missed_ticks": True}),
     # Where barriers wait longer in a full channel than a checkpoint may take, all of them expire.
     together("pipeline.checkpointing", {"tolerable_failures": 5, "timeout_ns": 600_000 * _MS}),
     together("pipeline.costs", {"closing_ns": 2 * _MS}, {"restore_ns": 2 * _MS}),
-    together("pipeline.costs", {"read_record_ns": _MS // 10}, {"messages_in_order": False}),
+    one_of("pipeline.costs.messages_in_order", False),
     one_of("pipeline.costs.checkpoint_failure_ratio", 0.2),
     one_of("pipeline.machine.cores", 2),
     together("pipeline.machine", {"cost_factor": 2.0}),
     together("pipeline.network", {"debloat": True, "debloat_target_ns": 20 * _MS}),
     together("pipeline.network", {"latency_ns": 3 * _MS}, {"jitter_ns": 0}, {"send_ns": 0}),
     together("pipeline.network", {"max_overdraft_buffers": 0}, {"max_buffers_per_channel": 2}),
-    together("pipeline.platform", {"backoff_ns": [_MS]}, {"count_check": "reject"}),
+    together("pipeline.platform", {"backoff_ns": [_MS]}),
     together("pipeline.platform", {"empty_attempts": 6}, {"empty_in_a_row": 6}),
     one_of("pipeline.platform.partial_attempts", 6),
     one_of("pipeline.release.end_poll_ns", _MS, 5 * _MS),
@@ -80,7 +79,7 @@ _PIPELINE: tuple[Change, ...] = (
     together("pipeline.storage", {"create_latency_ns": 2 * _MS}, {"failure_ratio": 0.1}),
     together("pipeline.storage", {"tail_ratio": 0.2, "tail_latency_ns": 20 * _MS}),
     together("pipeline.storage", {"write_bytes_per_s": 5_000_000, "shared_limit": True}),
-    together("pipeline.store.costs", {"autocommit_ns": 5 * _MS}, {"fsync_ns": 5 * _MS}),
+    one_of("pipeline.store.costs.fsync_ns", 5 * _MS),
     together(
         "pipeline.store.costs", {"flush_row_ns": _MS // 10}, {"transaction_row_ns": _MS // 10}
     ),

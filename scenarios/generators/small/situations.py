@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.small import in_flight, reading_back
+from ckptsim.scenarios.generators.small import in_flight, late_barriers, reading_back
 from ckptsim.scenarios.generators.small.parts import subtask_of
 
 _MS = 1_000_000
@@ -19,20 +19,21 @@ _Arrange = Callable[[Choices, dict[str, Any], list[dict[str, Any]]], list[dict[s
 
 def document(choose: Choices) -> dict[str, Any]:
     """Return a job with failures as the document of a scenario file, in base units."""
-    return _arranged(choose, choose.of(_SITUATIONS))
+    return arranged(choose, choose.of(_SITUATIONS))
 
 
 def each() -> tuple[Callable[[Choices], dict[str, Any]], ...]:
     """Return what draws such jobs, of each situation one: they take turns where kinds do."""
-    return tuple(partial(_arranged, arrange=arrange) for arrange in _SITUATIONS)
+    return tuple(partial(arranged, arrange=arrange) for arrange in _SITUATIONS)
 
 
 def for_final_checkpoint(choose: Choices) -> dict[str, Any]:
     """Return such a job, in one of those situations that matter to transactions or event time."""
-    return _arranged(choose, choose.of(_FOR_FINAL_CHECKPOINT))
+    return arranged(choose, choose.of(_FOR_FINAL_CHECKPOINT))
 
 
-def _arranged(choose: Choices, arrange: _Arrange) -> dict[str, Any]:
+def arranged(choose: Choices, arrange: _Arrange) -> dict[str, Any]:
+    """Return such a job in the situation that a function puts it into."""
     text = in_flight.document(choose)
     faults = arrange(choose, text["job"], text["faults"])
     return text | {"says": "a small random job in a rare situation", "faults": faults}
@@ -386,6 +387,7 @@ _SITUATIONS: tuple[_Arrange, ...] = (
     _marks_of_several,
     _messages_outlive_attempts,
     reading_back.reads_beside,
+    late_barriers.late_barriers,
 )
 _FOR_FINAL_CHECKPOINT = (
     _fewer_sinks,

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ckptsim.scenarios.fields import REQUIRED, choice, flag, many, name, ratio, real, size_bytes
+from ckptsim.scenarios.limits import not_on_records
 
 _JOB = "assumption: part of the job"
 _FLINK = "Source: Apache Flink 1.20.3, "
+NO_SIZE = not_on_records("records and state have no size", noted=True)
 
 
 class Partitioner(StrEnum):
@@ -66,6 +68,7 @@ class Input:
         "subtasks sends to those whose key groups it shares (on records a record has one key for "
         "all); absent: if both have as many subtasks and no shares are told",
         source=_FLINK + "KeyGroupRangeAssignment; measured jobs have one key throughout",
+        limits=not_on_records("a record has one key throughout", noted=True),
     )
     record_bytes: int | None = size_bytes(
         None,
@@ -75,6 +78,7 @@ class Input:
         says="one serialised record on this edge, where it is one of several outputs that differ; "
         "absent: as the vertex that it comes from has it",
         source=_JOB,
+        limits=NO_SIZE,
     )
     record_variation: float | None = ratio(
         None,
@@ -82,6 +86,7 @@ class Input:
         says="how much the sizes of records on this edge vary; absent: as the vertex that it comes "
         "from has it",
         source=_JOB,
+        limits=NO_SIZE,
     )
 
 

@@ -9,13 +9,8 @@ from ckptsim.scenarios import graphs
 from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.graph.edges import Partitioner
-from ckptsim.scenarios.job.graph.graph import (
-    Recorded,
-    Vertex,
-    VertexKind,
-    row_names,
-    spelled_out,
-)
+from ckptsim.scenarios.job.graph.graph import row_names, spelled_out
+from ckptsim.scenarios.job.graph.vertex import Recorded, Vertex, VertexKind
 
 
 def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:

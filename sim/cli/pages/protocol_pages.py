@@ -10,7 +10,7 @@ from typing import cast
 from ckptsim.models.barriers import handler as handlers
 from ckptsim.models.lifecycle import EndMode, TaskKind, Variant
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.pages.reference import link_page
 from ckptsim.sim.cli.pages.tables import (
     handler_lines,

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
@@ -18,6 +19,7 @@ from ckptsim.scenarios.files import alone_in, to_toml, written_whole
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.blame import CORE_RAISED
+from ckptsim.sim.cli.failures import refusal_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import judging_of, spark_settings
 from ckptsim.sim.cli.places import default_folder
@@ -33,9 +35,11 @@ from ckptsim.sim.cli.runs.explored import (
 )
 from ckptsim.sim.cli.runs.kept import OUT, Kept
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
+from ckptsim.sim.run_spec import CUTS
 from ckptsim.sim.search import Subject, explore, shrink
+from ckptsim.sim.search.explore.ends import RUN_ENDS
 from ckptsim.sim.search.explore.report import Progress
-from ckptsim.sim.search.explore.run import RUN_ENDS, SURVIVES
+from ckptsim.sim.search.explore.run import SURVIVES
 from ckptsim.sim.search.explore.workers import CarryOut
 from ckptsim.sim.search.folder import SCENARIO, keep, slug
 from ckptsim.sim.search.harm import with_harm
@@ -78,7 +82,14 @@ def run_explore(arguments: argparse.Namespace) -> int:
     for kept in every:  # all of them: a command that was interrupted goes on in its last link
         kept.finish()
     _print_all(documents, links, as_json=arguments.json, alone=len(chosen) == 1)
-    return EXIT_VIOLATED if any(one.found for one in links) else EXIT_FINE
+    refused = next((kept.refused for kept in every if kept.refused is not None), None)
+    violated = any(one.found for one in links)
+    if refused is not None and not violated:
+        raise refused
+    if refused is not None:
+        says = refusal_of(refused, arguments) or str(refused)
+        print(f"ckptsim check: {says}; what was found is not kept", file=sys.stderr)
+    return EXIT_VIOLATED if violated else EXIT_FINE
 
 
 def _print_all(
@@ -205,7 +216,7 @@ def _explored(
     finally:
         if not arguments.last_failed:
             kept.save(corpus, so_far)
-    found = [_shrunk(explorer, broken, how.seconds) for broken in _one_of_each(report)]
+    found = [_shrunk(explorer, broken, how.seconds, kept) for broken in _one_of_each(report)]
     _keep_failures(kept, report, last_failed=arguments.last_failed)
     return OfLink(explorer=explorer, report=report, found=found, continued_at=began_at)
 
@@ -250,7 +261,9 @@ def _one_of_each(report: explore.ExploreReport) -> list[explore.Explored]:
     return sorted(first.values(), key=lambda one: severity_of(one.trial.violations[0].property))
 
 
-def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float | None) -> Found:
+def _shrunk(
+    explorer: explore.Explorer, before: explore.Explored, seconds: float | None, kept: Kept
+) -> Found:
     """Shrink a run by its choices, then by its document; write the scenario and tell its story.
 
     seconds: that exploring had; what is smallest after as many has to do.  None for any.
@@ -259,16 +272,21 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
     name = before.trial.violations[0].property
 
     with ProgressBar("shrinking") as bar:
-        first = explore.fewer(
-            explorer,
-            before,
-            property_name=name,
-            progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
-            goes_on=lambda: not clock.is_over,
-        )
-        subject, *_ = explorer.subject(first.found.choices)
-        subject, found, name = with_harm(subject, first.found.trial, name)
-        seed, ties, runs = found.seed, found.ties, first.runs
+        subject, *_ = explorer.subject(before.choices)
+        # Before anything is shrunk: in the smallest run there may be no time for harm.
+        subject, found, name = with_harm(subject, before.trial, name)
+        runs = 0
+        if found is before.trial:
+            first = explore.fewer(
+                explorer,
+                before,
+                property_name=name,
+                progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
+                goes_on=lambda: not clock.is_over,
+            )
+            subject, *_ = explorer.subject(first.found.choices)
+            found, runs = first.found.trial, first.runs
+        seed, ties = found.seed, found.ties
         if name not in _OUTSIDE_OF_WORLDS and not clock.is_over:
             left = SHRINKING_RUNS_MAX - runs
             smallest = shrink(
@@ -276,20 +294,26 @@ def _shrunk(explorer: explore.Explorer, before: explore.Explored, seconds: float
                 found,
                 property_name=name,
                 trials_max=left,
-                progress=lambda done: bar(done=first.runs + done, total=SHRINKING_RUNS_MAX),
+                progress=lambda done: bar(done=runs + done, total=SHRINKING_RUNS_MAX),
                 seconds_max=clock.left_s,
                 run_seconds_max=math.inf if seconds is None else explore.RUN_SECONDS_MAX,
             )
             subject = replace(subject, scenario=smallest.scenario)
             seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials
-    folder = default_folder(OUT / f"{explorer.name}-{slug(name)}")
-    if name in _OUTSIDE_OF_WORLDS:
-        subject = _written(subject, name, folder / SCENARIO)
-        row = next(row for row in found.violations if row.property == name)
-        row = replace(row, replay=replay_of(subject, seed, ties))
-    else:
-        row = keep(folder, subject, seed=seed, ties=ties, name=name)
-    file = folder / SCENARIO
+            found = smallest.trial
+    if found.outcome not in CUTS:
+        subject = replace(subject, cut_after=None)
+    # What stays where the folder cannot be written.
+    row = next(row for row in found.violations if row.property == name)
+    row, file = replace(row, replay=""), None
+    with kept.writing():
+        folder = default_folder(OUT / f"{explorer.name}-{slug(name)}")
+        if name in _OUTSIDE_OF_WORLDS:
+            subject = _written(subject, name, folder / SCENARIO)
+            row = replace(row, replay=replay_of(subject, seed, ties))
+        else:
+            row = keep(folder, subject, seed=seed, ties=ties, name=name)
+        file = folder / SCENARIO
     return Found(row=row, before=before, seed=seed, ties=ties, shrinking_runs=runs, file=file)
 
 

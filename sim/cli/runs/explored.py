@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ckptsim.sim.cli.subject import setting_document, setting_of, table, violation_texts
+from ckptsim.sim.answers.ran import setting_document
+from ckptsim.sim.cli.subject import setting_of, table, violation_texts
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.explore import Explored, Explorer, ExploreReport
 
@@ -22,7 +23,7 @@ class Found:
     seed: int
     ties: str
     shrinking_runs: int
-    file: Path
+    file: Path | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ def document_of(one: OfLink) -> dict[str, Any]:
                 "seed": each.seed,
                 "ties": each.ties,
                 "shrinking_runs": each.shrinking_runs,
-                "file": str(each.file),
+                "file": None if each.file is None else str(each.file),
             }
             for each in one.found
         ],
@@ -127,6 +128,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
     pairs += [
         ("written", f"{each.file.parent}, shrunk in {each.shrinking_runs} runs")
         for each in one.found
+        if each.file is not None
     ]
     return "\n\n".join([*violation_texts(each.row for each in one.found), table(pairs)])
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ class Kept:
     """The files of one exploration.
 
     folder: where corpus and progress are kept; None: nowhere, and what failed is in `OUT`.
+    refused: the first file that could not be written; exploring continues without it.
     Progress with a core of the user's is not kept: nobody knows whether it is still the same one.
     """
 
@@ -44,6 +46,7 @@ class Kept:
         self._explorer = explorer
         self._seed = seed
         self._saved_s = time.monotonic()
+        self.refused: OSError | None = None
 
     @property
     def goes_on(self) -> bool:
@@ -103,11 +106,12 @@ class Kept:
 
     def save(self, corpus: Corpus, so_far: Progress) -> None:
         """Write corpus and progress, each as a whole."""
-        if self.corpus_file is not None:
-            _write(self.corpus_file, corpus.entries)
-        if self._progress_file is not None:
-            document = {"of": self._identity(), **so_far.document(len(corpus.entries))}
-            written_whole(self._progress_file, json.dumps(document) + "\n")
+        with self.writing():
+            if self.corpus_file is not None:
+                _write(self.corpus_file, corpus.entries)
+            if self._progress_file is not None:
+                document = {"of": self._identity(), **so_far.document(len(corpus.entries))}
+                written_whole(self._progress_file, json.dumps(document) + "\n")
         self._saved_s = time.monotonic()
 
     def save_sometimes(self, corpus: Corpus, so_far: Progress) -> None:
@@ -118,9 +122,18 @@ class Kept:
     def save_failed(self, report: ExploreReport) -> None:
         """Write the choices of the runs that broke a property."""
         path = self._failed_file
-        if self._is_default:
-            path = default_folder(path.parent) / path.name
-        _write(path, [each.choices for each in report.violating])
+        with self.writing():
+            if self._is_default:
+                path = default_folder(path.parent) / path.name
+            _write(path, [each.choices for each in report.violating])
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Note a file that cannot be written: a violation is told before it, and is worth more."""
+        try:
+            yield
+        except OSError as error:
+            self.refused = self.refused or error
 
     def finish(self) -> None:
         """Forget how far exploring has come: it is over."""

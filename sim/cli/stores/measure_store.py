@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.files import costs_text, written_whole
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=output_file,
         metavar="FILE",
-        default=Path("out", "measure-store", "costs.toml"),
+        default="out/measure-store/costs.toml",  # a text: it is looked at like one that was given
         help="where the costs are written, for --costs (default out/measure-store/costs.toml)",
     )
     parser.add_argument(
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{each.says:<60} {times} {each.n:>5}")
     print("\ncosts of the model:")
     for name, value in costs.items():
-        shown = f"{value:,} bytes/s" if name.endswith("_per_s") else f"{value / 1e6:.6f} ms"
+        shown = f"{value:,} bytes/s" if name.endswith("_per_s") else duration_text(value)
         print(f"  {name:<20} {shown}")
     print("a remote commit cannot be measured here: it stays as the scenario has it")
     print(f"\nwritten: {out}; try: ckptsim sweep store_knee --costs {out}")

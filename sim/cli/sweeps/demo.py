@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.planning import load_plan
@@ -12,6 +11,7 @@ from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_spark_arguments, spark_settings
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
+from ckptsim.sim.cli.sweeps.answers import answer_lines, answers_of
 
 EXAMPLES = """examples:
   ckptsim demo --out out/demo
@@ -36,7 +36,7 @@ PLANS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("--out", type=output_folder, default=Path("out/demo"), metavar="DIR")
+    parser.add_argument("--out", type=output_folder, default="out/demo", metavar="DIR")
     add_spark_arguments(parser)
 
 
@@ -46,10 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     from ckptsim.analysis.spark.session import spark_session
 
     settings = spark_settings(arguments)
+    print(f"1 of {len(PLANS) + 1}: ", end="")
     job = job_of_the_tutorial()
     print(f"starting Spark on {arguments.master}", flush=True)
     with spark_session(arguments.master, settings=settings) as session:
-        bad = sum([_sweep(session, name, arguments) for name in PLANS])
+        bad = sum(_sweep(session, number, arguments) for number in range(len(PLANS)))
         print("aggregating and drawing", flush=True)
         path = write_report(
             arguments.out,
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             begins=lambda name: print(f"  {name}", flush=True),
             opening=job,
         )
-    print(f"report: {path}")
+    print(f"report: {path}\nopen it: ckptsim report {arguments.out} --open")
     return EXIT_VIOLATED if bad else EXIT_FINE
 
 
@@ -76,14 +77,15 @@ def job_of_the_tutorial() -> Any:
     )
 
 
-def _sweep(session: Any, name: str, arguments: argparse.Namespace) -> int:
-    """Sweep one plan of the library; return how many runs went wrong."""
+def _sweep(session: Any, number: int, arguments: argparse.Namespace) -> int:
+    """Sweep one of the plans and print its answers; return how many runs went wrong."""
     from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
     from ckptsim.analysis.sweeps.sweep import run_sweep
     from ckptsim.analysis.tables.store import SweepStore
 
+    name = PLANS[number]
     plan = load_plan(name)
-    print(f"sweep {name}: {plan.says}", flush=True)
+    print(f"{number + 2} of {len(PLANS) + 1}: sweep {name}: {plan.says}", flush=True)
     rows = sweep_rows(plan)
     store = SweepStore(arguments.out / name)
     about = about_sweep(plan, rows)
@@ -92,11 +94,18 @@ def _sweep(session: Any, name: str, arguments: argparse.Namespace) -> int:
             store.clear()  # of an earlier version of the program
         store.open(about)
         store.write_points(rows)
-        summary = run_sweep(session, rows, store, partitions=arguments.partitions, progress=bar)
+        summary = run_sweep(
+            session,
+            rows,
+            store,
+            partitions=arguments.partitions,
+            progress=bar,
+            violated=bar.violated,
+        )
     found = store.tally()
     print(
         f"  {summary.done} runs in {summary.wall_s:.1f} s, {found.errors} errors, "
         f"{found.violated} with a property violated",
-        flush=True,
     )
+    print("\n".join([*answer_lines(answers_of(store)), ""]), flush=True)
     return found.errors + found.violated

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import webbrowser
 from pathlib import Path
 
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.places import kept_folder
 from ckptsim.sim.cli.progress import say
 
 EXAMPLES = """examples:
-  ckptsim report out/uploads
+  ckptsim report out/uploads --open
   ckptsim report out/demo        # a directory with several sweeps gives one page
   ckptsim report out/modes --metric p95_latency_ns --metric persisted_bytes
   ckptsim report out/modes --by "checkpoint mode" --points "service time of a record=1 ms"
@@ -18,7 +20,9 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("directory", type=Path, metavar="DIR", help="what `sweep` has written")
+    parser.add_argument(
+        "directory", type=kept_folder, metavar="DIR", help="what `sweep` has written"
+    )
     parser.add_argument(
         "--metric",
         action="append",
@@ -42,13 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OTHER_DIR",
         help="compare each point with the same one of another sweep of the plan",
     )
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Aggregate the tables, on Spark where there are many rows, draw, and name the page."""
-    from ckptsim.analysis.findings import wants_spark
-    from ckptsim.analysis.report import View, sweeps_in, write_report
-    from ckptsim.analysis.spark.session import spark_session
+    """Draw the summaries, made anew on Spark where rows are newer, and name the page."""
+    from ckptsim.analysis.report import View, write_report
 
     view = View(
         metrics=tuple(arguments.metric),
@@ -56,18 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         points=tuple(arguments.points),
         compare=arguments.compare,
     )
-    view.check()
-    directories = [arguments.directory, *([view.compare] if view.compare else [])]
-    stores = [store for directory in directories for store in sweeps_in(directory)]
-
-    def begins(name: str) -> None:
-        say(f"  {name}")
-
-    if any(wants_spark(store) for store in stores):
-        say("starting Spark")
-        with spark_session() as session:
-            path = write_report(arguments.directory, session, view=view, begins=begins)
-    else:
-        path = write_report(arguments.directory, view=view, begins=begins)
+    path = write_report(arguments.directory, view=view, begins=lambda name: say(f"  {name}"))
     print(f"report: {path}")
+    if arguments.open and not webbrowser.open(path.resolve().as_uri()):
+        say("there is no browser here")
     return EXIT_FINE

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ckptsim.models.ordering import make_core
+from ckptsim.models.ordering import Refusal, make_core
 from ckptsim.sim.conform.ordering.destination import DestinationScript
 from ckptsim.sim.conform.ordering.source import SourceScript
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, allowed_errors
 from ckptsim.sim.mutants.registry import find_mutant
 from ckptsim.sim.slots import Factory
 
@@ -44,13 +44,24 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
 
 
 def _for_hosts(vector: Vector) -> tuple[Vector | None, tuple[str, ...]]:
-    """Return a vector without the steps that no host takes, and name what is left out."""
+    """Return a vector without the steps that no host takes, and name what is left out.
+
+    A host announces each stream, and refuses one that it does not know before its core sees it.
+    """
     found = dict.fromkeys(step["op"] for step in vector["steps"])
     sent = tuple(name for name in found if name in _NEVER_SENT)
     if sent:
         return None, sent
-    steps = [step for step in vector["steps"] if step["op"] not in _LOOKS]
-    return vector | {"steps": steps}, tuple(name for name in found if name in _LOOKS)
+    left = [(step, _left_out(step)) for step in vector["steps"]]
+    names = dict.fromkeys(name for _, name in left if name is not None)
+    return vector | {"steps": [step for step, name in left if name is None]}, tuple(names)
+
+
+def _left_out(step: Step) -> str | None:
+    """Name what no host asks by a step, None where one does."""
+    if allowed_errors(step) == [Refusal.UNKNOWN_STREAM]:
+        return f"{step['op']} of an {Refusal.UNKNOWN_STREAM}"
+    return step["op"] if step["op"] in _LOOKS else None
 
 
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:

@@ -34,6 +34,9 @@ class DestinationScript:
         self._passed: dict[tuple[ordering.StreamDescriptor, int], str] = {}
         self._open_channels = list(range(self._parameters.channels))
         self._sent: list[tuple[str, ordering.SendState]] = []
+        self._held: list[
+            ordering.Effect
+        ] = []  # sends that the platform answers with the next flush
         self._compared = 0  # how many sends `expect_emitted` has looked at
         self._platform: dict[str, object] = {}
         self._failing_sends = 0
@@ -63,6 +66,7 @@ class DestinationScript:
                 return self._tick(step["seconds"])
             case "restart":
                 self._core = self._make(self._parameters)
+                self._held = []
                 self._opened = []
                 self._interval.clear()
                 self._passed.clear()
@@ -75,7 +79,7 @@ class DestinationScript:
         """Give the core an event and carry out what it asks; return the error's kind, or None."""
         failures = self._failing_sends
         try:
-            effects = ordering.drive(self._core, event, self._send)
+            effects = self._drive(event)
         except ProtocolError as error:
             return error.kind
         if isinstance(event, ordering.ChannelClosed):
@@ -87,6 +91,33 @@ class DestinationScript:
         for effect in effects:
             kind = self._carry_out(effect) or kind
         return kind
+
+    def _drive(self, event: ordering.Event) -> list[ordering.Effect]:
+        """Step the core, answer its sends, and return all other effects in order.
+
+        A flush ends with the send that fails, and a platform may take its time.  So a core may ask
+        for a send anew at once, or before a flush: the next flush has the answer.
+        """
+        effects = self._core.step(event)
+        flushes = isinstance(event, ordering.FlushRequested | ordering.FinishRequested)
+        if flushes:
+            effects, self._held = [*effects, *self._held], []
+        others: list[ordering.Effect] = []
+        while effects:
+            following: list[ordering.Effect] = []
+            for effect in effects:
+                if not isinstance(effect, ordering.SendState):
+                    others.append(effect)
+                elif not flushes:
+                    self._held.append(effect)
+                else:
+                    flushes = self._send(effect)
+                    outcome = ordering.StateSent if flushes else ordering.SendFailed
+                    following += self._core.step(
+                        outcome(scope=effect.scope, index=effect.key.index)
+                    )
+            effects = following
+        return others
 
     def _carry_out(self, effect: ordering.Effect) -> ordering.Refusal | None:
         match effect:

@@ -1,9 +1,9 @@
 """The one language of options: the engine's own names, or ours, from a scenario to a scenario.
 
 `execution.checkpointing.interval=500 ms` is an option of the engine; `source.NAME.rate=3900 /s`,
-`vertex.NAME.parallelism=4` and `vertex.NAME.KEY=VALUE` name a vertex, `parallelism.default` all of
-them.  A path such as `job.vertices[NAME].state` is ours, and the last key of one is enough where no
-other path ends with it: `interval`.
+`vertex.NAME.parallelism=4` and `vertices.NAME.KEY=VALUE` name a vertex, `parallelism.default` all
+of them.  A path such as `job.vertices[NAME].state` is ours.  The end of a path or of an engine's
+name is enough where only one ends so: `interval`, `checkpointing.timeout`, `unaligned.enabled`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
 Read = Callable[[object], Any]
 _UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")
 _VERTEX = re.compile(r"^job\.vertices\[([0-9]+)\]")
+_VERTICES = re.compile(r"^vertices\.")
 _TABLE = re.compile(r"[.\[]")
+_INDEX = re.compile(r"\[[^\]]*\]")
+_LISTED = 6  # names of an end that several have, of which an error lists so many
 _CHECKPOINTS = "execution.checkpointing."
 # The engine's name -> our key of the table of checkpoints, how it reads, its least value.
 _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
@@ -72,7 +75,7 @@ def read_change(words: Sequence[str], flag_: str = "--set") -> dict[str, str]:
     problems: list[Problem] = []
     for word in words:
         option, equals, value = word.partition("=")
-        option = option.strip()
+        option = _VERTICES.sub("vertex.", option.strip())
         if not equals or not option:
             problems.append(Problem(flag_, f'"{word}"', "OPTION=VALUE"))
         elif option in found:
@@ -132,7 +135,10 @@ def axis_of(
 
     Raises ScenarioError as `parameters_of` does, and for an option that sets several parameters.
     """
-    found = [parameters_of(scenario, [f"{option}={value}"]) for value in values]
+    try:
+        found = [parameters_of(scenario, [f"{option}={value}"]) for value in values]
+    except ScenarioError as error:
+        raise ScenarioError([_varied(problem) for problem in error.problems]) from error
     paths = list(dict.fromkeys(path for one in found for path in one))
     if len(paths) != 1:
         says = f"values that set {', '.join(paths)}" if paths else "values that change nothing"
@@ -140,7 +146,15 @@ def axis_of(
     as_it_is = {one.path: one.value for one in describe(scenario)}
     if isinstance(scenario.model, Job):
         as_it_is = {_by_name(scenario.model, path): value for path, value in as_it_is.items()}
-    return paths[0], tuple(one.get(paths[0], as_it_is.get(paths[0])) for one in found)
+    (path,) = paths
+    taken = tuple(one.get(path, as_it_is.get(path)) for one in found)
+    # Texts have their unit with them.
+    return _UNIT.sub("", path) if all(isinstance(one, str) for one in taken) else path, taken
+
+
+def _varied(problem: Problem) -> Problem:
+    """Return a problem of a value as one of `--vary`, which gave it."""
+    return replace(problem, path=problem.path.replace("--set", "--vary", 1))
 
 
 def _by_name(job: Job, path: str) -> str:
@@ -158,7 +172,10 @@ def _sorted(scenario: Scenario, change: Mapping[str, str]) -> tuple[dict[str, st
     problems: list[Problem] = []
     described = describe(scenario)
     tables = dict.fromkeys(_TABLE.split(one.path)[0] for one in described)
+    paths = [one.path for one in described]
     is_job = isinstance(scenario.model, Job)
+    if isinstance(scenario.model, Job):
+        paths = [_by_name(scenario.model, path) for path in paths]
     for option, value in change.items():
         is_theirs = option in OPTIONS or option.startswith(("source.", "vertex."))
         if is_theirs and is_job:
@@ -166,26 +183,53 @@ def _sorted(scenario: Scenario, change: Mapping[str, str]) -> tuple[dict[str, st
         elif _TABLE.split(option)[0] in tables:
             ours[option] = value
         else:
-            ends = [one.path for one in described if _ends_with(one.path, option)]
+            ends = [path for path in paths if _ends_with(path, option)]
+            engine = [name for name in OPTIONS if is_job and _is_part(name, option)]
             if len(ends) == 1:
                 ours[ends[0]] = value
+            elif len(engine) == 1 and not ends:
+                theirs[engine[0]] = value
             else:
-                problems.append(_unknown(option, ends, list(tables), is_job=is_job))
+                keys = [_UNIT.sub("", path.rpartition(".")[2]) for path in paths]
+                every = [*ends, *engine]
+                problems.append(_unknown(option, every, list(tables), keys=keys, is_job=is_job))
     if problems:
         raise ScenarioError(problems)
     return theirs, ours
 
 
 def _ends_with(path: str, key: str) -> bool:
-    last = path.rpartition(".")[2]
-    return key in (last, _UNIT.sub("", last))
+    """Return whether a path ends with a key, or with several, written with or without unit."""
+    return any(f".{one}".endswith(f".{key}") for one in (path, _UNIT.sub("", path)))
 
 
-def _unknown(option: str, ends: Sequence[str], tables: Sequence[str], *, is_job: bool) -> Problem:
-    """Return the problem of an option that is not known, or of a key that several paths have."""
+def _is_part(name: str, key: str) -> bool:
+    """Return whether an engine's name begins or ends with a key, or with several."""
+    return name.endswith(f".{key}") or name.startswith(f"{key}.")
+
+
+def _unknown(
+    option: str,
+    ends: Sequence[str],
+    tables: Sequence[str],
+    *,
+    keys: Sequence[str],
+    is_job: bool,
+) -> Problem:
+    """Return the problem of an option that is not known, or of an end that several have.
+
+    keys: last keys of paths, one of which may be meant.
+    """
     if ends:
-        return Problem("--set", f'"{option}"', one_of(option, ends))
-    hint = suggestion(option, [*(OPTIONS if is_job else ()), *tables])
+        named = [f'"{_UNIT.sub("", path)}"' for path in ends]
+        listed = ", ".join(named[:_LISTED])
+        more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
+        items = dict.fromkeys(_INDEX.sub("[*]", name) for name in named if "[" in name)
+        if len(items) == 1 and len(named) > 1:  # the same key of each item of an array
+            more += f", or all of them: {next(iter(items))}"
+        found = f'"{option}", which may mean any of {len(ends)}'
+        return Problem("--set", found, f"one of {listed}{more}")
+    hint = suggestion(option, [*(OPTIONS if is_job else ()), *tables, *keys])
     known = f"a path that begins with one of {', '.join(tables)}"
     if is_job:
         known = "an option that the simulation knows, or a path such as job.network.segment"

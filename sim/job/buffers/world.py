@@ -55,7 +55,7 @@ from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait, garbage_collector_paused
 from ckptsim.sim.slots import OURS, ProtocolCores
-from ckptsim.sim.violations import ViolationLog
+from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -303,7 +303,7 @@ class DataflowWorld:
             self.embedding.owner.violate(name, says)
         elif self.violation_log.is_first(name):
             self.violations.append((name, self.env.now, says, checkpoint))
-            self.env.trace.record("violated", self.env.entity("job"), name, says)
+            record_violation(self.env, self.env.entity("job"), name, says)
 
     def progressed(self) -> None:
         """Note that a task has done something."""

@@ -359,7 +359,7 @@ class CoordinatorHost:
 
     def _complete(self, checkpoint: int, duration_ns: int) -> None:
         record, env = self.records[checkpoint], self._env
-        self.observer.completed(record, self.completed[checkpoint])
+        self.observer.completed(record, self.completed.get(checkpoint))
         record.status = "completed"
         record.duration_ns = duration_ns
         record.ended_ns = env.now

@@ -187,7 +187,7 @@ class CheckpointOracle:
 
     # End --------------------------------------------------------------------------------------
 
-    def completed(self, one: CheckpointRecord, kept: JobCheckpoint) -> None:
+    def completed(self, one: CheckpointRecord, kept: JobCheckpoint | None) -> None:
         """Check that what completes was running, is whole, and is a consistent cut."""
         number = one.checkpoint
         held = self._end(one, "completes")
@@ -205,6 +205,10 @@ class CheckpointOracle:
             self._violate("ended_checkpoints_stay_ended", says, number)
         else:
             self._check_cut(one, held, self._logged(one))
+        if kept is None:
+            says = f"checkpoint {number} completes, and the store has failed to keep it"
+            self._violate("ended_checkpoints_stay_ended", says, number)
+            return
         self._check_finished(kept)
         self._finished.completed(kept, one.parts)
 

@@ -314,12 +314,13 @@ class JobOracle(JobObserver):
         self._acknowledgements.came(task.number, record.checkpoint)
         self.checkpoints.acknowledged(record, task.number, part)
 
-    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint | None) -> None:
         """Check a checkpoint that is complete."""
         self._completed[record.checkpoint] = None
         if self._left_out:
             self.left_out_of[record.checkpoint] = self._left_out
-        self._origins.completed(kept)
+        if kept is not None:
+            self._origins.completed(kept)
         self.checkpoints.completed(record, kept)
         self.notifications.ended(record, completed=True)
         self._acknowledgements.ended(record.checkpoint)

@@ -332,8 +332,11 @@ class JobObserver:
     def acknowledgement(self, record: CheckpointRecord, task: TaskGateway, part: Any) -> None:
         """Note that an acknowledgement has come to the coordinator."""
 
-    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
-        """Note that a checkpoint is complete; its status is still the one before."""
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint | None) -> None:
+        """Note that a checkpoint is complete; its status is still the one before.
+
+        kept: what the store has of it, None where it has failed to keep it.
+        """
 
     def failed(self, record: CheckpointRecord, reason: FailureReason) -> None:
         """Note that a checkpoint is given up; its status is still the one before."""

@@ -36,6 +36,7 @@ def run(spec: RunSpec) -> RunResult:
     if isinstance(restored, Rejected):
         return refused(spec, env, restored)
     world = RecordWorld(env, job, faults, cores=spec.cores, restored=restored, ignore=spec.ignore)
+    spec.bound(env, world.control.end)
     world.run()
     if world.control.failed_while_stopping:
         _resume(spec, env, world)
@@ -125,6 +126,7 @@ def _restart(
         origin=world.origin,
         ignore=spec.ignore,
     )
+    spec.bound(other_env, other.control.end)
     other.observer.restarted(world.observer)
     other.parallelisms = world.parallelisms
     other.emitted = world.most_emitted()

@@ -30,7 +30,7 @@ from ckptsim.sim.job.tables import TaskFigures
 from ckptsim.sim.job.world import JobWorld
 from ckptsim.sim.kernel import Environment, Wait
 from ckptsim.sim.slots import ProtocolCores
-from ckptsim.sim.violations import ViolationLog
+from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -321,7 +321,7 @@ class RecordWorld:
             return
         if self.violation_log.is_first(name):
             self.violations.append((name, self.env.now, says, checkpoint))
-            self.env.trace.record("violated", self.entity, name, says)
+            record_violation(self.env, self.entity, name, says)
 
     def has_backlog(self) -> bool:
         """Say whether records are in flight."""

@@ -8,8 +8,8 @@ from typing import Any
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.coordinator import events as coordinator_events
+from ckptsim.scenarios.dialect import exact_text
 from ckptsim.sim.rules.contract.contract import Contract
-from ckptsim.sim.story import instant
 
 
 class CoordinatorContract(Contract):
@@ -109,8 +109,8 @@ class CoordinatorContract(Contract):
             return
         due_ns = self._first_tick_ns + (self._ticks - 1) * interval_ns
         if now_ns < due_ns:
-            says = f"it triggers checkpoint {checkpoint} at {instant(now_ns)}, and the "
-            self.owe(f"{says}interval allows it from {instant(due_ns)} on")
+            says = f"it triggers checkpoint {checkpoint} at {exact_text(now_ns)}, and the "
+            self.owe(f"{says}interval allows it from {exact_text(due_ns)} on")
 
     def _completed(self, checkpoint: int, duration_ns: int) -> None:
         began_ns = self._running.pop(checkpoint, None)
@@ -118,8 +118,10 @@ class CoordinatorContract(Contract):
         self._expired = 0
         last_ns = self._last_ns.get(checkpoint)
         if began_ns is not None and last_ns is not None and duration_ns != last_ns - began_ns:
-            says = f"it reports that checkpoint {checkpoint} took {instant(duration_ns)}, "
-            self.owe(f"{says}and the last acknowledgement came after {instant(last_ns - began_ns)}")
+            says = f"it reports that checkpoint {checkpoint} took {exact_text(duration_ns)}, "
+            self.owe(
+                f"{says}and the last acknowledgement came after {exact_text(last_ns - began_ns)}"
+            )
         if checkpoint not in self._savepoints:
             self._kept.append(checkpoint)
             self._newest = max(checkpoint, self._newest or checkpoint)

@@ -7,8 +7,8 @@ from typing import Any
 from ckptsim.models.ordering import Medium, OrderingParameters, StateKind, StreamDescriptor
 from ckptsim.models.ordering import effects as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
+from ckptsim.scenarios.dialect import exact_text
 from ckptsim.sim.rules.contract.contract import Contract
-from ckptsim.sim.story import instant
 
 
 class OrderingContract(Contract):
@@ -53,8 +53,8 @@ class OrderingContract(Contract):
                     self.owe(f"it sends state {effect.key.index} without the counts per stream")
             case ordering_effects.SetFinishTimer(wait_ns=wait_ns):
                 if self._wait_ns is not None and wait_ns != self._wait_ns:
-                    says = f"it waits {instant(wait_ns)} for its end"
-                    self.owe(f"{says}, and was asked to wait {instant(self._wait_ns)}")
+                    says = f"it waits {exact_text(wait_ns)} for its end"
+                    self.owe(f"{says}, and was asked to wait {exact_text(self._wait_ns)}")
                 self._timer = True
             case ordering_effects.CancelFinishTimer():
                 self._timer = False

@@ -10,8 +10,8 @@ from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.lifecycle import TaskKind, TaskParameters, TaskState
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
+from ckptsim.scenarios.dialect import exact_text
 from ckptsim.sim.rules.contract.contract import Contract
-from ckptsim.sim.story import instant
 
 
 class HandlerContract(Contract):
@@ -45,8 +45,8 @@ class HandlerContract(Contract):
                     return
                 if not first[1] <= start_delay_ns <= longest_ns:
                     says = f"it says that checkpoint {number} came to the task "
-                    says += f"{instant(start_delay_ns)} after its trigger, "
-                    self.owe(f"{says}and it came after {instant(first[1])}")
+                    says += f"{exact_text(start_delay_ns)} after its trigger, "
+                    self.owe(f"{says}and it came after {exact_text(first[1])}")
             case handler_events.AlignmentMeasured(number, duration_ns, _):
                 if not self._owed.get(number):
                     self.owe(f"it measures checkpoint {number}, which it has not triggered")
@@ -58,8 +58,8 @@ class HandlerContract(Contract):
         """Check a measured alignment; one that is always aligned lasts from its first barrier."""
         wrong = duration_ns != longest_ns if self._is_aligned else duration_ns > longest_ns
         if wrong:
-            says = f"it measures {instant(duration_ns)} for checkpoint {number}, "
-            self.owe(f"{says}which came {instant(longest_ns)} ago")
+            says = f"it measures {exact_text(duration_ns)} for checkpoint {number}, "
+            self.owe(f"{says}which came {exact_text(longest_ns)} ago")
 
 
 class WriterContract(Contract):

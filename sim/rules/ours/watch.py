@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ckptsim.models.store.ingestion import PartitionIngestion
+from ckptsim.scenarios.dialect import exact_text
 from ckptsim.sim.kernel import Environment, Streams
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.rules.ours.alongside import Alongside, Walks
@@ -17,7 +18,6 @@ from ckptsim.sim.rules.words import value_words
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import OURS, SLOTS, Factory, ProtocolCores
 from ckptsim.sim.slots.process.doors import DOORS
-from ckptsim.sim.story import instant
 
 DOES_AS_OURS = "a_core_does_as_ours"
 
@@ -68,7 +68,7 @@ class LikeOurs:
     def hints(self, row: ViolationRow) -> list[str]:
         """Return a line for each slot with a difference up to a violation of another property."""
         return [
-            f"first difference from ours, at {instant(at_ns)}: {one.says}"
+            f"first difference from ours, at {exact_text(at_ns)}: {one.says}"
             for at_ns, one in self._firsts()
             if at_ns <= row.at_ns and row.property != DOES_AS_OURS
         ]

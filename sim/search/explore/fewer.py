@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ckptsim.sim.search.explore.run import RUN_ENDS, Explored, Explorer
+from ckptsim.sim.search.explore.ends import RUN_ENDS
+from ckptsim.sim.search.explore.run import Explored, Explorer
 
 RUNS_MAX = 150
 # Of a run that does not end: each one that does not either takes its seconds.

@@ -18,17 +18,18 @@ from ckptsim.scenarios.generators.choices import lowest
 from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.limits import TooLongError, limited_cpu
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search.explore.coverage import features
-from ckptsim.sim.search.limit import TooLongError, limited
-from ckptsim.sim.search.trial import Subject, Trial
+from ckptsim.sim.search.explore.ends import RUN_ENDS, end_row, judged, steps_of
+from ckptsim.sim.search.trial import Subject, Trial, trial_of
 from ckptsim.sim.slots import Factory, slots_of
 from ckptsim.sim.slots.guest import core_seconds
 
 TIES = ("structural", "random", "pct", "pct:1", "pct:5")
-RUN_ENDS = "a_run_ends"
 SURVIVES = "the_scenario_completes"
 # Seconds of processor time after which a run is taken for one that never ends; an assumption: some
 # eight times what the longest drawn ones take.
@@ -132,6 +133,7 @@ class Explorer:
             properties=self.properties,
             watches=(HostDuties,),
             like_ours=self.like_ours,
+            cut_after=None if self.scenario is None else steps_of(self.scenario),
         )
         return subject, seed, ties, tuple(choices.taken)
 
@@ -145,6 +147,8 @@ class Explorer:
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
         found = _trial(subject, seed, ties, reached)
+        if self.scenario is not None:
+            found = judged(subject, found, lambda other: _trial(other, seed, ties, []))
         of_library = subject.scenario.name in all_names()
         completes = self.link in COMPLETE and not {SURVIVES, *ENDS}.intersection(self.ignore)
         if self.scenario is None and not of_library and completes:
@@ -230,28 +234,21 @@ def _apart(
 
 def _trial(subject: Subject, seed: int, ties: str, reached: list[str]) -> Trial:
     """Run once; whatever comes out of it that is not a result is a violation, too."""
+    began: list[Environment] = []
     # A core that does not come back is told of before the run that does not end.
     seconds = RUN_SECONDS_MAX + (core_seconds() if subject.cores else 0)
     try:
-        with limited(seconds):
-            result = subject.run(seed, ties, keep_trace=True)
+        with limited_cpu(seconds):
+            result = subject.run(seed, ties, keep_trace=True, began=began.append)
     except UserError:
         raise
     except TooLongError:
         says = f"the run has not ended after {seconds:g} s of work"
-        return _ended(seed, ties, _row(RUN_ENDS, says))
+        return _ended(seed, ties, end_row(says))
     except Exception as error:  # noqa: BLE001 - what a core raises is what is looked for
         return _ended(seed, ties, _row(CORE_RAISED, _raised(error)))
     reached += dict.fromkeys(features(result))
-    return Trial(
-        seed=seed,
-        ties=ties,
-        outcome=result.run.outcome,
-        digest=result.run.digest,
-        events=result.run.events,
-        goals=result.goals,
-        violations=tuple(result.violations),
-    )
+    return trial_of(result, ties, began)
 
 
 def _ends_either_way(subject: Subject, found: Trial) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from ckptsim.scenarios import LINKS, Problem, Scenario
 from ckptsim.scenarios.dialect import At, Choice, Flag, Kind, OneOf, Real, Whole, schema
+from ckptsim.scenarios.job import ExponentialDelay, Job, NoRestart
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.faults.parts import Parts, parts_of
 from ckptsim.sim.search.faults.rehearsal import Rehearsal, rehearse
@@ -20,6 +21,8 @@ _TRIES = 8
 _TIME_MIN_NS = 1_000
 # Faults strike so many times the length of the run at the latest, and last no longer.
 _SIZE_MAX_BYTES = 1 << 16
+# So many of a first restart delay fit into a run.  An assumption: several failures fit, too.
+_BACKOFFS = 20
 
 
 class Source(Protocol):
@@ -50,12 +53,14 @@ class FaultDraw:
     """
 
     def __init__(self, scenario: Scenario, *, most: int) -> None:
-        self._scenario, self.most = scenario, most
+        self.most = most
         self._tables = LINKS[scenario.link].faults
         self._rehearsal = rehearse(scenario) if most else Rehearsal()
+        restarted = _restarted(scenario, self._rehearsal) if most else None
+        self._scenario = restarted or scenario
         self._parts = parts_of(scenario, self._rehearsal.checkpoints)
         self._kinds = [kind for kind in self._tables if kind not in self._parts.left_out]
-        self.tally = Tally(left_out=dict(self._parts.left_out))
+        self.tally = Tally(left_out=dict(self._parts.left_out), restarts=restarted is not None)
 
     def of_seed(self, seed: int) -> Scenario:
         """Return the scenario with one to `most` more faults, drawn from the stream of a seed."""
@@ -89,6 +94,21 @@ class FaultDraw:
             problems += cast("Any", fault).problems_in(self._scenario.model)
         self.tally.enter(kind, str(problems[0]) if problems else None)
         return None if problems else fault
+
+
+def _restarted(scenario: Scenario, rehearsal: Rehearsal) -> Scenario | None:
+    """Return a job that is not restarted by default with a strategy; None for all else.
+
+    Its first failure would end it, and no fault would meet a restore.  Source: Apache Flink 1.20.3
+    restarts jobs with checkpoints by `exponential-delay`.  Its first delay fits into the run.
+    """
+    job, usual = scenario.model, LINKS[scenario.link].defaults.get("restart")
+    if not isinstance(job, Job) or not isinstance(job.restart, NoRestart) or usual != job.restart:
+        return None
+    flink = ExponentialDelay()
+    backoff_ns = max(1, min(flink.initial_backoff_ns, rehearsal.ended_ns // _BACKOFFS))
+    strategy = replace(flink, initial_backoff_ns=backoff_ns)
+    return replace(scenario, model=replace(job, restart=strategy))
 
 
 class _Drawing:

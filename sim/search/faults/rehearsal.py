@@ -19,12 +19,13 @@ _REMEMBERED = 16
 class Rehearsal:
     """One run of a scenario as it is, with our own cores.
 
-    ended_ns: its last instant; instants: of every kind of event in its trace, those at which it
-    occurs, in ns; durations: those of the scenario's own parameters that fit into the run, in ns;
-    checkpoints: the highest number that a checkpoint has.
+    ended_ns, events: its last instant and its length; instants: of every kind of event in its
+    trace, those at which it occurs, in ns; durations: those of the scenario's own parameters that
+    fit into the run, in ns; checkpoints: the highest number that a checkpoint has.
     """
 
     ended_ns: int = 1
+    events: int = 0
     instants: tuple[tuple[int, ...], ...] = ()
     durations: tuple[int, ...] = ()
     checkpoints: int = 0
@@ -43,17 +44,22 @@ def rehearse(scenario: Scenario) -> Rehearsal:
         if isinstance(at_ns, int):
             instants.setdefault(str(kind), []).append(at_ns)
     ended_ns = max(1, result.run.ended_ns)
-    own = sorted(set(_durations(plain(scenario)[LINKS[scenario.link].key])))
+    own = sorted(set(durations(scenario)))
     return Rehearsal(
         ended_ns=ended_ns,
+        events=result.run.events,
         instants=tuple(tuple(instants[kind]) for kind in sorted(instants)),
         durations=tuple(one for one in own if 0 < one <= ended_ns),
         checkpoints=max((row.checkpoint_id for row in result.checkpoints), default=0),
     )
 
 
+def durations(scenario: Scenario) -> list[int]:
+    """Return the durations that a scenario's parameters have, its faults not among them, in ns."""
+    return list(_durations(plain(scenario)[LINKS[scenario.link].key]))
+
+
 def _durations(value: Any) -> Iterator[int]:
-    """Yield the durations in a document, in ns."""
     inner = value.items() if isinstance(value, dict) else enumerate(value)
     for key, one in inner:
         if isinstance(one, dict | list):

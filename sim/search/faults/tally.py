@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+RESTARTS = "exponential_delay in place of none, with which the first failure would end the job"
+
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
@@ -12,12 +14,14 @@ class Tally:
 
     drawn: kind -> number; refused: kind -> number of those that did not fit the scenario; because:
     what the first of them ran into; left_out: kind -> why it is not drawn for this scenario.
+    restarts: the job has a restart strategy here, which it has not by itself.
     """
 
     drawn: dict[str, int] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    restarts: bool = False
 
     def enter(self, kind: str, problem: str | None) -> None:
         """Count a fault that fits, or one that was refused for a problem."""
@@ -33,7 +37,9 @@ class Tally:
             for kind in sorted(self.refused)
         }
         drawn = {kind: self.drawn[kind] for kind in sorted(self.drawn)}
-        return {"drawn": drawn, "refused": refused, "left_out": dict(sorted(self.left_out.items()))}
+        left_out = dict(sorted(self.left_out.items()))
+        restart = {"restart": RESTARTS} if self.restarts else {}
+        return {"drawn": drawn, "refused": refused, "left_out": left_out} | restart
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the counts as lines for people: a heading and a sentence each."""
@@ -45,7 +51,9 @@ class Tally:
         for kind, why in sorted(self.left_out.items()):
             reasons.setdefault(why, []).append(kind)
         left_out = [f"{', '.join(kinds)}: {why}" for why, kinds in reasons.items()]
+        restarts = [("restart", RESTARTS)] if self.restarts else []
         return [
+            *restarts,
             ("drawn", f"{total} faults of {kinds} kinds; refused: {sum(self.refused.values())}"),
             *(("refused", line) for line in refused),
             *(("not drawn", line) for line in left_out),

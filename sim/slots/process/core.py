@@ -30,6 +30,10 @@ def process_factory(slot: str, command: str) -> Callable[..., ProcessCore]:
     return ProcessRun(DOORS[slot], command)
 
 
+# What worlds leave out where there is none of it; a program gets every argument.
+_EMPTY: dict[str, Any] = {"completed": ()}
+
+
 class ProcessRun:
     """The cores of one run in one program; calling it makes one."""
 
@@ -42,7 +46,7 @@ class ProcessRun:
     def __call__(self, *positional: Any, **named: Any) -> ProcessCore:
         """Make a core; the arguments are those of the slot's factories."""
         names = list(self._door.arguments)
-        given = dict(zip(names, positional, strict=False)) | named
+        given = _EMPTY | dict(zip(names, positional, strict=False)) | named
         if self._program is None or not self._program.alive:
             self._program = running(self._door.slot, self._command)
             self._made = 0

@@ -19,7 +19,7 @@ from ckptsim.sim.store.oracle.producers import ProducerOracle
 from ckptsim.sim.store.oracle.syncs import SyncOracle
 from ckptsim.sim.store.oracle.versions import VersionOracle
 from ckptsim.sim.story import instant
-from ckptsim.sim.violations import ViolationLog
+from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Slot, Step
@@ -67,7 +67,7 @@ class StoreProperties:
             index = world.truths[key].syncs[-1].number
         row = world.spec.violation(name, world.env.now, says, story=story, scope=scope, index=index)
         self.violations.append(row)
-        world.env.trace.record("violated", world.entity, name, says)
+        record_violation(world.env, world.entity, name, says)
 
     def on_begin(self) -> None:
         """Probe the interface before anything else happens."""

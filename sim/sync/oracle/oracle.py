@@ -18,7 +18,7 @@ from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
 from ckptsim.sim.sync.oracle.replay import ReplayChecks
 from ckptsim.sim.sync.oracle.story import state_story
-from ckptsim.sim.violations import ViolationLog
+from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import ViolationRow
@@ -68,7 +68,7 @@ class OrderingProperties:
                 index=None if state is None else state.index,
             )
             self.violations.append(row)
-            self._env.trace.record("violated", self._world.entity, name, says)
+            record_violation(self._env, self._world.entity, name, says)
         elif self.violation_log.total >= VIOLATIONS_MAX:
             self._world.stop(f"violated: {name}")
 

@@ -6,6 +6,7 @@ asks for the fixture.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,14 @@ _MARKER = (
     "the fixture `survives` puts a core under; as the arguments of ckptsim.testing.assert_survives"
 )
 
+# Where it is said that a core has ended the process.
+stderr = 2
+
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker."""
+    """Declare the marker, and keep standard error, which pytest captures from now on."""
+    global stderr  # noqa: PLW0603 - of the whole process, as its end is
+    stderr = os.dup(2)
     config.addinivalue_line("markers", _MARKER)
 
 

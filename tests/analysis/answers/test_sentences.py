@@ -48,8 +48,8 @@ def test_two_modes_are_compared_with_ranges_and_ratios() -> None:
     found = answer(findings({"mode": MODES, "service": SIZES}, {"median_latency_ns": values}))
     assert found.sentences == (
         (
-            "Median checkpoint duration of a run: unaligned (23 to 23.5 ms), "
-            "aligned (51 to 733 ms): 2.22 to 31.2 times."
+            "Median checkpoint duration of a run: it is less with unaligned (23 to 23.5 ms) than "
+            "with aligned (51 to 733 ms): 2.22 to 31.2 times."
         ),
         (
             "Along service: with unaligned it changes by less than 5 % (23 to 23.5 ms); "
@@ -72,12 +72,12 @@ def test_runs_under_several_tie_policies_are_told() -> None:
 
 
 def test_what_does_not_differ_is_said_not_to() -> None:
-    """Series whose seeds overlap give no number of times but `no difference beyond noise`."""
+    """Series whose seeds overlap give no number of times but `does not differ beyond noise`."""
     values = [[90, 100, 111], [91, 99, 110], [92, 108, 95], [110, 90, 101], [100, 93, 105],
               [95, 104, 99]]  # fmt: skip
     found = answer(findings({"mode": MODES, "service": SIZES}, {"records_produced": values}))
     assert found.sentences[0].startswith(
-        "Records read from the source: no difference beyond noise between"
+        "Records read from the source: it does not differ beyond noise between"
     )
     assert "does not change beyond noise" in found.sentences[1]
 
@@ -106,10 +106,10 @@ def test_of_many_series_each_parameter_has_its_effect() -> None:
     found = answer(findings(axes, {"finishing_checkpoints": values}))
     assert found.sentences == (
         (
-            "Checkpoints triggered after the end of the input: 1 to 12, made by "
+            "Checkpoints triggered after the end of the input: it is 1 to 12, which comes from "
             "backlog 4 times, depth 3 times."
         ),
-        "No difference beyond noise by kind or mode.",
+        "Kind and mode make no difference beyond noise.",
     )
     assert found.note.startswith("One seed per point")
 
@@ -126,7 +126,7 @@ def test_each_metric_of_a_plan_has_a_sentence() -> None:
     asked.replications["recovery_ns"] = {}
     found = answer(asked)
     assert len(found.sentences) == 4
-    assert found.sentences[1] == "Duration of the run: always 5 s."
+    assert found.sentences[1] == "Duration of the run: it is always 5 s."
     assert found.sentences[3] == "Time spent down and restarting: no run has a value."
 
 
@@ -136,8 +136,8 @@ def test_of_many_series_one_with_a_zero_names_what_it_depends_on() -> None:
     values = [[float(depth)] * 2 for depth in (0, 3) for _ in range(8)]
     found = answer(findings(axes, {"checkpoints_failed": values}))
     assert found.sentences == (
-        "Checkpoints failed: 0 to 3, made by depth.",
-        "No difference beyond noise by backlog or kind or mode.",
+        "Checkpoints failed: it is 0 to 3, which comes from depth.",
+        "Backlog, kind and mode make no difference beyond noise.",
     )
 
 
@@ -150,7 +150,7 @@ def test_a_metric_that_another_parameter_decides_names_it() -> None:
     }
     found = answer(findings({"mode": MODES, "interval": ("1 s", "2 s", "5 s")}, values))
     assert "along interval" in found.sentences[2]
-    assert "no difference" not in found.sentences[2]
+    assert "does not differ" not in found.sentences[2]
 
 
 def test_without_a_value_it_says_so() -> None:
@@ -173,7 +173,9 @@ def test_what_never_happens_is_told_from_noise() -> None:
     ways = ("a", "b", "c")
     values = [[0, 0, 0]] * 4 + [[0, 400, 0], [0, 0, 9]]
     found = answer(findings({"way": ways, "service": SIZES[:2]}, {"lost_per_crash": values}))
-    assert found.sentences[0] == "Records lost by a crash: 0 in every run with a and b; c 3 to 133."
+    assert found.sentences[0] == (
+        "Records lost by a crash: it is 0 in every run with a and b, and 3 to 133 with c."
+    )
 
 
 def test_a_number_is_told_without_the_name_of_its_parameter_again() -> None:
@@ -181,7 +183,9 @@ def test_a_number_is_told_without_the_name_of_its_parameter_again() -> None:
     values = around(1, 10, 100, 1, 10, 100)
     axes = {"time between crashes": ("30 s", "120 s"), "service": SIZES}
     found = answer(findings(axes, {"undone_per_crash": values}))
-    says = "no difference beyond noise between 30 s and 120 s (1 to 100), it depends on service"
+    says = (
+        "it does not differ beyond noise between 30 s and 120 s (1 to 100), but depends on service"
+    )
     assert found.sentences[1] == f"By time between crashes: {says}."
 
 

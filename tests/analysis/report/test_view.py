@@ -64,12 +64,15 @@ def test_a_sweep_is_compared_with_another(swept: Path, tmp_path: Path) -> None:
     same = sweep_here(GRID, tmp_path / "same").directory
     assert main(["report", str(swept), "--compare", str(same)]) == 0
     told = answers(swept)
-    assert told[0] == "Duration of the run: no difference beyond noise at any of 6 points."
+    assert told[0] == "Duration of the run: it does not differ beyond noise at any of 6 points."
     slower = {**GRID, "overrides": {"sync.destination.upload_ns": "40 ms"}}
     other = sweep_here(slower, tmp_path / "slower").directory
     assert main(["report", str(swept), "--compare", str(other)]) == 0
     told = answers(swept)
-    expected = r"Duration of the run: beyond noise at [1-6] of 6 points, most at .*, 0\.\d+ times\."
+    expected = (
+        r"Duration of the run: it differs beyond noise at [1-6] of 6 points, most at .*, "
+        r"0\.\d+ times\."
+    )
     assert re.fullmatch(expected, told[0])
 
 

@@ -14,11 +14,13 @@ from pyarrow import parquet
 from pyspark.cloudpickle import dumps
 from pyspark.sql import SparkSession
 
+from ckptsim.analysis.sweeps.plan import sweep_rows
 from ckptsim.analysis.sweeps.sweep import SweepSummary, chunk_task, run_sweep
 from ckptsim.analysis.sweeps.worker import SweepRow, run_chunk
 from ckptsim.analysis.tables.schema import TABLES
 from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.planning import plan_from
 from tests.analysis.sweeps import synthetic
 
 pytestmark = pytest.mark.spark
@@ -247,3 +249,17 @@ def test_clearing_removes_nothing_but_a_sweep(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     store.clear()
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_violations_are_counted_while_a_sweep_runs(spark: SparkSession, tmp_path: Path) -> None:
+    """The number only grows, and ends as the number of runs that violate a property."""
+    found = {"name": "wrong", "scenario": "reference", "replications": 4,
+             "grid": {"mutant": ["none", "no_ordering"]}}  # fmt: skip
+    rows = sweep_rows(plan_from(found, source="test"))
+    store = SweepStore(tmp_path / "out")
+    store.open(ABOUT)
+    store.write_points(rows)
+    said: list[int] = []
+    run_sweep(spark, rows, store, violated=said.append)
+    assert said == sorted(said)
+    assert said[-1] == store.tally().violated > 0

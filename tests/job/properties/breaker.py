@@ -11,7 +11,8 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job.graph.planes import LIMITS, Plane
+from ckptsim.scenarios.job import Job, Plane
+from ckptsim.scenarios.limits import limits_of
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.plans import MS
@@ -48,10 +49,10 @@ def placed(scenario: Scenario, plane: Plane) -> Scenario:
         return scenario
     network = replace(model.network, buffer_timeout_ns=MS)
     model = replace(model, plane=plane, network=network, duration_ns=5_000 * MS)
-    for limit in LIMITS:
-        table, _, key = limit.path.partition(".")
-        if limit.plane is plane and "[]" not in table:
-            taken = replace(getattr(model, table), **{key: limit.value})
+    for one in limits_of(Job):
+        table, _, key = one.path.partition(".")
+        if one.limit.place == plane and not one.limit.noted and "[]" not in table:
+            taken = replace(getattr(model, table), **{key: one.entry.default})
             model = replace(model, **{table: taken})
     return replace(scenario, model=model)
 

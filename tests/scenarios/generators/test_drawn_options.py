@@ -16,7 +16,7 @@ _DRAWN = 2_500
 _OF_JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 _WRONG = "an alternative that loses or repeats records: a scenario of the library shows it"
 _ELSEWHERE = "the generators of jobs draw it; what it loses would be lost to the store as well"
-_UNCOORDINATED = "a pipeline commits at the notification of a checkpoint of the whole job"
+_REFUSED = "means nothing in a pipeline, and is refused"
 _COPIES = "a pipeline has each record once, and refuses it"
 _COMPLETE = "what is drawn completes"
 # Options, or single values of those that name one of several.
@@ -42,35 +42,40 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "StoreSync.upsert=first_wins": _WRONG,
     },
     "composed": {
-        "Channels.preloaded_records": "only chains of single subtasks can have a backlog",
-        "Checkpointing.after_finish": "refused: the sink commits with checkpoints",
-        "Checkpointing.count": "refused: a pipeline ends with its sync",
-        "Checkpointing.enabled": "without checkpoints a pipeline commits nothing, and is refused",
-        "Checkpointing.message_logs": _UNCOORDINATED,
-        "Checkpointing.protocol=communication_induced": _UNCOORDINATED,
-        "Checkpointing.protocol=uncoordinated": _UNCOORDINATED,
+        "Channels.buffer_sizes=debloated": _REFUSED,
+        "Channels.buffer_sizes=flushed": _REFUSED,
+        "Channels.preloaded_records": _REFUSED,
+        "Checkpointing.after_finish": _REFUSED,
+        "Checkpointing.count": _REFUSED,
+        "Checkpointing.enabled": _REFUSED,
+        "Checkpointing.message_logs": _REFUSED,
+        "Checkpointing.protocol=communication_induced": _REFUSED,
+        "Checkpointing.protocol=uncoordinated": _REFUSED,
         "Checkpointing.recover_without_channel_state": _ELSEWHERE,
-        "Costs.carry_index_ns": _UNCOORDINATED,
-        "Costs.log_message_ns": _UNCOORDINATED,
+        "Costs.carry_index_ns": _REFUSED,
+        "Costs.log_message_ns": _REFUSED,
+        "Costs.read_record_ns": _REFUSED,
         "Costs.transaction_timeout_ns": _ELSEWHERE,
         "LoseStore.what=both": _WRONG,
         "LoseStore.what=data": _WRONG,
         "Pipeline.outcome=any": _COMPLETE,
         "Pipeline.placement=map": "stages name no task managers",
+        "PlatformTable.count_check=reject": _REFUSED,
         "Sink.partitioner=broadcast": _COPIES,
         "SourceTable.checkpoint_lock=unlocked": _WRONG,
         "SourceTable.checkpoint_ns": "read without the lock only",
-        "SourceTable.keys_on_stdio": "a pipeline has sockets",
+        "SourceTable.keys_on_stdio": _REFUSED,
         "SourceTable.missing_state=finished": _WRONG,
-        "SourceTable.repeat_states": "a pipeline has sockets",
+        "SourceTable.repeat_states": _REFUSED,
         "Stage.partitioner=broadcast": _COPIES,
-        "StepCosts.replay_row_ns": "a pipeline keeps no mirror",
+        "StepCosts.autocommit_ns": _REFUSED,
+        "StepCosts.replay_row_ns": _REFUSED,
         "Storage.read_bytes_per_s": "read where a recovery takes its time",
         "Store.hooked": _WRONG,
         "Store.order=checkpoint_first": _WRONG,
         "Store.own_flush_ns": "read where the store is not hooked only",
         "Store.reset=latest": _WRONG,
-        "StreamTable.reject_every": "a pipeline rejects no records, and refuses it",
+        "StreamTable.reject_every": _REFUSED,
     },
 }
 

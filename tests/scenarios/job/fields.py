@@ -30,7 +30,7 @@ from ckptsim.scenarios.dialect import (
     schema,
 )
 from ckptsim.scenarios.files import document
-from ckptsim.scenarios.job.graph.planes import LIMITS, UNREAD
+from ckptsim.scenarios.limits import PIPELINE, limits_of
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.world import run_world
@@ -141,11 +141,15 @@ def _seen(scenario: Scenario) -> tuple[str, Mapping[str, int]]:
 
 
 def settled(group: str) -> set[str]:
-    """Return the fields that a plane refuses, or that a run says it does not read."""
+    """Return the fields that are refused in a group, or that a run says it does not read."""
     world, _, plane = group.partition(" on ")
-    table = {"job": "job", "composed": "pipeline"}.get(world)
-    limits = [one for one in (*LIMITS, *UNREAD) if one.plane == plane]
-    paths = {f"{table}.{one.path.replace('[]', '[*]')}" for one in limits}
+    link = LINKS[GROUPS[group]]
+    places = (plane, PIPELINE, f"{PIPELINE} on {plane}") if world == "composed" else (plane,)
+    paths = {
+        f"{link.key}.{one.path.replace('[]', '[*]')}"
+        for one in limits_of(link.model)
+        if one.limit.place in places
+    }
     fields = field_paths(GROUPS[group])
     return {field for field in fields if field in paths or field.rpartition("[*].")[0] in paths}
 

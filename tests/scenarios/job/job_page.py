@@ -1,17 +1,17 @@
-"""The tables of `docs/jobs.md`, made from what the program runs.
+"""The tables of `docs/jobs.md` and `docs/composed.md`, made from what the program runs.
 
 `python -m tests.scenarios.job.job_page` prints them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.job.faults import JOB_FAULTS
-from ckptsim.scenarios.job.graph.planes import LIMITS
 from ckptsim.scenarios.job.old_keys import KEYS, TABLES
+from ckptsim.scenarios.limits import BUFFERS, PIPELINE, RECORDS, limits_of
 
 JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
 
@@ -44,12 +44,21 @@ def _told(value: object) -> str:
     return str(value["kind"] if isinstance(value, dict) else value)
 
 
-def limits() -> str:
-    """Return the table of what a plane can do only one way."""
+def limits(link: str = "barriers", places: Sequence[str] = (RECORDS, BUFFERS)) -> str:
+    """Return the table of what is refused on a plane, or in a pipeline."""
+    key, model = LINKS[link].key, LINKS[link].model
     rows = (
-        _row(f"`{one.plane}`", f"`job.{one.path}`", f"`{one.only}`", one.because) for one in LIMITS
+        _row(f"`{place}`", f"`{key}.{one.path}`", f"`{one.only}`", one.limit.because)
+        for place in places
+        for one in limits_of(model)
+        if one.limit.place == place and not one.limit.noted
     )
-    return _table(_row("plane", "key", "only", "because"), *rows)
+    return _table(_row("place", "key", "only", "because"), *rows)
+
+
+def pipeline_limits() -> str:
+    """Return the table of what is refused in a pipeline on either plane."""
+    return limits("composed", (PIPELINE,))
 
 
 def faults() -> str:
@@ -77,6 +86,7 @@ def old_keys() -> str:
 TABLES_OF_PAGE = {
     "defaults": defaults,
     "limits": limits,
+    "limits of pipelines": pipeline_limits,
     "faults": faults,
     "old keys": old_keys,
 }

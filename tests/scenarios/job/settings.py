@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import loads
+from ckptsim.scenarios.files import from_json, loads, plain
+from ckptsim.scenarios.generators.composed import NETWORK, slow_down
+from ckptsim.scenarios.limits import BUFFERS, RECORDS
 from ckptsim.scenarios.planning import with_parameters
 
 
-def _on_buffers(name: str) -> Callable[[], Scenario]:
+def _on_buffers(name: str, more: Mapping[str, Any] | None = None) -> Callable[[], Scenario]:
     def make() -> Scenario:
         scenario = by_name(name)
         given: dict[str, Any] = {"job.plane": "buffers", "job.costs": {}, "job.channels": {}}
-        return with_parameters(scenario, given | {"goals": [], "violates": []})
+        return with_parameters(scenario, given | {"goals": [], "violates": []} | (more or {}))
 
     return make
 
@@ -135,6 +138,19 @@ symptom = "silent"
 """
 
 
+def _pipeline(name: str, given: Mapping[str, Any], plane: str = "") -> Callable[[], Scenario]:
+    """Return a pipeline of the library with changes, put on buffers or left where it is."""
+
+    def make() -> Scenario:
+        changed: Any = plain(with_parameters(by_name(name), {"goals": [], "violates": []} | given))
+        if plane == BUFFERS:
+            slow_down(changed)
+            changed["pipeline"]["network"] |= NETWORK
+        return from_json(json.dumps(changed))
+
+    return make
+
+
 def _log() -> Scenario:
     return loads(_LOG, source="log.toml")
 
@@ -153,6 +169,16 @@ def _varied(**given: Any) -> Callable[[], Scenario]:
     return lambda: with_parameters(_crashing_log(), parameters)
 
 
+# One subtask of the source has ended when the other fails.
+_PARTLY: dict[str, Any] = {
+    "job.vertices[0].rate_per_s": 200.0,
+    "job.vertices[0].records": 40,
+    "job.vertices[0].records_step": 100,
+    "job.checkpointing.interval_ns": 200_000_000,
+    "job.restart.delay_ns": 100_000_000,
+    "faults": [{"kind": "crash_task", "vertex": "source", "subtask": 1, "at_ns": 800_000_000}],
+}
+_SHARED = {"job.checkpointing.mode": "unaligned", "job.placement": "local"}
 _SLOW = {"job.storage.write_bytes_per_s": 600_000, "job.recovery.timed": False}
 _MAPPED: dict[str, Any] = {"job.placement": "map", "job.vertices[*].task_managers": [0, 1]}
 _BROADCAST = {"job.vertices[1].inputs[0].partitioner": "broadcast"}
@@ -171,6 +197,64 @@ _OF_HUNTED: Mapping[str, Mapping[str, Any]] = {
         "job.restart.initial_backoff_ns": 10_000_000,
     },
 }
+# What pipelines have beside, by the name of the setting: a scenario of the library and changes.
+_P = "pipeline"
+_CRASH = {"kind": "crash_at", "side": "destination", "at_ns": 40_000_000}
+_READ_LATE: dict[str, Any] = {
+    f"{_P}.streams": [{"name": "users", "records": 400, "partition_records": 400}],
+    f"{_P}.source.log_records": 10,
+    f"{_P}.source.log_partition_records": 5,
+    f"{_P}.source.record_ns": 200_000,
+    "faults": [_CRASH],
+}
+_UNSENT: dict[str, Any] = {
+    "faults": [{"kind": "fail_send", "occurrence": 1, "sends": 9, "at_end": True}],
+    f"{_P}.store.report_ns": 200_000_000,
+    f"{_P}.release.end_wait_ns": 2_000_000,
+    f"{_P}.release.end_poll_ns": 1_000_000,
+}
+_HASTY = {
+    "faults": [],
+    f"{_P}.release.stall_limit_ns": 1_000_000,
+    f"{_P}.platform.empty_in_a_row": 1,
+}
+_CROWDED: dict[str, Any] = {
+    f"{_P}.costs.rpc_ns": 1_000_000,
+    f"{_P}.checkpointing.interval_ns": 1_000_000,
+    f"{_P}.checkpointing.max_concurrent": 3,
+}
+_PIPELINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "unlocked": ("pipeline_change_log", {f"{_P}.source.checkpoint_lock": "unlocked"}),
+    "read late": ("pipeline_change_log", _READ_LATE),
+    "timed": ("pipeline_timed_out", {}),
+    "failing": ("pipeline_timed_out", {f"{_P}.costs.checkpoint_failure_ratio": 0.5}),
+    "unsent": ("pipeline_aligned", _UNSENT),
+    "hasty": ("pipeline_aligned", _HASTY),
+    "crowded": ("pipeline_aligned", _CROWDED),
+    "grouped": ("pipeline_group", {}),
+    "not hooked": ("pipeline_not_hooked", {}),
+    "appended": ("pipeline_append", {}),
+    "external": ("pipeline_external", {}),
+    "refused": ("pipeline_refused_commits", {}),
+}
+# Of these the base is on buffers already.
+_TIGHT = {
+    f"{_P}.network.segment_bytes": 256,
+    f"{_P}.network.record_bytes": 4_096,
+    f"{_P}.network.max_buffers_per_channel": 2,
+    f"{_P}.network.floating_buffers": 1,
+}
+_ON_BUFFERS: Mapping[str, Mapping[str, Any]] = {
+    "tight": _TIGHT,
+    "local": {f"{_P}.placement": "local"},
+    "limited": {
+        f"{_P}.storage.write_bytes_per_s": 100_000,
+        f"{_P}.storage.inline_threshold_bytes": 0,
+        f"{_P}.storage.tail_ratio": 0.2,
+        f"{_P}.storage.tail_latency_ns": 20_000_000,
+    },
+    "debloated": {f"{_P}.network.debloat": True, f"{_P}.network.debloat_target_ns": 20_000_000},
+}
 _INDUCED = {"job.checkpointing.protocol": "communication_induced"}
 _TWO_VERSIONS = {"store.input.versions": 2}
 
@@ -186,6 +270,18 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "hunted log": _hunted({}),
     **{f"{name} hunted log": _hunted(given) for name, given in _OF_HUNTED.items()},
     "induced": lambda: with_parameters(by_name("uncoordinated_crash"), _INDUCED),
+    **{
+        f"{name} pipeline on {plane}": _pipeline(base, given, plane)
+        for name, (base, given) in _PIPELINES.items()
+        for plane in (RECORDS, BUFFERS)
+    },
+    **{
+        f"{name} pipeline": _pipeline("pipeline_buffers", given)
+        for name, given in _ON_BUFFERS.items()
+    },
+    "partly on buffers": _on_buffers("flink_restore_partly", _PARTLY),
+    "rescaled broadcast on buffers": _on_buffers("flink_22815_broadcast"),
+    "shared files on buffers": _on_buffers("saturated_crash", _SHARED),
     "two versions": lambda: with_parameters(by_name("s05_low_traffic_stopped"), _TWO_VERSIONS),
     **{
         f"{name} on buffers": _on_buffers(name)

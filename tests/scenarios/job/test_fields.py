@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from ckptsim.scenarios import ScenarioError
+from ckptsim.scenarios.composed import Pipeline
+from ckptsim.scenarios.files import cost_parameters
+from ckptsim.scenarios.limits import BUFFERS, PIPELINE, RECORDS, limits_of
 from ckptsim.scenarios.planning import with_parameters
 from tests.scenarios.job.fields import (
     GROUPS,
@@ -19,6 +21,7 @@ from tests.scenarios.job.fields import (
     group_of,
     scenario_named,
     settled,
+    values,
 )
 
 FOUND: Mapping[str, Mapping[str, list[Any]]] = json.loads(WITNESSES.read_text("utf-8"))
@@ -32,26 +35,15 @@ UNSEEN: Mapping[str, Mapping[str, str]] = {
         "job.plane": "it chooses the world",
         "job.vertices[*].name": "entities of a trace have it, inputs and faults name it",
         "job.engine": "all drivers give the same trace",
-        "job.vertices[*].keeps_position": "of a source that had finished before a restore alone",
-        "job.vertices[*].broadcast_state": "of a vertex that is restored partly finished alone",
-        "job.checkpointing.subtasks_per_file": "of files with in-flight data of several subtasks",
     },
     "job on records": _UPSTREAM,
     "ordering": {
         "sync.source.keys_on_stdio": "the destination does not look at keys on STDIO",
     },
     "checkpoint_store": {},
+    "composed on records": {},
+    "composed on buffers": {},
 }
-# Fields that are refused beside all else that a plane has, and a value of each.
-REFUSED: Mapping[str, Mapping[str, object]] = {
-    "job on buffers": {
-        "job.checkpointing.protocol": "uncoordinated",
-        "job.event_time.idle_timeout_ns": 1_000_000_000,
-    },
-    "job on records": {"job.vertices[*].rate_period_ns": 1_000_000_000},
-}
-_REFUSALS = [(group, path, value) for group, own in REFUSED.items() for path, value in own.items()]
-_OF_GROUP = {"job on buffers": "log", "job on records": "hunted log"}
 QUICK = 30  # of the witnesses every so many-th is tried in `make test`
 
 
@@ -59,17 +51,31 @@ QUICK = 30  # of the witnesses every so many-th is tried in `make test`
 def test_every_field_does_something_or_is_refused(group: str) -> None:
     """Each field has a run that it changes, a refusal with its place, or a reason in a table."""
     fields = set(field_paths(GROUPS[group]))
-    others = {*settled(group), *UNSEEN[group], *REFUSED.get(group, {})}
+    others = {*settled(group), *UNSEEN[group]}
     assert fields == {*FOUND[group], *others}
     assert not set(FOUND[group]) & others
 
 
-@pytest.mark.parametrize(("group", "path", "value"), _REFUSALS)
-def test_a_field_without_a_meaning_is_refused(group: str, path: str, value: object) -> None:
-    """It is refused with its place."""
-    place = path.replace("[*]", "[0]").removesuffix("_ns")
-    with pytest.raises(ScenarioError, match=re.escape(place)):
-        with_parameters(scenario_named(_OF_GROUP[group]), {path: value})
+@pytest.mark.parametrize("plane", [RECORDS, BUFFERS])
+def test_a_pipeline_refuses_what_means_nothing_in_it(plane: str) -> None:
+    """Every other value is refused with its place, what was found, and the only one with why."""
+    found = [one for one in limits_of(Pipeline) if one.limit.place == PIPELINE]
+    for one in found:
+        path = f"pipeline.{one.path.replace('[]', '[0]')}"
+        value = values(one.entry.kind, one.entry.kind.plain(one.entry.default))[0]
+        with pytest.raises(ScenarioError) as caught:
+            with_parameters(scenario_named(f"external pipeline on {plane}"), {path: value})
+        said = [str(each) for each in caught.value.problems if f"{path}: found " in str(each)]
+        expected = f"expected {one.only} in a pipeline: {one.limit.because}"
+        assert [each for each in said if each.endswith(expected)], said
+    assert len(found) > 10
+
+
+def test_costs_that_were_measured_are_taken_where_they_mean_something() -> None:
+    """A file of measured costs has those of all stores: a pipeline takes the ones that it reads."""
+    measured = {"autocommit_ns": 5, "transaction_ns": 7}
+    assert cost_parameters(measured, "composed") == {"pipeline.store.costs.transaction_ns": 7}
+    assert len(cost_parameters(measured, "checkpoint_store")) == 2
 
 
 @pytest.mark.parametrize(("group", "path"), CASES[::QUICK])

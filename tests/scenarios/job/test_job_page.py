@@ -1,4 +1,4 @@
-"""`docs/jobs.md`: its example is a job, and its tables are what the program has."""
+"""`docs/jobs.md` and `docs/composed.md`: an example that is a job, and tables of the program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ckptsim.scenarios import loads
 from ckptsim.sim.world import run_world
 from tests.scenarios.job.job_page import TABLES_OF_PAGE
 
-PAGE = (Path(__file__).parents[3] / "docs" / "jobs.md").read_text(encoding="utf-8")
+_DOCS = Path(__file__).parents[3] / "docs"
+PAGE, PIPELINES = ((_DOCS / name).read_text("utf-8") for name in ("jobs.md", "composed.md"))
 
 
 def test_example_runs_on_both_planes() -> None:
@@ -32,4 +33,4 @@ def test_example_runs_on_both_planes() -> None:
 @pytest.mark.parametrize("name", TABLES_OF_PAGE)
 def test_tables_are_what_the_program_has(name: str) -> None:
     """What is printed is what `tests.scenarios.job.job_page` makes from the tables that decide."""
-    assert f"<!-- {name} -->\n{TABLES_OF_PAGE[name]()}\n" in PAGE
+    assert f"<!-- {name} -->\n{TABLES_OF_PAGE[name]()}\n" in PAGE + PIPELINES

@@ -62,6 +62,7 @@ class CompiledDriver:
 
     def __init__(self, env: Environment, tables: Tables, before: CompiledDriver | None) -> None:
         self.env = env
+        env.driver = "the compiled kernel"
         self.tables = tables
         if before is None:
             self.m = tables.memory(None, None)

@@ -86,6 +86,8 @@ def _taken(parts: Sequence[VirtualChannelData], held: Mapping[Key, Instants]) ->
     for part in parts:
         due = held[part.old]
         kept = np.ones(len(due), dtype=np.bool_) if part.taken.kept is None else part.taken.kept
+        if len(kept) != len(due):  # it was no cut, as the oracle says; nothing is known of these
+            due = np.full(len(kept), UNKNOWN, dtype=np.int64)
         received.append(due[: part.received][kept[: part.received]])
         sent.append(due[part.received :][kept[part.received :]])
     return received + sent

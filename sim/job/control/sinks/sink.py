@@ -120,13 +120,15 @@ class SinkWriter:
         """Commit what these checkpoints have pre-committed."""
         for number in checkpoints:
             self._sinks.check_commit(number, self.name)
-            self.conclude(self._by_checkpoint.pop(number))
+            name = self._ended(number, "commits")
+            if name is not None:
+                self.conclude(name)
 
     def abort(self, transactions: tuple[TransactionId, ...]) -> None:
         """Abort transactions at close; a record in one of them would be lost."""
         self._count()
         for which in transactions:
-            name = self._open if which == OPEN else self._by_checkpoint.pop(int(which))
+            name = self._open if which == OPEN else self._ended(int(which), "aborts")
             if name is None:
                 continue
             lost = self.external.transactions[name].count
@@ -139,12 +141,23 @@ class SinkWriter:
     def leave(self, checkpoints: tuple[int, ...]) -> None:
         """Leave transactions pre-committed at close; a record in one of them would be lost."""
         for number in checkpoints:
-            name = self._by_checkpoint[number]
+            name = self._by_checkpoint.get(number)
+            if name is None:
+                self._ended(number, "leaves")
+                continue
             self._sinks.left(number, name)
             lost = self.external.transactions[name].count
             if lost:
                 says = f"{self.name} closes and leaves {lost} records pre-committed"
                 self._sinks.violate("aborted_transactions_are_empty_at_close", says)
+
+    def _ended(self, checkpoint: int, does: str) -> str | None:
+        """Take out what a checkpoint has pre-committed; None where nothing of it is held."""
+        name = self._by_checkpoint.pop(checkpoint, None)
+        if name is None:
+            says = f"{self.name} {does} what checkpoint {checkpoint} has pre-committed, and holds "
+            self._sinks.violate("transaction_ends_once", f"{says}nothing of it")
+        return name
 
     def _count(self) -> None:
         """Put what was processed since the last call into the open transaction.

@@ -159,7 +159,7 @@ class JournaledOracle(BufferOracle):
         super().planned(plan)
         self.look()
 
-    def completed(self, record: CheckpointRecord, kept: JobCheckpoint) -> None:
+    def completed(self, record: CheckpointRecord, kept: JobCheckpoint | None) -> None:
         """Look around behind each checkpoint."""
         super().completed(record, kept)
         self.look()

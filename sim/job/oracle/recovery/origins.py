@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.story import instant
+from ckptsim.scenarios.dialect import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,11 +55,11 @@ class Origins:
         """Say what became of the checkpoint that is due, and of a savepoint after it."""
         says = ""
         if self._due in self._discarded_ns:
-            says = f", which was discarded at {instant(self._discarded_ns[self._due])}"
+            says = f", which was discarded at {exact_text(self._discarded_ns[self._due])}"
         if self._savepoint > self._due:
             says += f"; no failure goes back to savepoint {self._savepoint}"
             if self._savepoint in self._discarded_ns:
-                at = instant(self._discarded_ns[self._savepoint])
+                at = exact_text(self._discarded_ns[self._savepoint])
                 says += f", which was discarded at {at}"
         return says
 

@@ -11,7 +11,7 @@ import pytest
 from ckptsim.scenarios.job import Engine
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.compiled import CompiledDriver, choice
+from ckptsim.sim.job.buffers.compiled import CompiledDriver
 from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate, task, writer
 from ckptsim.sim.job.buffers.compiled.followers import Follower
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -162,13 +162,3 @@ def test_tables_do_not_say_which_driver_it_was(seed: int) -> None:
     assert rows[0][0].events > 0
     assert rows[0][0] == rows[1][0]
     assert [len(part) for part in rows[0][1:]] == [len(part) for part in rows[1][1:]]
-
-
-def test_the_kernel_is_loaded_when_it_would_have_paid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process begins with the reference and changes over once, later where it has to compile."""
-    monkeypatch.setattr(choice, "is_ready", lambda: True)
-    process = choice._Process()
-    assert [process.spends(0.04) for _ in range(4)] == [False, False, True, True]
-    monkeypatch.setattr(choice, "is_ready", lambda: False)
-    process = choice._Process()
-    assert [process.spends(12.0) for _ in range(4)] == [False, False, True, True]
