@@ -149,6 +149,26 @@ def test_a_test_of_a_users_takes_it() -> None:
         )
 
 
+def test_a_mutant_is_judged_as_a_core_of_a_user_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its story has the first difference from ours, which is a verdict where one asks for it."""
+    words = ["check", "reference", "--seeds", "2", "--mutant", "no_ordering"]
+    assert main(words) == 1
+    assert "first difference from ours, at " in capsys.readouterr().out
+    assert main([*words, "--like-ours", "--keep-going"]) == 1
+    assert f"VIOLATED {DOES_AS_OURS}" in capsys.readouterr().out
+
+
+def test_users_have_the_mutants_that_docs_show(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of the tests is unknown without them, and the message names those that there are."""
+    monkeypatch.delenv("CKPTSIM_MUTANTS")
+    assert main(["run", "reference", "--mutant", "stale_accepted"]) == 2
+    assert "expected one of those of ordering: no_ordering, gaps_tolerated" in (
+        capsys.readouterr().err
+    )
+
+
 @pytest.mark.parametrize(
     "options", [[], ["--core", "sink=ckptsim.sim.job.control.sinks.sink:SinkWriter"]]
 )
