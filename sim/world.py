@@ -174,7 +174,7 @@ def load_world(link: str) -> World:
 def _cores(world: World, choice: Choice, watch: Watch | None) -> ProtocolCores:
     """Return the factories of the run's cores, each looked at if somebody does."""
     cores = world.CORES(**choice.factories)
-    return cores if watch is None else watch.beside(cores, choice.names)
+    return cores if watch is None else watch.beside(cores, choice.factories)
 
 
 def _who(choice: Choice, spec: RunSpec) -> str:

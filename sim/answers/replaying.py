@@ -14,6 +14,7 @@ from ckptsim.sim.export import pictures
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
+from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.folder import Kept, read
 from ckptsim.sim.search.stories import stories
@@ -82,8 +83,8 @@ def retell(
 
     Raises UserError for a checkpoint that the run has not.
     """
-    # With the rules of cores beside them, so that what exploring found is found again.
-    subject = replace(subject, differential=True)
+    # Hosts are judged by their duties, so that what exploring found is found again.
+    subject = replace(subject, watches=(HostDuties,))
     target = _target(checkpoint)
     result = subject.run(seed, ties, keep_trace=True)
     vocabulary = load_world(subject.scenario.world).VOCABULARY

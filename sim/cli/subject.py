@@ -22,9 +22,8 @@ from ckptsim.sim.answers.columns import set_in
 from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.rules.ours import refuse_uncompared
-from ckptsim.sim.search import Subject
-from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
+from ckptsim.sim.search.trial import Subject
+from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,11 +120,11 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     if arguments.mutant is not None and design.mutant not in (None, arguments.mutant):
         raise UserError(f"--mutant: found {arguments.mutant} and {design.mutant}, expected one")
     mutant = arguments.mutant or design.mutant
-    resolve(scenario.world, cores=cores, mutant=mutant)
+    choice = resolve(scenario.world, cores=cores, mutant=mutant)
     try_out(cores)
     like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
     if like_ours:
-        refuse_uncompared(scenario.link, cores)
+        refuse_uncompared([scenario.world], choice.factories)
     ignore, properties = judging_of(arguments, scenario.link)
     return Subject(
         scenario=scenario,

@@ -30,8 +30,8 @@ from ckptsim.sim.cli.subject import (
 )
 from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import FigureRow, RunResult
-from ckptsim.sim.search import Subject
 from ckptsim.sim.search.stories import stories
+from ckptsim.sim.search.trial import Subject
 
 EXAMPLES = """examples:
   ckptsim run reference

@@ -17,12 +17,11 @@ from ckptsim.scenarios import UserError
 from ckptsim.sim import search
 from ckptsim.sim.answers.replaying import find_of, retell
 from ckptsim.sim.own_properties import Function
-from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.folder import is_find
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.slots import Factory
-from ckptsim.sim.slots.resolve import read_cores
+from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve
 
 Named: TypeAlias = scenarios.Scenario | str | Path
 """A scenario, the name of one in the library, or the path of its file."""
@@ -65,8 +64,9 @@ def run(
     `package.module:function` that names one.
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
-    rules: let the naive rules of our cores run beside them, as exploring does.
-    like_ours: let our core run beside each of yours; the first difference is a violation.
+    rules: judge the hosts of cores by their duties as well, as exploring does.
+    like_ours: let our core run beside each of yours or the mutant; the first difference is a
+    violation.
 
     The result has one list of rows per table, in the order in which things happened; times are
     simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
@@ -83,7 +83,10 @@ def run(
         properties=properties,
         like_ours=like_ours,
     )
-    subject = replace(subject, differential=rules)
+    if rules:
+        from ckptsim.sim.rules.beside import HostDuties
+
+        subject = replace(subject, watches=(HostDuties,))
     result = subject.run(seed, ties, keep_trace=keep_trace)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
@@ -255,7 +258,8 @@ def _subject(
     found, origin = scenario_of(varied), varied.origin
     chosen = cores_of(found, cores)
     if like_ours:
-        refuse_uncompared(found.link, chosen)
+        choice = resolve(found.world, cores=chosen, mutant=mutant)
+        refuse_uncompared([found.world], choice.factories)
     return Subject(
         scenario=found,
         cores=chosen,

@@ -17,11 +17,11 @@ from ckptsim.sim.job.buffers.compiled.followers import Follower
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment, parse_ties
-from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import random_job
+from tests.mutants import MUTANTS
 
 Break = Callable[[CompiledDriver], object]
 
