@@ -22,9 +22,12 @@ from ckptsim.scenarios.dialect import duration_text
 from ckptsim.sim.job.oracle.observer import ChannelObserver
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
 
 AT_ONCE = "end_of_partition_leaves_at_once"
+FOR_EVER_NS = 1 << 62
 
 
 class ChannelOracle(ChannelObserver):
@@ -32,7 +35,6 @@ class ChannelOracle(ChannelObserver):
 
     index: among the inputs of the receiver.  keeps_order: barriers may not overtake.  pulled: the
     receiver takes from the sender's queue itself, so an element leaves when it is taken.
-    sent_amount, taken_amount: how much data has left the sender and has come to the task.
     restored_amount: how much of it the attempt began with, at both ends.  restored: the sizes still
     to be sent of that, oldest first, where they are told.  marker_due: EndOfChannelState
     has to leave, and has not yet.  old_channels: how many of the checkpoint it takes over.
@@ -54,10 +56,9 @@ class ChannelOracle(ChannelObserver):
         self.receiver = receiver
         self.index = len(receiver.inputs)
         self.keeps_order = keeps_order
-        self._pulled = pulled
+        self.pulled = pulled
         self.name = f"{sender.name} -> {receiver.name}"
-        self.sent_amount = 0
-        self.taken_amount = 0
+        self._sent_amount = self._taken_amount = 0
         self.restored_amount = self.final_watermarks = 0
         self.restored: deque[int] = deque()
         self.marker_due = False
@@ -86,12 +87,26 @@ class ChannelOracle(ChannelObserver):
         self._ends_ns: int | None = None  # when EndOfPartition may leave
         self._open: dict[int, int | None] = {}  # checkpoint -> its time-out while it is queued
 
+    @property
+    def sent_amount(self) -> int:
+        """How much data has left the sender."""
+        return self._sent_amount
+
+    @property
+    def taken_amount(self) -> int:
+        """How much data has come to the task."""
+        return self._taken_amount
+
     # At the sender ----------------------------------------------------------------------------
+
+    def expect(self, sizes: Iterable[int]) -> None:
+        """Expect that data of these sizes is sent first: a checkpoint has it in flight."""
+        self.restored.extend(sizes)
 
     def preloaded(self, elements: Any, /) -> None:
         """Note data that are at the receiver from the beginning."""
         self._number = len(elements)
-        self.sent_amount += sum(map(self._plane.amount, elements))
+        self._sent_amount += sum(map(self._plane.amount, elements))
 
     def takes_over(self, channels: int, /) -> None:
         """Note how many channels of the checkpoint it stands for."""
@@ -170,20 +185,27 @@ class ChannelOracle(ChannelObserver):
 
     def _data_sent(self, element: object) -> None:
         amount = self._plane.amount(element)
-        self.sent_amount += amount
-        if self.restored and (expected := self.restored.popleft()) != amount:
-            says = f"sends {amount} bytes where its checkpoint has {expected} in flight"
-            self._violate("order_is_kept", says)
+        self._sent_amount += amount
+        self._check_restored(amount)
         if self._memory is not None:
             self._check_memory()
-        if self._ended:
-            self._violate("end_marks_in_order", "sends data behind its end")
+        self._check_end()
         number = self._plane.number(element)
         if number is None:
             self._on_way.append(element)
         else:
             self._in_order("sends", number, self._number)
             self._number = number
+
+    def _check_restored(self, amount: int) -> None:
+        """Check that what a checkpoint has in flight is sent first, piece by piece."""
+        if self.restored and (expected := self.restored.popleft()) != amount:
+            says = f"sends {amount} bytes where its checkpoint has {expected} in flight"
+            self._violate("order_is_kept", says)
+
+    def _check_end(self) -> None:
+        if self._ended:
+            self._violate("end_marks_in_order", "sends data behind its end")
 
     def resumed(self) -> None:
         """Note that the sender continues."""
@@ -193,7 +215,7 @@ class ChannelOracle(ChannelObserver):
 
     def ends(self) -> None:
         """Note that the sender closes: EndOfPartition leaves now, or when the queue continues."""
-        self._ends_ns = None if self._pulled else self.sender.now_ns
+        self._ends_ns = None if self.pulled else self.sender.now_ns
 
     def opened(self, checkpoint: int) -> None:
         """Note that the output's part of a checkpoint is not known yet."""
@@ -208,6 +230,11 @@ class ChannelOracle(ChannelObserver):
         """Return the checkpoints whose output part is not known."""
         return list(self._open)
 
+    @property
+    def due_ns(self) -> int:
+        """Return when the first barrier that still waits in the queue is to overtake."""
+        return min((due for due in self._open.values() if due is not None), default=FOR_EVER_NS)
+
     def overdue(self, now_ns: int) -> int | None:
         """Return a checkpoint whose barrier still waits in the queue after its time-out."""
         for checkpoint, due_ns in self._open.items():
@@ -216,6 +243,9 @@ class ChannelOracle(ChannelObserver):
         return None
 
     # At the receiver --------------------------------------------------------------------------
+
+    def hold(self, *, on: bool) -> None:
+        """Note whether the task may read nothing of it until its snapshot; all data is seen here."""
 
     def arrived(self, element: object, /) -> None:
         """Note an unaligned barrier that has come to the front."""
@@ -229,7 +259,7 @@ class ChannelOracle(ChannelObserver):
             return
         self.receiver.data_taken(self)
         amount, number = self._plane.amount(element), self._plane.number(element)
-        self.taken_amount += amount
+        self._taken_amount += amount
         if number is not None:
             self._in_order("delivers", number, self._taken_number)
             self._taken_number = number

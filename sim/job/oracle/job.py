@@ -133,9 +133,11 @@ class JobOracle(JobObserver):
     ) -> ChannelOracle:
         """Return the oracle of a channel."""
         ends = self.task(sender), self.task(receiver)
-        channel = self.channel_type(*ends, keeps_order=keeps_order, pulled=pulled)
-        ends[0].outputs.append(channel)
-        ends[1].inputs.append(channel)
+        return self._joined(self.channel_type(*ends, keeps_order=keeps_order, pulled=pulled))
+
+    def _joined(self, channel: ChannelOracle) -> ChannelOracle:
+        channel.sender.outputs.append(channel)
+        channel.receiver.inputs.append(channel)
         return channel
 
     # The run ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.channels.persister import PersisterStatus
 from ckptsim.scenarios.dialect import duration_text
-from ckptsim.scenarios.job import Mode
+from ckptsim.sim.job.oracle.channels import FOR_EVER_NS
 from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
@@ -22,6 +22,8 @@ from ckptsim.sim.job.oracle.routing import RoutingOracle
 from ckptsim.sim.job.oracle.writing import WritingOracle
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.oracle.channels import ChannelOracle
@@ -33,17 +35,24 @@ Instant = tuple[int, int]
 """An instant in ns, and how long the thread had been busy by then with what is no record."""
 
 
+def _hears_of_all(instant_ns: int) -> None:
+    """Do nothing: where all data is told there is nothing to ask for."""
+    del instant_ns
+
+
 class TaskOracle(WritingOracle):
     """What one task of one attempt has done about checkpoints.
 
     inputs, outputs: its channels.  notifications: of its job.  is_over: it has failed, or its
     attempt is over.  order: of the records of its vertex, shared by all its tasks.
+    suspect: says from which instant on it has to hear of each record that begins.
     """
 
     notifications: NotificationOracle
 
     def __init__(self, job: Job, plane: PlaneView, task: ObservedTask, violate: Violate) -> None:
         super().__init__()
+        self.suspect: Callable[[int], None] = _hears_of_all
         self.task = task
         self.plane = plane
         self.name = plane.name(task)
@@ -55,7 +64,6 @@ class TaskOracle(WritingOracle):
         self.lifecycle = LifecycleOracle(job, self)
         self.event_time = EventTimeOracle(job, self)
         self.routing = RoutingOracle(self)
-        self._timed = job.checkpointing.mode is Mode.ALIGNED_TIMEOUT
         # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
         # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").
         self._in_order = job.checkpointing.exactly_once
@@ -79,6 +87,7 @@ class TaskOracle(WritingOracle):
         self._before = -1  # what that was when the task took its last trigger
         self.entering: int | None = None  # whose barrier it is about to send on
         self._cut: Barrier | None = None
+        self._outs_due_ns = FOR_EVER_NS  # no barrier in an output has to overtake before
 
     def instant(self) -> Instant:
         """Return the present instant, for `_late_ns`."""
@@ -96,6 +105,7 @@ class TaskOracle(WritingOracle):
     def overtaking_barrier_arrived(self, channel: int, checkpoint: int) -> None:
         """Note an unaligned barrier that has come to the front of a channel."""
         self._overtaking.setdefault((channel, checkpoint), self.instant())
+        self._tell_suspect()
 
     def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
         """Check that an overtaking barrier has waited for the record under way at most."""
@@ -107,8 +117,10 @@ class TaskOracle(WritingOracle):
         over = number < self._newest or number <= self._ended or self._is_over(number)
         if not over and (barrier.needs_alignment or barrier.is_unaligned):
             self._held[channel] = number
+            self.inputs[channel].hold(on=True)
         arrived = self._overtaking.pop((channel, number), None)
         if arrived is not None:
+            self._tell_suspect()
             self._check_at_once("unaligned_barriers_are_taken_next", number, arrived)
 
     def barrier_by_rpc(self, channel: int, checkpoint: int, /) -> None:
@@ -130,6 +142,7 @@ class TaskOracle(WritingOracle):
         self._due = None
         if barrier.is_timeoutable and barrier.timeout_ns is not None:
             self._due = number, (self._due_ns(barrier), self.plane.busy_ns(self.task))
+        self._tell_suspect()
 
     def _due_ns(self, barrier: Barrier) -> int:
         """Return when a timeoutable barrier that is seen or sent now has timed out."""
@@ -161,11 +174,20 @@ class TaskOracle(WritingOracle):
             number, (due_ns, _) = self._due
             says = f"still aligns {number}, {duration_text(now_ns - due_ns)} after its time-out"
             self._violate("time_out_ends_alignment", says, number)
-        for out in self.outputs if self._timed else ():
+        if self._outs_due_ns >= now_ns:
+            return
+        for out in self.outputs:
             late = out.overdue(now_ns)
             if late is not None:
                 says = f"keeps barrier {late} queued for {out.receiver.name} after its time-out"
                 self._violate("time_out_ends_alignment", says, late)
+        self._outs_due_ns = min(out.due_ns for out in self.outputs)
+        self._tell_suspect()
+
+    def _tell_suspect(self) -> None:
+        """Say from when on a record may not begin, or has to be looked at: from now on if negative."""
+        due_ns = FOR_EVER_NS if self._due is None else self._due[1][0]
+        self.suspect(-1 if self._overtaking else min(due_ns, self._outs_due_ns))
 
     def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
         """Check that what the task does now it does within a record."""
@@ -295,6 +317,9 @@ class TaskOracle(WritingOracle):
         for out, written in zip(self.outputs, self.plane.written(self.task), strict=True):
             due_ns = self._due_ns(barrier) if timed and not out.keeps_order else None
             out.barrier_queued(barrier.checkpoint, written, due_ns)
+            if due_ns is not None and due_ns < self._outs_due_ns:
+                self._outs_due_ns = due_ns
+                self._tell_suspect()
 
     def cancellation_sent(self, checkpoint: int, /) -> None:
         """Note that the tasks below hear of a checkpoint."""
@@ -391,10 +416,12 @@ class TaskOracle(WritingOracle):
         return checkpoint in self._triggered or checkpoint in self._aborted
 
     def _release(self, checkpoint: int) -> None:
-        if any(held <= checkpoint for held in self._held.values()):
-            self._held = {c: held for c, held in self._held.items() if held > checkpoint}
+        for channel in [c for c, held in self._held.items() if held <= checkpoint]:
+            del self._held[channel]
+            self.inputs[channel].hold(on=False)
         if self._due is not None and self._due[0] <= checkpoint:
             self._due = None
+            self._tell_suspect()
 
     def _violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
         self.violate(name, f"{self.name} {says}", checkpoint)

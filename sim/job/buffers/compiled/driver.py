@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from simpy.events import NORMAL
 
-from ckptsim.models.barriers.barrier import Announcement, Barrier, NetworkEvent, is_blocking
+from ckptsim.models.barriers.barrier import (
+    Announcement,
+    Barrier,
+    EndOfData,
+    NetworkEvent,
+    is_blocking,
+)
 from ckptsim.models.barriers.channels import (
     OutputStateFailed,
     OutputStateKnown,
@@ -24,7 +30,8 @@ from ckptsim.models.barriers.channels import (
 )
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.compiled.columns import cell, clock, entry, request
-from ckptsim.sim.job.buffers.compiled.tables import Tables, link, zeros
+from ckptsim.sim.job.buffers.compiled.tables import Tables
+from ckptsim.sim.job.buffers.compiled.words import link, zeros
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.kernel import Timer, unfenced
@@ -154,6 +161,7 @@ class CompiledDriver:
             self._event_of[found] = event
             row = self.m[found : found + cell.EVENT_WIDTH]
             row[cell.IS_BLOCKING] = is_blocking(event)
+            row[cell.ENDS_DATA] = isinstance(event, EndOfData)
             if isinstance(event, Barrier):
                 row[cell.IS_BARRIER] = 1
                 row[cell.CHECKPOINT] = event.checkpoint

@@ -27,13 +27,13 @@ _MOST = 100_000
 
 
 class Follower(Protocol):
-    """Hears what happens to each buffer."""
+    """Hears what happens to buffers, as far as the kernel tells."""
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Hear a line of the log, see `columns/clock.py`."""
         ...
 
-    def recovered(self, number: int, item: int, size: int, records: int) -> None:
+    def recovered(self, number: int, size: int, records: int) -> None:
         """Hear of a buffer that a restore has put in front of a channel."""
         ...
 

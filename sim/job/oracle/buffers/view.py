@@ -121,6 +121,10 @@ class BufferView:
             ]
         return found
 
+    def written_by_all(self, tasks: Sequence[Task]) -> list[int]:
+        """Return what all tasks have written so far, per output."""
+        return [written for task in tasks for written in self.written(task)]
+
     def unread(self, task: Task) -> list[int]:
         """Return what a task has not read yet of the buffers that it has taken."""
         return [task.unread_bytes(channel) for channel in task.channels]

@@ -16,6 +16,7 @@ from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate,
 from ckptsim.sim.job.buffers.compiled.followers import Follower
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.job.oracle.buffers.journal import JournaledOracle
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS
@@ -95,7 +96,7 @@ class _Notes:
 def test_the_log_tells_the_way_of_each_buffer() -> None:
     """Data is sent, arrives and is taken in this order, none of it twice, all with its instant."""
     env = Environment(1)
-    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=BufferOracle)
+    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=JournaledOracle)
     driver = world.compiled
     assert driver is not None
     assert driver.follower is not None

@@ -48,8 +48,15 @@
     SIZES_KEY,
     FIXED_BYTES,
     VARYING_BYTES,  # mean of the varying part, the bits of a float
-) = range(40)
-WIDTH = 40
+    # What the oracle counts: segments that are out, at most, of one lane at most, of each lane; and
+    # how many of them stand in queues, when somebody asked last.
+    SEGMENTS_OUT,
+    MOST_OUT,
+    MOST_OUT_OF_LANE,
+    OUT_OF,
+    SEEN,
+) = range(45)
+WIDTH = 48
 
 SINGLE, ROUND_ROBIN, UNIFORM, WEIGHTED = range(4)
 RING = 256
