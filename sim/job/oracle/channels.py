@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = "end_of_partition_leaves_at_once"
 FOR_EVER_NS = 1 << 62
+_NOTHING: deque[Any] = deque(maxlen=0)
 
 
 class ChannelOracle(ChannelObserver):
@@ -41,13 +42,31 @@ class ChannelOracle(ChannelObserver):
     final_watermarks: that have come, one of each at most.
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
-    blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
-    it; None once the sender was told to continue.  is_cancelled: the receiver has heard that this
-    checkpoint is given up.
+    is_cancelled: the receiver has heard that the checkpoint whose barrier stops the sender is given
+    up.
     cut: nothing leaves the sender any more: it has failed.
     drained: how its data has ended, as the receiver took EndOfData; acknowledged: the receiver has
     said so.  heard, over: when the sender heard that, and when EndOfPartition was taken.
     """
+
+    # How each channel begins; a large job makes ten thousands of them.
+    restored_amount = final_watermarks = 0
+    restored: deque[int] = _NOTHING
+    marker_due = False
+    old_channels = 1
+    is_cancelled = cut = acknowledged = False
+    drained: bool | None = None
+    heard: Instant | None = None
+    over: Instant | None = None
+    _sent_amount = _taken_amount = 0
+    _blocked = _ended = False
+    _at_marker = False  # stopped behind what its sender had recovered
+    _number = _taken_number = 0  # of the last element sent and taken
+    _priority_taken = -1
+    _keeps_splits: bool | None = None  # not looked at before the attempt has begun
+    _persisted = -1  # newest checkpoint for which input was persisted
+    _memory: int | None = None  # how much both ends may hold, where it is bounded
+    _ends_ns: int | None = None  # when EndOfPartition may leave
 
     def __init__(
         self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool
@@ -57,35 +76,18 @@ class ChannelOracle(ChannelObserver):
         self.index = len(receiver.inputs)
         self.keeps_order = keeps_order
         self.pulled = pulled
-        self.name = f"{sender.name} -> {receiver.name}"
-        self._sent_amount = self._taken_amount = 0
-        self.restored_amount = self.final_watermarks = 0
-        self.restored: deque[int] = deque()
-        self.marker_due = False
-        self.old_channels = 1
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
-        self.blocked_by: int | None = None
-        self.is_cancelled = False
-        self._at_marker = False  # stopped behind what its sender had recovered
-        self.cut = False
-        self.drained: bool | None = None
-        self.acknowledged = False
-        self.heard: Instant | None = None
-        self.over: Instant | None = None
         self._plane = sender.plane
         # Data without numbers that were sent and not taken.
         self._on_way: deque[Any] = deque()
-        self._blocked = False
-        self._ended = False
-        self._number = self._taken_number = 0  # of the last element sent and taken
-        self._priority_taken = -1
-        self._keeps_splits: bool | None = None  # not looked at before the attempt has begun
         self._read: dict[int, int] = {}  # of each split, the latest record that was taken
-        self._persisted = -1  # newest checkpoint for which input was persisted
-        self._memory: int | None = None  # how much both ends may hold, where it is bounded
-        self._ends_ns: int | None = None  # when EndOfPartition may leave
         self._open: dict[int, int | None] = {}  # checkpoint -> its time-out while it is queued
+
+    @property
+    def name(self) -> str:
+        """The name of the channel in sentences."""
+        return f"{self.sender.name} -> {self.receiver.name}"
 
     @property
     def sent_amount(self) -> int:
@@ -101,7 +103,7 @@ class ChannelOracle(ChannelObserver):
 
     def expect(self, sizes: Iterable[int]) -> None:
         """Expect that data of these sizes is sent first: a checkpoint has it in flight."""
-        self.restored.extend(sizes)
+        self.restored = deque(sizes)
 
     def preloaded(self, elements: Any, /) -> None:
         """Note data that are at the receiver from the beginning."""
@@ -149,6 +151,7 @@ class ChannelOracle(ChannelObserver):
         """Note a barrier that is put into the queue behind so much data; due_ns: its time-out."""
         self.sent_cut[checkpoint] = written
         if due_ns is not None:
+            self.opened(checkpoint)
             self._open[checkpoint] = due_ns
 
     def sent(self, element: object, /) -> None:
@@ -219,11 +222,15 @@ class ChannelOracle(ChannelObserver):
 
     def opened(self, checkpoint: int) -> None:
         """Note that the output's part of a checkpoint is not known yet."""
-        self._open.setdefault(checkpoint, None)
+        if checkpoint not in self._open:
+            self._open[checkpoint] = None
+            self.sender.open_outputs[checkpoint] += 1
 
     def settled(self, checkpoint: int) -> None:
         """Note that the output's part of a checkpoint is known, or will never be."""
-        self._open.pop(checkpoint, None)
+        if checkpoint in self._open:
+            del self._open[checkpoint]
+            self.sender.open_outputs[checkpoint] -= 1
 
     @property
     def unsettled(self) -> list[int]:
@@ -245,12 +252,13 @@ class ChannelOracle(ChannelObserver):
     # At the receiver --------------------------------------------------------------------------
 
     def hold(self, *, on: bool) -> None:
-        """Note whether the task may read nothing of it until its snapshot; all data is seen here."""
+        """Note whether the task may read nothing of it until its snapshot."""
 
     def arrived(self, element: object, /) -> None:
         """Note an unaligned barrier that has come to the front."""
         if isinstance(element, Barrier) and element.is_unaligned:
-            self.receiver.overtaking_barrier_arrived(self.index, element.checkpoint)
+            arrived = self.receiver.instant()
+            self.receiver.overtaking_barrier_arrived(self.index, element.checkpoint, arrived)
 
     def taken(self, element: object, /, *, priority: bool = False) -> None:
         """Check that data, and barriers of high priority, are taken in the order of sending."""
@@ -298,7 +306,8 @@ class ChannelOracle(ChannelObserver):
         match event:
             case Barrier(checkpoint=checkpoint):
                 if event.needs_alignment:
-                    self.blocked_by, self.is_cancelled = checkpoint, False
+                    self.receiver.blocked[self.index] = checkpoint
+                    self.is_cancelled = False
                 if priority and checkpoint <= self._priority_taken:
                     says = f"barrier {checkpoint} comes behind {self._priority_taken}"
                     self._violate("order_is_kept", says)
@@ -322,9 +331,9 @@ class ChannelOracle(ChannelObserver):
 
     def told_to_resume(self) -> None:
         """Check that the sender is told to continue once per barrier that stopped it."""
-        if self.blocked_by is None and not self._at_marker:
+        by = self.receiver.blocked.pop(self.index, None)
+        if by is None and not self._at_marker:
             self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
-        self.blocked_by = None
         self.is_cancelled = self._at_marker = False
 
     def input_persisted(self, checkpoint: int, elements: Any) -> None:

@@ -59,7 +59,10 @@ class TaskOracle(WritingOracle):
         self.inputs: list[ChannelOracle] = []
         self.outputs: list[ChannelOracle] = []
         self.violate = violate
-        self.is_over = False
+        self.is_over = self._some_cancelled = False
+        # Channel -> the checkpoint whose barrier was taken there last, with the sender stopped
+        # behind it, until that is told to continue.
+        self.blocked: dict[int, int] = {}
         self.order = OrderedRecords(violate)
         self.lifecycle = LifecycleOracle(job, self)
         self.event_time = EventTimeOracle(job, self)
@@ -102,14 +105,16 @@ class TaskOracle(WritingOracle):
 
     # What the task sees -----------------------------------------------------------------------
 
-    def overtaking_barrier_arrived(self, channel: int, checkpoint: int) -> None:
-        """Note an unaligned barrier that has come to the front of a channel."""
-        self._overtaking.setdefault((channel, checkpoint), self.instant())
-        self._tell_suspect()
+    def overtaking_barrier_arrived(self, channel: int, checkpoint: int, at: Instant) -> None:
+        """Note an unaligned barrier that has come to the front of a channel, and when."""
+        self._overtaking.setdefault((channel, checkpoint), at)
+        if len(self._overtaking) == 1:
+            self._tell_suspect()
 
     def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
         """Check that an overtaking barrier has waited for the record under way at most."""
-        self._check_blocked()
+        if self._some_cancelled:
+            self._check_blocked()
         number = barrier.checkpoint
         self.seen(barrier)
         self.needed.came(channel, number)
@@ -120,7 +125,8 @@ class TaskOracle(WritingOracle):
             self.inputs[channel].hold(on=True)
         arrived = self._overtaking.pop((channel, number), None)
         if arrived is not None:
-            self._tell_suspect()
+            if not self._overtaking:
+                self._tell_suspect()
             self._check_at_once("unaligned_barriers_are_taken_next", number, arrived)
 
     def barrier_by_rpc(self, channel: int, checkpoint: int, /) -> None:
@@ -152,7 +158,8 @@ class TaskOracle(WritingOracle):
     def cancelled(self, checkpoint: int, /) -> None:
         """Note a cancellation marker, or a channel that cannot begin a checkpoint any more."""
         for channel, number in self._held.items():
-            self.inputs[channel].is_cancelled |= number <= checkpoint
+            if number <= checkpoint:
+                self.inputs[channel].is_cancelled = self._some_cancelled = True
         self._cancelled = max(self._cancelled, checkpoint)
 
     def data_taken(self, channel: ChannelOracle) -> None:
@@ -185,14 +192,17 @@ class TaskOracle(WritingOracle):
         self._tell_suspect()
 
     def _tell_suspect(self) -> None:
-        """Say from when on a record may not begin, or has to be looked at: from now on if negative."""
+        """Say after which instant a record that begins has to be looked at; all if negative."""
         due_ns = FOR_EVER_NS if self._due is None else self._due[1][0]
         self.suspect(-1 if self._overtaking else min(due_ns, self._outs_due_ns))
 
     def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
         """Check that what the task does now it does within a record."""
+        at_once_ns = self.plane.at_once_ns(self.task)
+        if self.now_ns - since[0] <= at_once_ns:
+            return
         late_ns = self.late_ns(since)
-        if late_ns > self.plane.at_once_ns(self.task):
+        if late_ns > at_once_ns:
             self._violate(name, f"comes {duration_text(late_ns)} late to {checkpoint}", checkpoint)
 
     def late_ns(self, since: Instant) -> int:
@@ -390,10 +400,12 @@ class TaskOracle(WritingOracle):
 
     def _check_blocked(self, over: int = -1) -> None:
         """Check that no sender waits for what is cancelled, or for a checkpoint up to `over`."""
-        for channel in self.inputs:
-            by = channel.blocked_by
-            if by is not None and (by <= over or channel.is_cancelled):
-                channel.blocked_by = None
+        if not self.blocked or (min(self.blocked.values()) > over and not self._some_cancelled):
+            return
+        for index, by in sorted(self.blocked.items()):
+            channel = self.inputs[index]
+            if by <= over or channel.is_cancelled:
+                del self.blocked[index]
                 says = f"leaves {channel.sender.name} blocked behind barrier {by}, which is over"
                 self._violate("no_channel_stays_blocked", says)
 

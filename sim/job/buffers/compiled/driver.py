@@ -39,6 +39,7 @@ from ckptsim.sim.kernel.calendar import BEHIND
 from ckptsim.sim.kernel.ties import SeededRandom
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
     from ckptsim.sim.job.buffers.compiled.followers import Follower, StretchFollower
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.tasks import Task
@@ -178,6 +179,10 @@ class CompiledDriver:
                 return self.number_of(event.as_unaligned())
         return None
 
+    def channel_at(self, row: int) -> CompiledChannel:
+        """Return the channel of a row."""
+        return self._channel_of[row]
+
     def event_in(self, row: int) -> NetworkEvent:
         """Return the event of a row."""
         return self._event_of[row]
@@ -291,20 +296,21 @@ class CompiledDriver:
 
     def _new_lines(self) -> list[list[int]]:
         """Return what control has to hear of the log, when those have heard who follow the data."""
-        row = self.m
-        first, width = row.item(clock.LOG), clock.LOG_WIDTH
-        lines = row[first : first + row.item(clock.LOG_SIZE) * width].reshape(-1, width)
-        row[clock.LOG_SIZE] = row[clock.LOG_URGENT] = 0
+        words, width = self.words, clock.LOG_WIDTH
+        first, end = words[clock.LOG], words[clock.LOG] + words[_LOG_SIZE] * width
+        words[_LOG_SIZE] = words[clock.LOG_URGENT] = 0
         if self.followers:
+            lines = self.m[first:end].reshape(-1, width)
             told = (lines[:, 0] == clock.EMITTED) | (lines[:, 0] == clock.PROCESSED)
             for one in self.followers:
                 one.tell(lines[told])
-            lines = lines[~told]
-        rows: list[list[int]] = lines.tolist()
+            flat = lines[~told].ravel().tolist()
+        else:
+            flat = words[first:end].tolist()
+        rows = [flat[place : place + width] for place in range(0, len(flat), width)]
         if self.follower is not None:
             # First: nothing that control does now may come before what buffers did.
-            self._follow([one for one in rows if one[0] >= clock.FIRST_FOLLOWED])
-            rows = [one for one in rows if one[0] < clock.FIRST_FOLLOWED]
+            rows = self._follow(rows)
         return rows
 
     def _read_log(self) -> None:
@@ -344,14 +350,22 @@ class CompiledDriver:
             if not self._holds_back:
                 sender.control.checkpoints.drain()
 
-    def _follow(self, rows: list[list[int]]) -> None:
-        """Let the oracle hear what buffers did, at the instants at which they did it."""
+    def _follow(self, rows: list[list[int]]) -> list[list[int]]:
+        """Let the oracle hear what buffers did, at the instants at which they did it.
+
+        Returns the other lines.
+        """
         env, tell = self.env, self.follower.tell  # type: ignore[union-attr]
-        now = env._now  # noqa: SLF001
-        for what, number, item, size, records, at_ns in rows:
+        now, others, first = env._now, [], clock.FIRST_FOLLOWED  # noqa: SLF001
+        for row in rows:
+            what, number, item, size, records, at_ns = row
+            if what < first:
+                others.append(row)
+                continue
             env._now = at_ns  # noqa: SLF001
             tell(what, number, item, size, records)
         env._now = now  # noqa: SLF001
+        return others
 
     # Room -------------------------------------------------------------------------------------
 

@@ -102,8 +102,7 @@ class Tables:
         self._counted = self._rows(len(self.channels) if self._follows else 0, counts.WIDTH)
         lanes = sum(1 if one.broadcast else len(one.subpartitions) for one in self.writers)
         self._lanes = self._rows(lanes, writer.LANE_WIDTH)
-        self._held = self._rows(lanes, 1)
-        self._out_of = self._rows(lanes if self._follows else 0, 1)
+        self._held = self._rows(2 * lanes, 1)
         self._inputs = self._rows(len(self.channels), 1)
         varying = [one for one in self.writers if not one.sizes.is_steady]
         self._sizes = self._rows(sum(2 * len(one.subpartitions) for one in varying), 1)
@@ -277,7 +276,7 @@ class Tables:
 
     def _fill_writers(self, m: Memory) -> None:
         lanes, picks, stream_row, weights = self._lanes, self._picks, self._routes, self._weights
-        held, sizes, out_of = self._held, self._sizes, self._out_of
+        held, sizes = self._held, self._sizes
         size = self._world.model.network.segment_bytes
         for one in self.writers:
             row, count = m[one.row : one.row + writer.WIDTH], len(one.subpartitions)
@@ -291,9 +290,7 @@ class Tables:
             m[lanes + writer.OPEN : end : writer.LANE_WIDTH] = clock.NONE
             m[lanes + writer.CAPACITY : end : writer.LANE_WIDTH] = size
             row[writer.HELD] = held
-            row[writer.OUT_OF] = out_of
-            lanes, held = end, held + int(row[writer.LANES])
-            out_of += int(row[writer.LANES])
+            lanes, held = end, held + 2 * int(row[writer.LANES])
             row[writer.BROADCAST] = one.broadcast
             row[writer.RECORD_BYTES], row[writer.SEGMENT_BYTES] = one.sizes.mean, size
             row[writer.COUNTS] = clock.NONE

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.barrier import EndOfPartition
 from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.sim.job.buffers.compiled.columns import gate, request, task
+from ckptsim.sim.job.buffers.compiled.columns.channel import PARTIAL_BYTES
 from ckptsim.sim.job.buffers.compiled.columns.clock import NONE
 from ckptsim.sim.job.buffers.due import turned
 from ckptsim.sim.job.buffers.kinds import State
@@ -190,6 +191,20 @@ class CompiledTask(Task):
         if taken and not self.is_source:
             self._set(task.TAKEN_BYTES, 0)
             self.events.clock.add_bytes(taken)
+
+    def unread_of_all(self) -> list[int]:
+        """Count what is unread of each channel; buffers are under way of two of them at most."""
+        words = self.driver.words
+        found = [words[one.row + PARTIAL_BYTES] for one in self.channels]  # type: ignore[attr-defined]
+        reading = [] if self._get(task.CELL) == NONE else [self._get(task.CHANNEL)]
+        if self.two_input:
+            rows = [one.row for one in self.gates]  # type: ignore[attr-defined]
+            aside = [row for row in rows if words[row + gate.ASIDE_CELL] >= 0]
+            reading += [words[row + gate.ASIDE_CHANNEL] for row in aside]
+        for row in reading:
+            one = self.driver.channel_at(row)
+            found[one.index] = self.unread_bytes(one)  # type: ignore[arg-type]
+        return found
 
     def unread_records(self, channel: CompiledChannel) -> int:  # type: ignore[override]
         """Count what is unread of the buffer under way of a channel, in whole records."""

@@ -386,6 +386,10 @@ class Task(Pausing):
         written = channel.records - end.restored.records
         return channel.partial_bytes + end.writer.sizes.unread(end.lane, written, unread)
 
+    def unread_of_all(self) -> list[int]:
+        """Return the same of each channel."""
+        return [self.unread_bytes(channel) for channel in self.channels]
+
     def unread_records(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way of a channel, in whole records."""
         unread = self._choice.unread_records(channel) if self._choice else 0

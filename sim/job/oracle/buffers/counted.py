@@ -35,29 +35,32 @@ _WRONG = {
 class CountedChannel(ChannelOracle):
     """A channel of the kernel, whose data is counted there; end: where it is read."""
 
-    def __init__(self, sender: TaskOracle, receiver: TaskOracle, end: CompiledChannel, **settings: bool) -> None:
+    def __init__(
+        self, sender: TaskOracle, receiver: TaskOracle, end: CompiledChannel, **settings: bool
+    ) -> None:
         super().__init__(sender, receiver, **settings)
-        self._end = end
+        self.end = end
+        self._driver: CompiledDriver
+        self._first = 0
 
-    def _place(self, column: int) -> int:
-        return self._end.gate.task.driver.tables.counts_of(self._end.row) + column
-
-    def _count(self, column: int) -> int:
-        return self._end.gate.task.driver.words[self._place(column)]
+    def begin(self, driver: CompiledDriver) -> None:
+        """Find its counts in the tables, which are made now."""
+        self._driver = driver
+        self._first = driver.tables.counts_of(self.end.row)
 
     def _flag(self, flag: int, *, on: bool) -> None:
-        words, place = self._end.gate.task.driver.words, self._place(counts.FLAGS)
+        words, place = self._driver.words, self._first + counts.FLAGS
         words[place] = words[place] | flag if on else words[place] & ~flag
 
     @property
     def sent_amount(self) -> int:
         """How much data has left the sender."""
-        return self._count(counts.SENT_BYTES)
+        return self._driver.words[self._first + counts.SENT_BYTES]
 
     @property
     def taken_amount(self) -> int:
         """How much data has come to the task."""
-        return self._count(counts.TAKEN_BYTES)
+        return self._driver.words[self._first + counts.TAKEN_BYTES]
 
     @property
     def on_way_amount(self) -> int:
@@ -86,6 +89,11 @@ class CountedChannel(ChannelOracle):
             self._flag(counts.RESTORED, on=False)
         self._check_end()
 
+    def overtaking_arrived(self, barrier: Any, busy_ns: int) -> None:
+        """Note an unaligned barrier that has come to the front, when its task was so long busy."""
+        instant = self.receiver.now_ns, busy_ns
+        self.receiver.overtaking_barrier_arrived(self.index, barrier.checkpoint, instant)
+
     def out_of_turn(self, size: int) -> None:
         """Report data that is not what was sent next."""
         self._violate("order_is_kept", f"hands {size} bytes over out of turn")
@@ -98,7 +106,13 @@ class CountedPool:
     """
 
     def __init__(
-        self, output: CompiledWriter, name: str, violate: Violate, *, most: int, most_per_channel: int
+        self,
+        output: CompiledWriter,
+        name: str,
+        violate: Violate,
+        *,
+        most: int,
+        most_per_channel: int,
     ) -> None:
         self.output = output
         self.name = name
@@ -144,16 +158,16 @@ class CountsFollower:
     def __init__(
         self,
         driver: CompiledDriver,
-        channels: Iterable[tuple[CompiledChannel, CountedChannel]],
+        channels: Iterable[CountedChannel],
         pools: Iterable[CountedPool],
         violate: Violate,
     ) -> None:
         self._driver = driver
-        self._channels = {end.row: oracle for end, oracle in channels}
+        self._channels = {one.end.row: one for one in channels}
         self._pools = {one.output.row: one for one in pools}
         self._violate = violate
-        for one in self._pools.values():
-            one.begin(driver)
+        for part in (*self._channels.values(), *self._pools.values()):
+            part.begin(driver)
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Hear one line; see `columns/clock.py`."""
@@ -168,7 +182,7 @@ class CountsFollower:
         elif what == clock.RESUMED:
             oracle.resumed()
         elif what == clock.OVERTAKING_ARRIVED:
-            oracle.arrived(self._driver.event_in(item))
+            oracle.overtaking_arrived(self._driver.event_in(item), busy_ns=size)
         elif what == clock.SENT_SUSPECT:
             oracle.sent(Slice(size, records))
         elif what == clock.TAKEN_SUSPECT:

@@ -49,8 +49,7 @@ class BufferInvariants:
                 self._check_gate(gate)
 
     def end(self) -> None:
-        """Check besides that a task that has finished has left nothing in its channels."""
-        self.look()
+        """Check that a task that has finished has left nothing in its channels."""
         for task in self._world.tasks:
             if task.finished_ns is None:
                 continue

@@ -218,11 +218,11 @@ class JournaledOracle(BufferOracle):
             for lane in range(driver.m.item(pool.output.row + writer.LANES)):
                 lanes[first + lane * writer.LANE_WIDTH] = lane, entries
         of = self.journal.of
-        remote = ((end, one) for end, one in self._counted if not one.pulled)
+        remote = (one for one in self._counted if not one.pulled)
         return JournalFollower(
             self.journal,
-            {end.row: of(_of_channel(one)) for end, one in self._counted},
-            {end.row: of(_of_credits(one)) for end, one in remote},
+            {one.end.row: of(_of_channel(one)) for one in self._counted},
+            {one.end.row: of(_of_credits(one)) for one in remote},
             lanes,
             **self._follows(driver),
         )

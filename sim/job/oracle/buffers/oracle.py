@@ -19,13 +19,13 @@ from ckptsim.sim.job.oracle.buffers.counted import (
 )
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
-from ckptsim.sim.job.oracle.buffers.screen import CountsScreen
 from ckptsim.sim.job.oracle.buffers.observed import (
     ObservedLocalChannel,
     ObservedPool,
     ObservedRemoteChannel,
 )
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
+from ckptsim.sim.job.oracle.buffers.screen import CountsScreen
 from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.routing import check_route
@@ -53,8 +53,13 @@ _OF_POOLS = ("size", "channels", "max_per_channel", "overdraft_max", "stops_earl
 
 
 def _bounds(
-    *, burst_bytes: int, least_segment_bytes: int, size: int, overdraft_max: int,
-    max_per_channel: int, **_: int
+    *,
+    burst_bytes: int,
+    least_segment_bytes: int,
+    size: int,
+    overdraft_max: int,
+    max_per_channel: int,
+    **_: int,
 ) -> dict[str, int]:
     """Return how many segments of a pool may be out at once, and of one channel.
 
@@ -79,7 +84,7 @@ class BufferOracle(JobOracle, BufferObserver):
         self._floating: dict[tuple[int, int], GateCount | CountedGate] = {}
         self._pools: dict[int, list[PoolCount | CountedPool]] = {}
         self._remote: list[ObservedRemoteChannel] = []
-        self._counted: list[tuple[CompiledChannel, CountedChannel]] = []
+        self._counted: list[CountedChannel] = []
         self._screen: CountsScreen | None = None
         # Of the attempt before, by task and subpartition, where records have identities.
         self._sent: dict[tuple[int, int], list[int]] = {}
@@ -155,7 +160,7 @@ class BufferOracle(JobOracle, BufferObserver):
         oracle = CountedChannel(*ends, channel, keeps_order=keeps_order, pulled=is_local)
         ends[1].suspect = partial(tell_of_records_after, gate.task)
         self._joined(oracle)
-        self._counted.append((channel, oracle))
+        self._counted.append(oracle)
 
     def follower(self, driver: CompiledDriver) -> CountsFollower:
         """Return what hears the log of the attempt's kernel."""
@@ -196,6 +201,8 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Begin to look at the buffers of an attempt."""
+        backlog = self._world.model.channels.preloaded_records
+        self._view.restores = restored is not None or backlog > 0
         super().begun(restored)
         self._invariants = BufferInvariants(
             self._world,
@@ -277,8 +284,7 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def look(self) -> None:
         """Check what must hold at every instant, and that an attempt that runs does something."""
-        if self._screen is None or not self._screen.holds():
-            self._invariants.look()
+        self._look_at_buffers()
         for channel in self._remote:
             channel.look()
         super().look()
@@ -287,5 +293,10 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def end(self, *, ended: bool) -> None:
         """Check what must hold at the end of a run."""
+        self._look_at_buffers()
         self._invariants.end()
         super().end(ended=ended)
+
+    def _look_at_buffers(self) -> None:
+        if self._screen is None or not self._screen.holds():
+            self._invariants.look()

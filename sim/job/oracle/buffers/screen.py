@@ -1,7 +1,6 @@
-"""What must hold of all buffers at once, read from the tables of a kernel: quick, and without words.
+"""Whether all holds that `invariants.py` states task by task, read from the tables of a kernel.
 
-It says whether all holds that `invariants.py` states task by task.  Where it does not, that one
-looks for the place and has the sentence.
+It is quick and has no sentences.  Where something does not hold, the other one finds the place.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CountsScreen:
-    """Compares, over all channels of one attempt, what the oracle counted with what the tables say."""
+    """Compares what the oracle has counted with what the tables say, over all channels at once."""
 
     def __init__(self, driver: CompiledDriver, view: BufferView) -> None:
         self._driver = driver
@@ -52,9 +51,7 @@ class CountsScreen:
         self._has_gates = np.array([bool(one.gates) for one in tables.tasks])
         self._is_two_input = np.array([one.gate.task.two_input for one in tables.channels])
         self._ratios = [Selectivity(one.task.spec.vertex.selectivity) for one in tables.writers]
-        self._is_plain = all(
-            one.task.spec.vertex.selectivity == 1.0 for one in tables.writers
-        )
+        self._is_plain = all(one.task.spec.vertex.selectivity == 1.0 for one in tables.writers)
 
     def holds(self) -> bool:
         """Return whether every record is somewhere and every buffer accounted for."""
@@ -115,7 +112,7 @@ class CountsScreen:
             return False
         if (outputs[:, writer.EMITTED] != due - outputs[:, writer.OWED]).any():
             return False
-        written = np.array(self._view.written_by_all(tables.tasks), dtype=np.int64)
+        written = self._view.written_by_all(tables.tasks)
         slack = np.where(blocked, outputs[:, writer.RECORD_BYTES], 0)[self._writers]
         found = counted[:, counts.SENT_BYTES] + counted[:, counts.QUEUED_BYTES]
         if (found > written).any() or (found < written - slack).any():

@@ -95,7 +95,7 @@ COUNTED, EVERY = 1, 2
 (
     SENT_EVENT,  # event
     TAKEN_EVENT,  # event; whether it overtakes data
-    OVERTAKING_ARRIVED,  # an unaligned barrier is at the receiver: event
+    OVERTAKING_ARRIVED,  # an unaligned barrier is at the receiver: event; how long it was busy
     RESUMED,
     SENT_SUSPECT,  # data by a channel with a flag: bytes, records in the last columns
     TAKEN_SUSPECT,  # data when the task may have to do something else first

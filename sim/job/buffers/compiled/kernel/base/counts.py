@@ -7,7 +7,15 @@ the kernel counts itself.  Python hears where something is wrong, and where it h
 
 from __future__ import annotations
 
-from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, counts, gate, task, writer
+from ckptsim.sim.job.buffers.compiled.columns import (
+    cell,
+    channel,
+    clock,
+    counts,
+    gate,
+    task,
+    writer,
+)
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.lists import note
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
@@ -68,7 +76,7 @@ def slice_sent(m: Memory, k: int, e: int) -> None:
 
 @compiled
 def spend(m: Memory, c: int, without: int) -> None:
-    """Count a slice or an empty buffer that leaves on credit; without: what is wrong if it has none."""
+    """Count a buffer that leaves on credit; without: what is wrong where none is left."""
     k = counts_of(m, c)
     m[k + counts.ALLOWED] -= 1
     if m[k + counts.ALLOWED] < 0:
@@ -130,10 +138,19 @@ def buffer_freed(m: Memory, c: int, floating: int) -> None:
 
 @compiled
 def overtaking_arrived(m: Memory, c: int, event: int) -> None:
-    """Tell of an unaligned barrier at the receiver, where no record may begin before it."""
-    note(m, clock.OVERTAKING_ARRIVED, c, event, 0, 0)
-    m[m[c + channel.RECEIVER] + task.SUSPECT_NS] = clock.NONE
-    m[clock.LOG_URGENT] = 1  # the oracle asks how long the thread could have acted by now
+    """Tell of an unaligned barrier at the receiver, where no record may begin before it.
+
+    With it: for how long the thread could not have acted by now.
+    """
+    t = m[c + channel.RECEIVER]
+    m[t + task.SUSPECT_NS] = clock.NONE
+    busy, state = 0, m[t + task.STATE]
+    for one in range(task.STATES):
+        if one in (task.STUCK, task.PAUSING, task.RESTORING):
+            busy += m[t + task.TIMES + one]
+            if one == state:
+                busy += m[clock.NOW] - m[t + task.SINCE_NS]
+    note(m, clock.OVERTAKING_ARRIVED, c, event, busy, 0)
 
 
 @compiled
@@ -159,16 +176,9 @@ def element_taken(m: Memory, c: int, e: int, priority: bool) -> None:  # noqa: F
 
 
 @compiled
-def out_of(m: Memory, w: int, lane: int) -> int:
-    """Return where it is counted how many segments of a lane are out."""
-    return m[w + writer.OUT_OF] + (lane - m[w + writer.FIRST_LANE]) // writer.LANE_WIDTH
-
-
-@compiled
-def segment_given(m: Memory, w: int, lane: int) -> None:
-    """Count a segment that is handed out: never more than may be."""
+def segment_given(m: Memory, w: int, lane: int, mine: int) -> None:
+    """Count a segment that is handed out: never more than may be; mine: the count of its lane."""
     log(m, clock.GIVEN, lane, 0, 0, 0)
-    mine = out_of(m, w, lane)
     m[w + writer.SEGMENTS_OUT] += 1
     m[mine] += 1
     if (
@@ -179,10 +189,9 @@ def segment_given(m: Memory, w: int, lane: int) -> None:
 
 
 @compiled
-def segment_returned(m: Memory, w: int, lane: int) -> None:
-    """Count a segment that comes back: one that was out."""
+def segment_returned(m: Memory, w: int, lane: int, mine: int) -> None:
+    """Count a segment that comes back: one that was out; mine: the count of its lane."""
     log(m, clock.RETURNED, lane, 0, 0, 0)
-    mine = out_of(m, w, lane)
     m[w + writer.SEGMENTS_OUT] -= 1
     m[mine] -= 1
     if m[mine] < 0:

@@ -24,6 +24,8 @@ def look(m: Memory) -> None:
         m[w + writer.SEEN] = 0
         for c in range(m[w + writer.FIRST_CHANNEL], m[w + writer.END_CHANNEL], channel.WIDTH):
             m[counts_of(m, c) + counts.QUEUED_BYTES] = count_queue(m, w, c)
+        if not m[w + writer.BROADCAST]:
+            continue
         # A broadcast has each segment in all its queues, and it is one all the same.
         for c in range(m[w + writer.FIRST_CHANNEL], m[w + writer.END_CHANNEL], channel.WIDTH):
             forget_queue(m, c)
@@ -39,8 +41,9 @@ def count_queue(m: Memory, w: int, c: int) -> int:
             is_closed = m[s + cell.CLOSED] & ~_SEEN
             size += m[s + cell.SEGMENT_BYTES] if is_closed else written(m, w, m[c + channel.LANE])
             if m[s + cell.OWNERS] <= MANY_OWNERS and not m[s + cell.CLOSED] & _SEEN:
-                m[s + cell.CLOSED] |= _SEEN
                 m[w + writer.SEEN] += 1
+                if m[w + writer.BROADCAST]:
+                    m[s + cell.CLOSED] |= _SEEN
         e = m[e + cell.NEXT]
     return size
 
