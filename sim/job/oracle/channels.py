@@ -24,7 +24,8 @@ from ckptsim.sim.job.oracle.observer import ChannelObserver
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.urgent import Instant
 
 AT_ONCE = "end_of_partition_leaves_at_once"
 FOR_EVER_NS = 1 << 62
@@ -69,7 +70,7 @@ class ChannelOracle(ChannelObserver):
     _ends_ns: int | None = None  # when EndOfPartition may leave
 
     def __init__(
-        self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool
+        self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool = False
     ) -> None:
         self.sender = sender
         self.receiver = receiver
@@ -258,7 +259,7 @@ class ChannelOracle(ChannelObserver):
         """Note an unaligned barrier that has come to the front."""
         if isinstance(element, Barrier) and element.is_unaligned:
             arrived = self.receiver.instant()
-            self.receiver.overtaking_barrier_arrived(self.index, element.checkpoint, arrived)
+            self.receiver.urgent.arrived(self.index, element.checkpoint, arrived)
 
     def taken(self, element: object, /, *, priority: bool = False) -> None:
         """Check that data, and barriers of high priority, are taken in the order of sending."""

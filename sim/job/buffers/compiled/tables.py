@@ -192,7 +192,7 @@ class Tables:
             (self.writers, clock.FIRST_WRITER, clock.END_WRITER, writer.WIDTH),
         ):
             if rows:
-                m[first], m[end] = rows[0].row, rows[-1].row + width  # type: ignore[index]
+                m[first], m[end] = rows[0].row, rows[-1].row + width
         m[clock.RECORDED] = self._recorded
         m[clock.LEAST_FREE] = world.mechanisms.stops_early
         m[clock.FREED_WHEN_READ] = world.mechanisms.freed_when_read

@@ -195,7 +195,8 @@ class CompiledTask(Task):
     def unread_of_all(self) -> list[int]:
         """Count what is unread of each channel; buffers are under way of two of them at most."""
         words = self.driver.words
-        found = [words[one.row + PARTIAL_BYTES] for one in self.channels]  # type: ignore[attr-defined]
+        mine: Sequence[CompiledChannel] = self.channels  # type: ignore[assignment]
+        found = [words[one.row + PARTIAL_BYTES] for one in mine]
         reading = [] if self._get(task.CELL) == NONE else [self._get(task.CHANNEL)]
         if self.two_input:
             rows = [one.row for one in self.gates]  # type: ignore[attr-defined]

@@ -92,7 +92,7 @@ class CountedChannel(ChannelOracle):
     def overtaking_arrived(self, barrier: Any, busy_ns: int) -> None:
         """Note an unaligned barrier that has come to the front, when its task was so long busy."""
         instant = self.receiver.now_ns, busy_ns
-        self.receiver.overtaking_barrier_arrived(self.index, barrier.checkpoint, instant)
+        self.receiver.urgent.arrived(self.index, barrier.checkpoint, instant)
 
     def out_of_turn(self, size: int) -> None:
         """Report data that is not what was sent next."""
@@ -166,8 +166,10 @@ class CountsFollower:
         self._channels = {one.end.row: one for one in channels}
         self._pools = {one.output.row: one for one in pools}
         self._violate = violate
-        for part in (*self._channels.values(), *self._pools.values()):
-            part.begin(driver)
+        for channel in self._channels.values():
+            channel.begin(driver)
+        for pool in self._pools.values():
+            pool.begin(driver)
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Hear one line; see `columns/clock.py`."""

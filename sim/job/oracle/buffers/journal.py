@@ -210,9 +210,9 @@ class JournaledOracle(BufferOracle):
 
     def follower(self, driver: CompiledDriver) -> JournalFollower:
         """Return what hears the log of the attempt's kernel, and notes all of it."""
-        pools = [(one, place) for of in self._pools.values() for place, one in enumerate(of)]
         lanes: dict[int, tuple[int, list[Entry]]] = {}
-        for pool, place in pools:
+        for pool in self._counted_pools:
+            place = self._pools[pool.output.task.number].index(pool)
             first = driver.m.item(pool.output.row + writer.FIRST_LANE)
             entries = self.journal.of(f"pool {pool.name}, {place}")
             for lane in range(driver.m.item(pool.output.row + writer.LANES)):

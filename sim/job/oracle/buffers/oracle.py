@@ -18,7 +18,7 @@ from ckptsim.sim.job.oracle.buffers.counted import (
     tell_of_records_after,
 )
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
-from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
+from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants, Filled, Lent
 from ckptsim.sim.job.oracle.buffers.observed import (
     ObservedLocalChannel,
     ObservedPool,
@@ -81,8 +81,11 @@ class BufferOracle(JobOracle, BufferObserver):
         self._view = BufferView(world)
         super().__init__(world.env, world.model, self._view, world.violate)
         self._world = world
-        self._floating: dict[tuple[int, int], GateCount | CountedGate] = {}
-        self._pools: dict[int, list[PoolCount | CountedPool]] = {}
+        self._gates: dict[tuple[int, int], GateCount] = {}
+        # By task and gate; of the kernel's gates and pools what its tables say.
+        self._floating: dict[tuple[int, int], Filled] = {}
+        self._pools: dict[int, list[Lent]] = {}
+        self._counted_pools: list[CountedPool] = []
         self._remote: list[ObservedRemoteChannel] = []
         self._counted: list[CountedChannel] = []
         self._screen: CountsScreen | None = None
@@ -105,8 +108,10 @@ class BufferOracle(JobOracle, BufferObserver):
             self._violate("failed_tasks_do_nothing", says)
         super().deploying()
         self._view.redeployed()
-        for parts in (self._floating, self._pools, self._remote, self._counted):
+        for parts in (self._floating, self._gates, self._pools, self._remote):
             parts.clear()
+        for counted in (self._counted, self._counted_pools):
+            counted.clear()
         self._screen = None
 
     def pool(self, task: Task, name: str, **settings: Any) -> LocalBufferPool:
@@ -119,6 +124,7 @@ class BufferOracle(JobOracle, BufferObserver):
         """Count the segments of an output of the kernel."""
         count = CountedPool(writer, name, self._violate, **_bounds(**settings))
         self._pools.setdefault(writer.task.number, []).append(count)
+        self._counted_pools.append(count)
 
     def _pool_count(self, task: Task, name: str, **settings: int) -> PoolCount:
         del task
@@ -158,7 +164,7 @@ class BufferOracle(JobOracle, BufferObserver):
         ends = self.task(up.owner), self.task(gate.task)
         keeps_order = not up.writer.supports_unaligned
         oracle = CountedChannel(*ends, channel, keeps_order=keeps_order, pulled=is_local)
-        ends[1].suspect = partial(tell_of_records_after, gate.task)
+        ends[1].urgent.hear_after = partial(tell_of_records_after, gate.task)
         self._joined(oracle)
         self._counted.append(oracle)
 
@@ -168,8 +174,7 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def _follows(self, driver: CompiledDriver) -> dict[str, Any]:
         self._screen = CountsScreen(driver, self._view)
-        pools = [one for each in self._pools.values() for one in each]
-        parts = {"driver": driver, "channels": self._counted, "pools": pools}
+        parts = {"driver": driver, "channels": self._counted, "pools": self._counted_pools}
         return parts | {"violate": self._violate}
 
     def _channel(
@@ -185,7 +190,9 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def _gate(self, gate: InputGate) -> GateCount:
         key = gate.task.number, gate.index
-        return self._floating.setdefault(key, GateCount(gate.floating_free))
+        count = self._gates.setdefault(key, GateCount(gate.floating_free))
+        self._floating[key] = count
+        return count
 
     # The run ----------------------------------------------------------------------------------
 

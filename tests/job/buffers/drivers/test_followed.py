@@ -55,16 +55,16 @@ def _longer_slice(driver: CompiledDriver) -> None:
             driver.m[first + cell.BYTES] += 1
 
 
-@pytest.mark.parametrize(
-    ("wrong", "breaks"),
-    [
-        (_credit_from_nowhere, "credits_stay_within_bounds"),
-        (_buffer_from_nowhere, "credits_stay_within_bounds"),
-        (_segment_from_nowhere, "pools_stay_within_bounds"),
-        (_record_from_nowhere, "every_record_is_somewhere"),
-        (_longer_slice, "order_is_kept"),
-    ],
-)
+WRONG: list[tuple[Break, str]] = [
+    (_credit_from_nowhere, "credits_stay_within_bounds"),
+    (_buffer_from_nowhere, "credits_stay_within_bounds"),
+    (_segment_from_nowhere, "pools_stay_within_bounds"),
+    (_record_from_nowhere, "every_record_is_somewhere"),
+    (_longer_slice, "order_is_kept"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "breaks"), WRONG)
 def test_a_kernel_that_loses_count_is_caught(wrong: Break, breaks: str) -> None:
     """Credits, buffers, segments, records and slices are counted once more from the log."""
     env = Environment(1)
