@@ -30,6 +30,7 @@ from ckptsim.models.barriers.channels import (
 )
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.compiled.columns import cell, clock, entry, request
+from ckptsim.sim.job.buffers.compiled.followers import tell_of
 from ckptsim.sim.job.buffers.compiled.tables import Tables
 from ckptsim.sim.job.buffers.compiled.words import link, zeros
 from ckptsim.sim.job.buffers.output import Slice
@@ -39,7 +40,6 @@ from ckptsim.sim.kernel.calendar import BEHIND
 from ckptsim.sim.kernel.ties import SeededRandom
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
     from ckptsim.sim.job.buffers.compiled.followers import Follower, StretchFollower
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.tasks import Task
@@ -179,10 +179,6 @@ class CompiledDriver:
                 return self.number_of(event.as_unaligned())
         return None
 
-    def channel_at(self, row: int) -> CompiledChannel:
-        """Return the channel of a row."""
-        return self._channel_of[row]
-
     def event_in(self, row: int) -> NetworkEvent:
         """Return the event of a row."""
         return self._event_of[row]
@@ -310,7 +306,7 @@ class CompiledDriver:
         rows = [flat[place : place + width] for place in range(0, len(flat), width)]
         if self.follower is not None:
             # First: nothing that control does now may come before what buffers did.
-            rows = self._follow(rows)
+            rows = tell_of(rows, self.follower, self.env)
         return rows
 
     def _read_log(self) -> None:
@@ -349,23 +345,6 @@ class CompiledDriver:
             sender.outbox.append(effect)
             if not self._holds_back:
                 sender.control.checkpoints.drain()
-
-    def _follow(self, rows: list[list[int]]) -> list[list[int]]:
-        """Let the oracle hear what buffers did, at the instants at which they did it.
-
-        Returns the other lines.
-        """
-        env, tell = self.env, self.follower.tell  # type: ignore[union-attr]
-        now, others, first = env._now, [], clock.FIRST_FOLLOWED  # noqa: SLF001
-        for row in rows:
-            what, number, item, size, records, at_ns = row
-            if what < first:
-                others.append(row)
-                continue
-            env._now = at_ns  # noqa: SLF001
-            tell(what, number, item, size, records)
-        env._now = now  # noqa: SLF001
-        return others
 
     # Room -------------------------------------------------------------------------------------
 

@@ -203,7 +203,7 @@ class CompiledTask(Task):
             aside = [row for row in rows if words[row + gate.ASIDE_CELL] >= 0]
             reading += [words[row + gate.ASIDE_CHANNEL] for row in aside]
         for row in reading:
-            one = self.driver.channel_at(row)
+            one = self.driver.tables.channel_of[row]
             found[one.index] = self.unread_bytes(one)  # type: ignore[arg-type]
         return found
 
