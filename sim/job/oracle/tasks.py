@@ -200,6 +200,8 @@ class TaskOracle(WritingOracle):
 
     def _gate_of(self, channel: int) -> int:
         """Return the index of the gate of a channel."""
+        if len(self.task.gates) == 1:
+            return 0
         ends = accumulate(len(gate.channels) for gate in self.task.gates)
         return next(index for index, end in enumerate(ends) if channel < end)
 

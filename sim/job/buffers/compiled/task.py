@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -135,6 +135,14 @@ class CompiledTask(Task):
     def has_ended(self) -> bool:
         """Whether the thread has ended."""
         return self._get(task.STATE) == task.ENDED
+
+    def time_spent(self, states: Collection[int]) -> int:
+        """Return how many ns the thread was in some of its states; asked for each barrier."""
+        words, row = self.driver.words, self.row
+        first = row + task.TIMES
+        current = self.env.now - words[row + task.SINCE_NS]
+        here = current if words[row + task.STATE] in states else 0
+        return sum([words[first + state] for state in states]) + here
 
     def enter(self, state: State) -> None:
         """Change what the thread does, and account for the time since the last change."""

@@ -279,13 +279,6 @@ class Task(Pausing):
         """Whether the thread has ended."""
         return self.state is _ENDED
 
-    def enter(self, state: State) -> None:
-        """Change what the thread does, and account for the time since the last change."""
-        now = self.env.now
-        self.time_in[self.state] += now - self.since_ns
-        self.since_ns = now
-        self.state = state
-
     # What the coordinator calls ---------------------------------------------------------------
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # So many messages, one after the other, and one of them has come.  Assumption: as on records.
 _MESSAGES = 4
-_TAKES_NO_MAIL = (State.STUCK, State.PAUSED, State.RESTORING)
+_TAKES_NO_MAIL = (int(State.STUCK), int(State.PAUSED), int(State.RESTORING))
 _ALL = None  # what all records are called where they have no identity
 
 
@@ -173,11 +173,7 @@ class BufferView:
 
     def busy_ns(self, task: Task) -> int:
         """Return how long the thread was inside a record without a buffer, paused, or restoring."""
-        time_in = task.time_in
-        busy_ns = sum(time_in[state] for state in _TAKES_NO_MAIL)
-        if task.state in _TAKES_NO_MAIL:
-            busy_ns += task.env.now - task.since_ns
-        return busy_ns
+        return task.time_spent(_TAKES_NO_MAIL)
 
     def at_once_ns(self, task: Task) -> int:
         """Return what one record takes, or waking up."""
