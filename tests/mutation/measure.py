@@ -43,7 +43,10 @@ TESTS: dict[str, tuple[str, ...]] = {
     "ordering": ("tests/ordering",),
     "recovery": ("tests/recovery",),
     "store": ("tests/store/core",),
-    "uncoordinated": ("tests/uncoordinated/test_recovery_line.py",),
+    "uncoordinated": (
+        "tests/uncoordinated/test_recovery_line.py",
+        "tests/uncoordinated/test_tasks.py",
+    ),
 }
 VECTORS = "tests/conform/test_vectors.py"
 # How much longer than exploring a fault the tests of its core may take; an assumption.
