@@ -35,6 +35,9 @@ CORE_SECONDS = 10.0
 # How often the time of a step is looked at, and how often a core may swallow what ends its step.
 _TICK_SECONDS = 0.25
 _SWALLOWED_MAX = 8
+# How much later than a look the system ends the process: collecting the garbage of a large process
+# lets no look happen either.  An assumption.
+_SLACK_SECONDS = 5.0
 # How much sooner what has not come back before is ended: its story, and shrinking, repeat the run.
 _SOONER = 40
 _WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM)
@@ -213,7 +216,7 @@ def _timed(visit: Visit, until: FrameType | None) -> Iterator[None]:
         visit.look(frame, until, seconds)
 
     def allow() -> None:
-        wanted = math.ceil(process_time() + seconds) + 1  # later than a look would end it
+        wanted = math.ceil(process_time() + seconds + _SLACK_SECONDS)
         resource.setrlimit(resource.RLIMIT_CPU, (least(wanted, *before), before[1]))
 
     allow()
