@@ -15,7 +15,7 @@ from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import default_folder, output_folder
-from ckptsim.sim.cli.runs.leave import check_leave
+from ckptsim.sim.cli.runs.leave import kept_of
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -28,13 +28,11 @@ from ckptsim.sim.cli.subject import (
 from ckptsim.sim.export import pictures
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.search.folder import ALLOW, Kept, is_find, read
+from ckptsim.sim.search.folder import ALLOW, Kept
 from ckptsim.sim.search.stories import stories
-from ckptsim.sim.slots.resolve import resolve, try_out
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
-from ckptsim.sim.world import check_properties, load_world
+from ckptsim.sim.world import load_world
 
 EXAMPLES = """examples:
   ckptsim replay reference --seed 7
@@ -75,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run again with the trace kept, tell it, and write it for three viewers."""
-    kept = _kept(arguments)
+    kept = kept_of(arguments)
     subject = subject_of(arguments) if kept is None else kept.subject
     seed = arguments.seed if kept is None else kept.seed
     ties = arguments.ties if kept is None else kept.ties
@@ -127,39 +125,6 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
     return code
-
-
-def _kept(arguments: argparse.Namespace) -> Kept | None:
-    """Return what a folder of `hunt` repeats; None where a scenario is meant.
-
-    Raises UserError for arguments that the folder decides.
-    """
-    folder = Path(arguments.scenario)
-    if not is_find(folder):
-        return None
-    given = {
-        "--set": arguments.set,
-        "--costs": arguments.costs,
-        "--core": arguments.core,
-        "--mutant": arguments.mutant,
-        "--like-ours": arguments.like_ours,
-        "--ignore": arguments.ignore,
-        "--property": arguments.property,
-        "--seed": arguments.seed,
-        "--ties": arguments.ties != "structural",
-    }
-    for name, value in given.items():
-        if value:
-            raise UserError(f"{name}: found together with {folder}, which decides it")
-    found = read(folder)
-    cores = {slot: str(core) for slot, core in found.subject.cores.items()}
-    named = [*cores.values(), *found.subject.property_names]
-    check_leave(folder, named, allowed=arguments.allow_commands)
-    resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
-    try_out(cores)
-    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
-    own_properties(found.subject.properties)
-    return found
 
 
 def _repeated(kept: Kept, result: RunResult) -> str:
