@@ -118,7 +118,7 @@ def _stuck(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> li
         return step("trigger_delay" if late else "start_delay", row.triggered_ns)
     if len(known) < len(senders):
         return None
-    return queued(run, place, lane, part, row, sent_ns=max(known), until_ns=until_ns)
+    return queued(run, [place], lane, part, row, sent_ns=max(known), until_ns=until_ns)
 
 
 def _loses_acknowledgement(run: Observed, checkpoint: int, place: Place) -> bool:

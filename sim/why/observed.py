@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -15,6 +15,8 @@ from ckptsim.sim.why.answer import Place
 
 # From this share of its time on a task counts as back-pressured.  Assumption: less comes of bursts.
 _PRESSED = 0.15
+# Loads of which one is at least this much of the other count as equal.  Assumption.
+_ALIKE = 0.9
 
 
 @dataclass(slots=True)
@@ -112,11 +114,14 @@ class Observed:
         vertex = self.graph.vertex(str(place[0]))
         return 0 if vertex.is_source else vertex.service_of(int(place[1] or 0))
 
-    def bottleneck(self, place: Place, from_ns: int, until_ns: int) -> Place:
+    def bottleneck(
+        self, place: Place, from_ns: int, until_ns: int, known: Sequence[Place] = ()
+    ) -> Place:
         """Return the subtask that kept a barrier waiting in the queue before another one.
 
         It is one that stood still meanwhile, or the one that back-pressure leads to: from the queue
-        forward to the subtask that is busy.
+        forward to the subtask that is busy.  known: those on the path already; where several are
+        equally busy, it is one of them.
         """
         below = self.downstream(place)
         still = {one: self.stalled_ns(one, from_ns, until_ns) for one in below}
@@ -124,19 +129,19 @@ class Observed:
         if still[worst] > (until_ns - from_ns) / 2:
             return worst
         if self.job.plane is not Plane.BUFFERS:
-            busiest = max(below, key=self.busy)
-            return busiest if self.busy(place) < 0.8 * self.busy(busiest) else place
+            busiest = _greatest(below, self.busy, known)
+            return busiest if self.busy(place) < _ALIKE * self.busy(busiest) else place
         here = place
         while here in self.tasks and self.tasks[here].backpressured_ratio > _PRESSED:
-            known = [one for one in self.receivers(here) if one in self.tasks]
-            if not known:
+            receivers = [one for one in self.receivers(here) if one in self.tasks]
+            if not receivers:
                 break
-            here = max(known, key=self._load)
+            here = _greatest(receivers, self._load, known)
         return here
 
-    def _load(self, place: Place) -> tuple[float, float]:
+    def _load(self, place: Place) -> float:
         row = self.tasks[place]
-        return row.busy_ratio + row.backpressured_ratio, row.input_queue_buffers_mean
+        return row.busy_ratio + row.backpressured_ratio
 
     def stalled_ns(self, place: Place, from_ns: int, until_ns: int) -> int:
         """Return for how long of an interval a subtask stood still."""
@@ -178,6 +183,15 @@ class Observed:
         for entry in self.result.trace:
             name = str(entry[2]).removeprefix("task ")
             yield cast("int", entry[0]), str(entry[1]), names.get(name), entry[3:]
+
+
+def _greatest(
+    places: Sequence[Place], load: Callable[[Place], float], known: Sequence[Place]
+) -> Place:
+    """Return the place with the greatest load; of those that come close to it, a known one."""
+    most = max(map(load, places))
+    near = [place for place in places if load(place) >= _ALIKE * most]
+    return next((place for place in near if place in known), max(places, key=load))
 
 
 _KINDS = ("barrier", "sent_barrier", "snapshot", "performed", "committed", "declined")

@@ -68,7 +68,7 @@ def last_part(run: Observed, row: CheckpointRow, place: Place) -> list[Step]:
 def way(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> list[Step]:
     """Return the barrier's way from the trigger to what a subtask did at an instant."""
     lanes, steps = run.lanes(row.checkpoint_id), []
-    parts = run.parts(row.checkpoint_id)
+    parts, passed = run.parts(row.checkpoint_id), []
     while True:
         lane = lanes.get(place, Lane())
         came = _last_barrier(run, row, place, lane, parts.get(place), until_ns)
@@ -78,13 +78,16 @@ def way(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> list[
         at_ns, sender, sent_ns = came
         if at_ns < until_ns:
             steps.append(_step(place, "alignment", at_ns, until_ns))
-        steps += queued(run, place, lane, parts.get(place), row, sent_ns=sent_ns, until_ns=at_ns)
+        passed.append(place)
+        steps += queued(
+            run, passed, lane, parts.get(place), row, sent_ns=sent_ns, until_ns=at_ns
+        )
         place, until_ns = sender, sent_ns
 
 
 def queued(
     run: Observed,
-    place: Place,
+    passed: Sequence[Place],
     lane: Lane,
     part: TaskCheckpointRow | None,
     row: CheckpointRow,
@@ -94,13 +97,14 @@ def queued(
 ) -> list[Step]:
     """Return the steps of a barrier in the queue before a subtask, the latest first.
 
-    Until the first barrier of the checkpoint comes there, it is start delay, from then alignment.
+    passed: subtasks that the path has come through, the one in question last.  Until the first barrier of the checkpoint comes there, it is start delay, from then alignment.
     """
+    place = passed[-1]
     first_ns = lane.arrivals[0][0] if lane.arrivals else until_ns
     if not lane.arrivals and part is not None and part.status != "unseen":
         first_ns = row.triggered_ns + part.start_delay_ns
     first_ns = min(max(first_ns, sent_ns), until_ns)
-    blamed = run.bottleneck(place, sent_ns, until_ns)
+    blamed = run.bottleneck(place, sent_ns, until_ns, passed)
     return [
         _step(place, "alignment", first_ns, until_ns, blamed),
         _step(place, "start_delay", sent_ns, first_ns, blamed),

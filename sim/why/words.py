@@ -14,6 +14,8 @@ from ckptsim.sim.why.observed import Observed
 _QUEUE = ("start_delay", "alignment")
 # Records of a subtask beyond this many times those of its siblings, and service likewise, are skew.
 _SKEWED = 1.5
+# From this share of its time on a subtask is at its limit.  Assumption.
+_FULL = 0.9
 
 
 def because(
@@ -119,7 +121,9 @@ def _load(run: Observed, place: Place) -> str:
     if run.service_ns(place) > _SKEWED * service_ns:
         own, their = duration(run.service_ns(place)), duration(round(service_ns))
         return f"{text}, {others}: it takes {own} for a record, they {their}."
-    return f"{text}, {others}."
+    full = run.busy(place) > _FULL and all(run.busy(one) > _FULL for one in siblings)
+    limit = f": all of {place[0]} is at its limit" if full else ""
+    return f"{text}, {others}{limit}."
 
 
 def _most_others(run: Observed, place: Place) -> str:
