@@ -10,22 +10,8 @@ from ckptsim.scenarios.dialect import duration_text
 
 LINES_MAX = 6
 _STEPS_MAX = 4
-PHASES = {
-    "trigger_delay": "the trigger",
-    "start_delay": "the barrier's way (start delay)",
-    "alignment": "the alignment",
-    "sync": "the synchronous part",
-    "async": "the upload (asynchronous part)",
-    "acknowledge": "the acknowledgement",
-    "commit": "the commit",
-    "detection": "the detection",
-    "restart_delay": "the restart delay",
-    "scheduling": "the scheduling",
-    "restore": "the restore",
-    "catch_up": "the catching up",
-}
-"""Phases by name, as people read them: of checkpoints, then of recoveries."""
-
+QUEUE = ("start_delay", "alignment")
+"""The phases in which a barrier waits in a queue."""
 Place = tuple[str | None, int | None]
 JOB: Place = (None, None)
 """The place of what no subtask does: the coordinator, the scheduler."""

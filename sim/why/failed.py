@@ -5,7 +5,7 @@ from __future__ import annotations
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job.faults import DelayAcknowledgement, LoseAcknowledgement
 from ckptsim.sim.rows import CheckpointRow
-from ckptsim.sim.why.answer import JOB, Cause, Place, Step, merged
+from ckptsim.sim.why.answer import JOB, Cause, Place, Step, duration, merged, place_text
 from ckptsim.sim.why.observed import Lane, Observed, ended_ns
 from ckptsim.sim.why.path import cause_of, queued, struck, way
 
@@ -37,9 +37,26 @@ def failed_path(run: Observed, row: CheckpointRow) -> tuple[Cause | None, list[S
     failed = failed_place(run, until_ns)
     if row.reason == FailureReason.JOB_FAILOVER_REGION and failed != JOB:
         vertex, subtask = failed
-        phase = "start_delay" if cause is None else cause.phase
+        lane = run.lanes(row.checkpoint_id).get(failed, Lane())
+        waiting = "alignment" if lane.arrivals else "start_delay"
+        phase = waiting if lane.snapshot_ns is None else "async"
         return Cause(vertex=vertex, subtask=subtask, phase=phase, share=1.0), path
     return cause, path
+
+
+def reason_why(run: Observed, row: CheckpointRow, cause: Cause) -> str:
+    """Return who ended a checkpoint and for which reason; empty where its time was up."""
+    who = place_text(cause.place)
+    lane = run.lanes(row.checkpoint_id).get(cause.place, Lane())
+    if row.reason == FailureReason.JOB_FAILOVER_REGION and cause.vertex is not None:
+        return f"{who} failed, and the job with it ({cause.phase})."
+    if row.reason == FailureReason.FINALIZE_CHECKPOINT_FAILURE:
+        return f"{who} could not store it (commit)."
+    if lane.declined is None or row.status == "expired":
+        return ""
+    at_ns, reason = lane.declined
+    after = duration(at_ns - row.triggered_ns)
+    return f"{who} declined it after {after}: {reason} ({cause.phase})."
 
 
 def _decliner(

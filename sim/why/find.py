@@ -16,7 +16,7 @@ def why_find(kept: Kept) -> Why:
     """Run what a find's folder repeats once more, and return what broke and what led to it."""
     subject = replace(kept.subject, differential=True)
     result = subject.run(kept.seed, kept.ties, keep_trace=True)
-    rows = [row for row in stories(subject, result, beside=False)]
+    rows = stories(subject, result, beside=False)
     row = next((one for one in rows if one.property == kept.property), None)
     if row is None:
         return Why(happened=f"{kept.property} holds: scenario, program or core have changed.")

@@ -14,10 +14,8 @@ from collections.abc import Iterable, Sequence
 
 from ckptsim.scenarios.job.faults import DelayTrigger, LoseTrigger
 from ckptsim.sim.rows import CheckpointRow, TaskCheckpointRow
-from ckptsim.sim.why.answer import JOB, Cause, Place, Step, merged
+from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, merged
 from ckptsim.sim.why.observed import Lane, Observed, ended_ns
-
-_QUEUE = ("start_delay", "alignment")
 
 
 def checkpoint_path(run: Observed, row: CheckpointRow) -> list[Step]:
@@ -79,9 +77,7 @@ def way(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> list[
         if at_ns < until_ns:
             steps.append(_step(place, "alignment", at_ns, until_ns))
         passed.append(place)
-        steps += queued(
-            run, passed, lane, parts.get(place), row, sent_ns=sent_ns, until_ns=at_ns
-        )
+        steps += queued(run, passed, lane, parts.get(place), row, sent_ns=sent_ns, until_ns=at_ns)
         place, until_ns = sender, sent_ns
 
 
@@ -97,7 +93,8 @@ def queued(
 ) -> list[Step]:
     """Return the steps of a barrier in the queue before a subtask, the latest first.
 
-    passed: subtasks that the path has come through, the one in question last.  Until the first barrier of the checkpoint comes there, it is start delay, from then alignment.
+    passed: subtasks that the path has come through, the one in question last.
+    Until the first barrier of the checkpoint comes there, it is start delay, from then alignment.
     """
     place = passed[-1]
     first_ns = lane.arrivals[0][0] if lane.arrivals else until_ns
@@ -214,11 +211,13 @@ def cause_of(path: Sequence[Step]) -> Cause | None:
     sums: dict[tuple[Place, str], int] = {}
     phases: dict[tuple[Place, str], dict[str, int]] = {}
     for step in chosen:
-        family = "queue" if step.phase in _QUEUE else step.phase
+        family = "queue" if step.phase in QUEUE else step.phase
         key = (step.blamed, family)
         sums[key] = sums.get(key, 0) + step.duration_ns
         own = phases.setdefault(key, {})
-        own[step.phase] = own.get(step.phase, 0) + step.duration_ns
+        # Waiting for another subtask's queue is start delay, whatever the victim was doing then.
+        phase = "start_delay" if family == "queue" and step.place != step.blamed else step.phase
+        own[phase] = own.get(phase, 0) + step.duration_ns
     key = max(sums, key=lambda one: sums[one])
     phase = max(phases[key], key=lambda one: phases[key][one])
     (vertex, subtask), _ = key

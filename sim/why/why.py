@@ -10,7 +10,7 @@ from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.why.answer import Cause, Step, Why, duration
-from ckptsim.sim.why.failed import failed_path
+from ckptsim.sim.why.failed import failed_path, reason_why
 from ckptsim.sim.why.observed import Observed, ended_ns
 from ckptsim.sim.why.path import cause_of, checkpoint_path
 from ckptsim.sim.why.recovery import recovery_path
@@ -68,10 +68,28 @@ def why_of(
         return _recovery(scenario, run, target, again)
     if not result.checkpoints:
         return Why(happened=f"{_none(run)} No checkpoint was triggered.")
+    if isinstance(target, int) and (never := _never(run, target)) is not None:
+        return never
     row, others = _chosen(run, target)
     if row.status == "completed":
         return _completed(scenario, run, row, again)
     return _failed(scenario, run, row, others, again)
+
+
+def _never(run: Observed, target: int) -> Why | None:
+    """Return why a checkpoint that was due was never triggered; None of one that was not due."""
+    last, ended = run.result.checkpoints[-1], run.result.run.ended_ns
+    intervals = target - last.checkpoint_id
+    due_ns = last.triggered_ns + intervals * run.job.checkpointing.interval_ns
+    if intervals < 1 or due_ns > ended:
+        return None
+    happened = f"Checkpoint {target} was due at {duration(due_ns)} and was never triggered."
+    found, path = failed_path(run, last) if last.status != "completed" else (None, [])
+    if found is None:
+        return Why(happened=happened, because=_none(run))
+    told = f"Checkpoint {last.checkpoint_id} was under way: " + because(run, found, path, last)
+    cause = replace(found, phase="trigger_delay", share=1.0)
+    return Why(happened=happened, because=told, cause=cause, path=path)
 
 
 def _chosen(run: Observed, target: Target) -> tuple[CheckpointRow, list[CheckpointRow]]:
@@ -255,6 +273,9 @@ def _answer(
         cause=cause,
         path=path,
     )
+    reason = reason_why(run, row, cause) if row is not None and row.status in _FAILED else ""
+    if reason:
+        found = replace(found, because=reason, there="")
     if again is None:
         return found
     tried = remedies(
