@@ -130,6 +130,11 @@ def duration(time_ns: int | None) -> str:
     return duration_text(round(time_ns / size) * size)
 
 
+def length(steps: Iterable[Step]) -> int:
+    """Return how long steps take together, in ns."""
+    return sum(step.duration_ns for step in steps)
+
+
 def merged(steps: Iterable[Step]) -> list[Step]:
     """Return the steps that took time, stretches of one place, phase and blame as one."""
     found: list[Step] = []

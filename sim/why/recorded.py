@@ -11,17 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.sim.infer.folder import Named, job_named
+from ckptsim.sim.infer.folder import job_named
+from ckptsim.sim.infer.job import Imported
 from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.infer.tasks.machine import MachineChoice
-from ckptsim.sim.recording import CheckpointAnswer, SubtaskPart
+from ckptsim.sim.recording import CheckpointAnswer, Recording, SubtaskPart
 from ckptsim.sim.rows import CheckpointRow, RunResult, RunRow, TaskCheckpointRow, TaskRow
 from ckptsim.sim.why.answer import Why
-from ckptsim.sim.why.why import SLOWEST, Target, why_of
+from ckptsim.sim.why.why import EXPIRED, FAILED, RECOVERY, SLOWEST, Target, why_of
 
 _MS = 1_000_000
 _KEY = "recording"
-_STATUSES = {"COMPLETED": "completed", "FAILED": "failed", "IN_PROGRESS": "pending"}
+_STATUSES = {"COMPLETED": "completed", "FAILED": "failed"}
 
 
 def why_recorded(place: Path, target: Target = SLOWEST, *, job: str | None = None) -> Why:
@@ -30,146 +31,104 @@ def why_recorded(place: Path, target: Target = SLOWEST, *, job: str | None = Non
     Raises UserError for a checkpoint that the recording does not have, and for a recovery, which
     no answer describes.
     """
-    if isinstance(target, str) and target.startswith("recovery"):
+    if isinstance(target, str) and target.startswith(RECOVERY):
         expected = "a checkpoint: REST answers hold no instants of a recovery"
         raise UserError(f"{place}: found {target}, expected {expected}")
     named = job_named(place, job=job, machine=MachineChoice.RECORDED)
-    recording = named.recording
-    if recording is None or not recording.checkpoints:
+    if named.recording is None or named.imported is None or not named.recording.checkpoints:
         raise UserError(f"{place}: found no checkpoints, expected a recording with some")
-    result = _result(named)
-    found = why_of(named.scenario, result, "failed" if target == "expired" else target)
-    return replace(found, note=_note(named, found))
+    result = _result(named.recording, named.imported)
+    # The answers do not tell one that expired from one that failed otherwise.
+    found = why_of(named.scenario, result, FAILED if target == EXPIRED else target)
+    note = "The recording has no parts of subtasks for it, so the cause is unknown."
+    if found.path:
+        note = "The answers do not say which channel was last, nor when the trigger was due."
+    return replace(found, note=f"{note} `ckptsim whatif` simulates a change of this job.")
 
 
-def _note(named: Named, found: Why) -> str:
-    """Say what the answers cannot say, and how to try a change."""
-    if not found.path:
-        return "The recording has no parts of subtasks for it, so the cause is unknown."
-    what = "which channel was last, and when the trigger was due"
-    return f"The answers do not say {what}; `ckptsim whatif` simulates a change of this job."
-
-
-def _result(named: Named) -> RunResult:
-    recording, imported = named.recording, named.imported
-    if recording is None or imported is None:
-        return RunResult(run=_run(0))
-    begun_ms = min((one.trigger_ms or 0 for one in recording.checkpoints), default=0)
-    names = imported.names
-    result = RunResult(run=_run(recording.duration_ms * _MS))
-    for one in recording.checkpoints:
-        if one.trigger_ms is None:
-            continue
-        at_ns = (one.trigger_ms - begun_ms) * _MS
-        parts = {
-            (names[vertex.id], part.subtask): part
-            for vertex in recording.vertices
-            for part in one.parts.get(vertex.id, ())
-        }
+def _result(recording: Recording, imported: Imported) -> RunResult:
+    known = [one for one in recording.checkpoints if one.trigger_ms is not None]
+    begun_ms = min((one.trigger_ms or 0 for one in known), default=0)
+    run = RunRow(
+        run_key=_KEY, scenario=_KEY, link="barriers", seed=0, ties="", version="", digest="",
+        outcome="completed", error=None, ended_ns=recording.duration_ms * _MS, events=0,
+        records_produced=0, records_committed=0, checkpoints_completed=0, checkpoints_failed=0,
+        violations=0, attempts=1, parameters="{}", replay="",
+    )  # fmt: skip
+    result = RunResult(run=run, tasks=list(_tasks(recording, imported)))
+    for one in known:
+        at_ns = ((one.trigger_ms or 0) - begun_ms) * _MS
         result.checkpoints.append(_checkpoint(one, at_ns))
-        for vertex in recording.vertices if parts else ():
-            for subtask in range(vertex.parallelism):
-                place = names[vertex.id], subtask
-                row = _part(place, parts.get(place), one.id, at_ns)
-                result.task_checkpoints.append(row)
-        result.trace += _snapshots(parts, one.id, at_ns)
-    result.tasks = list(_tasks(named))
+        for vertex in recording.vertices if one.parts else ():
+            parts = {part.subtask: part for part in one.parts.get(vertex.id, ())}
+            result.task_checkpoints += [
+                _part(imported.names[vertex.id], subtask, parts.get(subtask), one.id, at_ns)
+                for subtask in range(vertex.parallelism)
+            ]
     return result
 
 
 def _checkpoint(one: CheckpointAnswer, at_ns: int) -> CheckpointRow:
     status = _STATUSES.get(one.status, "pending")
     duration_ns = None if one.duration_ms is None else round(one.duration_ms * _MS)
-    ended = status == "completed" and duration_ns is not None
     return CheckpointRow(
         run_key=_KEY,
         scope="job",
         checkpoint_id=one.id,
-        attempt=1,
+        attempt=one.id,  # so that no trigger counts as late, which no answer says
         kind="savepoint" if one.is_savepoint else "checkpoint",
         status=status,
-        reason=None,
+        reason="the answers do not say why" if status == "failed" else None,
         triggered_ns=at_ns,
-        completed_ns=at_ns + (duration_ns or 0) if ended else None,
+        completed_ns=at_ns + (duration_ns or 0) if status == "completed" else None,
         duration_ns=duration_ns,
     )
 
 
 def _part(
-    place: tuple[str, int], part: SubtaskPart | None, checkpoint: int, at_ns: int
+    vertex: str, subtask: int, part: SubtaskPart | None, checkpoint: int, at_ns: int
 ) -> TaskCheckpointRow:
-    known = part is not None
-    start, alignment, sync, async_, total = (
-        (0.0,) * 5
-        if part is None
-        else (
-            part.start_delay_ms,
-            part.alignment_ms,
-            part.sync_ms,
-            part.async_ms,
-            part.end_to_end_ms,
-        )
-    )
-    state = 0 if part is None else part.checkpointed_bytes - part.persisted_bytes
+    def time_ns(name: str) -> int:
+        return 0 if part is None else round(getattr(part, name) * _MS)
+
+    def size(name: str) -> int:
+        return 0 if part is None else int(getattr(part, name))
+
     return TaskCheckpointRow(
         run_key=_KEY,
-        task=place[0],
-        subtask=place[1],
+        task=vertex,
+        subtask=subtask,
         checkpoint_id=checkpoint,
-        acknowledged_ns=at_ns + round(total * _MS) if known else None,
-        start_delay_ns=round(start * _MS),
-        alignment_ns=round(alignment * _MS),
-        sync_ns=round(sync * _MS),
-        async_ns=round(async_ * _MS),
-        processed_bytes=0 if part is None else part.processed_bytes,
-        persisted_bytes=0 if part is None else part.persisted_bytes,
-        state_bytes=state,
+        acknowledged_ns=None if part is None else at_ns + time_ns("end_to_end_ms"),
+        start_delay_ns=time_ns("start_delay_ms"),
+        alignment_ns=time_ns("alignment_ms"),
+        sync_ns=time_ns("sync_ms"),
+        async_ns=time_ns("async_ms"),
+        processed_bytes=size("processed_bytes"),
+        persisted_bytes=size("persisted_bytes"),
+        state_bytes=size("checkpointed_bytes") - size("persisted_bytes"),
         unaligned=part is not None and part.unaligned,
-        status="acknowledged" if known else "unseen",
+        status="unseen" if part is None else "acknowledged",
     )
 
 
-def _snapshots(
-    parts: dict[tuple[str, int], SubtaskPart], checkpoint: int, at_ns: int
-) -> Iterator[tuple[object, ...]]:
-    """Yield when each subtask sent its barrier on: with its first one where it can overtake."""
-    for (vertex, subtask), part in parts.items():
-        waited_ms = 0.0 if part.unaligned else part.alignment_ms
-        snapshot_ns = at_ns + round((part.start_delay_ms + waited_ms) * _MS)
-        yield snapshot_ns, "performed", f"{vertex}[{subtask}]", checkpoint
-
-
-def _tasks(named: Named) -> Iterator[TaskRow]:
-    recording, imported = named.recording, named.imported
-    if recording is None or imported is None:
-        return
+def _tasks(recording: Recording, imported: Imported) -> Iterator[TaskRow]:
+    """Yield how the subtasks spent their time; 0 where no answer says so."""
     for vertex in recording.vertices:
         for subtask in vertex.subtasks:
             times = times_of(subtask)
-            clock = 0.0 if times is None else times.clock_ms
-            shares = (0.0, 0.0, 0.0)
-            if times is not None and clock:
-                shares = (times.busy_ms / clock, times.pressed_ms / clock, times.idle_ms / clock)
+            clock_ms = 1.0 if times is None else times.clock_ms
             records = subtask.growth("numRecordsIn") or subtask.growth("numRecordsOut") or 0.0
             yield TaskRow(
                 run_key=_KEY,
                 task=imported.names[vertex.id],
                 subtask=subtask.index,
                 records=round(records),
-                records_per_s=1000 * records / clock if clock else 0.0,
-                busy_ratio=shares[0],
-                backpressured_ratio=shares[1],
-                idle_ratio=shares[2],
+                records_per_s=1000 * records / clock_ms,
+                busy_ratio=0.0 if times is None else times.busy_ms / clock_ms,
+                backpressured_ratio=0.0 if times is None else times.pressed_ms / clock_ms,
+                idle_ratio=0.0 if times is None else times.idle_ms / clock_ms,
                 input_queue_buffers_mean=0.0,
                 output_queue_buffers_mean=0.0,
                 finished_ns=None,
             )
-
-
-def _run(ended_ns: int) -> RunRow:
-    return RunRow(
-        run_key=_KEY, scenario=_KEY, link="barriers", seed=0, ties="", version="", digest="",
-        outcome="completed", error=None, ended_ns=ended_ns, events=0, records_produced=0,
-        records_committed=0, checkpoints_completed=0, checkpoints_failed=0, violations=0,
-        attempts=1, parameters="{}", replay="",
-    )  # fmt: skip

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ckptsim.models.recovery import restart
 from ckptsim.scenarios.job import Plane
 from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
 from ckptsim.sim.rows import RecoveryRow
-from ckptsim.sim.why.answer import JOB, Place, Step, merged
+from ckptsim.sim.why.answer import JOB, Cause, Place, Step, length, merged
 from ckptsim.sim.why.failed import place_in
 from ckptsim.sim.why.observed import Observed
+from ckptsim.sim.why.path import step_of
 
 
 def recovery_path(run: Observed, number: int) -> list[Step]:
     """Return the path of a recovery of a run, by its number from 1."""
     row = run.result.recoveries[number - 1]
     detected_ns = row.failed_ns if row.detected_ns is None else row.detected_ns
-    steps = [_step(place_in(run, row.cause), "detection", row.failed_ns, detected_ns)]
+    steps = [step_of(place_in(run, row.cause), "detection", row.failed_ns, detected_ns)]
     if row.resumed_ns is None:
-        return merged([*steps, _step(JOB, "restart_delay", detected_ns, run.result.run.ended_ns)])
+        return merged([*steps, step_of(JOB, "restart_delay", detected_ns, run.result.run.ended_ns)])
     delayed_ns = min(row.resumed_ns, detected_ns + _delay_ns(run, number, row))
-    steps.append(_step(JOB, "restart_delay", detected_ns, delayed_ns))
+    steps.append(step_of(JOB, "restart_delay", detected_ns, delayed_ns))
     at_ns = row.resumed_ns
     if row.state_read_ns is not None:
         at_ns = min(row.state_read_ns, row.resumed_ns + _deployment_ns(run, number))
-    steps.append(_step(JOB, "scheduling", delayed_ns, at_ns))
+    steps.append(step_of(JOB, "scheduling", delayed_ns, at_ns))
     restored = _restored(run, row)
     for until_ns in (row.state_read_ns, row.handed_over_ns):
         if until_ns is not None and until_ns > at_ns:
-            steps.append(_step(restored, "restore", at_ns, until_ns))
+            steps.append(step_of(restored, "restore", at_ns, until_ns))
             at_ns = until_ns
     until_ns = row.caught_up_ns
     if until_ns is None and row.peak_latency_ns is not None:
         until_ns = _next_failure_ns(run, number)
     if until_ns is not None:
-        steps.append(_step(_slowest(run), "catch_up", at_ns, max(at_ns, until_ns)))
+        steps.append(step_of(_slowest(run), "catch_up", at_ns, max(at_ns, until_ns)))
     return merged(steps)
 
 
@@ -66,7 +69,7 @@ def _restored(run: Observed, row: RecoveryRow) -> Place:
     words = (row.restored_from or "").split()
     if words[:1] != ["checkpoint"]:
         return JOB
-    parts = run.parts(int(words[1]))
+    parts = run.parts.get(int(words[1]), {})
     sizes = {place: part.state_bytes + part.persisted_bytes for place, part in parts.items()}
     return max(sizes, key=lambda place: sizes[place]) if sizes else JOB
 
@@ -81,5 +84,13 @@ def _next_failure_ns(run: Observed, number: int) -> int:
     return later[0].failed_ns if later else run.result.run.ended_ns
 
 
-def _step(place: Place, phase: str, from_ns: int, until_ns: int) -> Step:
-    return Step(place=place, phase=phase, from_ns=from_ns, until_ns=until_ns, blamed=place)
+def longest(path: Sequence[Step]) -> Cause | None:
+    """Return the longest phase of a recovery."""
+    sums: dict[str, int] = {}
+    for step in path:
+        sums[step.phase] = sums.get(step.phase, 0) + step.duration_ns
+    if not sums:
+        return None
+    phase = max(sums, key=lambda one: sums[one])
+    vertex, subtask = next(step.place for step in path if step.phase == phase)
+    return Cause(vertex=vertex, subtask=subtask, phase=phase, share=sums[phase] / length(path))

@@ -6,7 +6,7 @@ take is bounded by the records of the run, so a large run tries fewer changes, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode, Plane
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.why.answer import Cause, Remedy, Step, duration
+from ckptsim.sim.why.answer import Cause, Remedy, duration
 from ckptsim.sim.why.observed import Observed
 
 Run = Callable[[Scenario], RunResult]
@@ -34,7 +34,6 @@ def remedies(
     run: Observed,
     cause: Cause,
     *,
-    path: Sequence[Step],
     until_ns: int,
     again: Run,
     measure: Measure,
@@ -48,7 +47,7 @@ def remedies(
     reached = min(1.0, 1.5 * until_ns / ended_ns)
     records = max(1, round(reached * sum(row.records for row in run.result.tasks)))
     found: list[Remedy] = []
-    for says, change in list(changes(run, cause, path))[: min(_TRIED_MAX, _RECORDS_MAX // records)]:
+    for says, change in list(changes(run, cause))[: min(_TRIED_MAX, _RECORDS_MAX // records)]:
         try:
             varied = _until(with_parameters(scenario, change), until_ns)
         except UserError:
@@ -67,7 +66,7 @@ def _until(scenario: Scenario, until_ns: int) -> Scenario:
     return replace(scenario, model=replace(job, duration_ns=ends_ns))
 
 
-def changes(run: Observed, cause: Cause, path: Sequence[Step]) -> Iterator[Change]:
+def changes(run: Observed, cause: Cause) -> Iterator[Change]:
     """Yield what may help against a cause, the most likely first."""
     job, vertex = run.job, cause.vertex
     checkpointing = job.checkpointing
@@ -78,9 +77,7 @@ def changes(run: Observed, cause: Cause, path: Sequence[Step]) -> Iterator[Chang
             yield "state that is copied on write", {f"job.vertices[{vertex}].snapshot_sync": "0 s"}
         case "async":
             yield from _of_uploads(run, cause)
-        case "trigger_delay" if not any(
-            step.place[0] for step in path if step.phase == cause.phase
-        ):
+        case "trigger_delay":
             if checkpointing.min_pause_ns:
                 yield "no minimum pause", {"job.checkpointing.min_pause": "0 s"}
             if not checkpointing.unaligned:

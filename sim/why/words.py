@@ -49,7 +49,7 @@ def _alike(phase: str, other: str) -> bool:
 
 
 def _written(run: Observed, place: Place, row: CheckpointRow) -> str:
-    part = run.parts(row.checkpoint_id).get(place)
+    part = run.part(row.checkpoint_id, place)
     if part is None or run.job.plane is not Plane.BUFFERS:
         return "its snapshot"
     flight = f" and {size_text(part.persisted_bytes)} of in-flight data"
@@ -126,8 +126,9 @@ def _siblings(run: Observed, place: Place) -> list[Place]:
 
 
 def _upload(run: Observed, place: Place, row: CheckpointRow) -> str:
-    parts, storage = run.parts(row.checkpoint_id), run.job.storage
-    others = [parts[one].async_ns for one in _siblings(run, place) if one in parts]
+    storage = run.job.storage
+    siblings = (run.part(row.checkpoint_id, one) for one in _siblings(run, place))
+    others = [part.async_ns for part in siblings if part is not None]
     told = []
     if others:
         told.append(f"The other subtasks of {place[0]} took {duration(round(fmean(others)))}.")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.files import document
+from ckptsim.scenarios.links import LINKS
 
 Table = dict[str, Any]
 
@@ -48,7 +48,8 @@ def buffers(
     """Return a case on buffers."""
     every = {"interval": "500 ms", "first_trigger": "500 ms"} | (checkpointing or {})
     job = {"plane": "buffers", "duration": duration, "vertices": vertices, "checkpointing": every}
-    return _case(name, target, right, "barriers", job | tables, faults)
+    scenario = _read(name, "barriers", job | tables, faults)
+    return Case(name=name, target=target, right=right, scenario=scenario)
 
 
 def records(
@@ -65,7 +66,8 @@ def records(
     every = {"interval": "100 ms"} | (checkpointing or {})
     job = {"plane": "records", "vertices": vertices, "checkpointing": every}
     job |= {"ending": {"horizon": "450 ms"}} | tables
-    return _case(name, target, right, "barrier_protocol", job, faults)
+    scenario = _read(name, "barrier_protocol", job, faults)
+    return Case(name=name, target=target, right=right, scenario=scenario)
 
 
 def fault(kind: str, vertex: str, subtask: int = 0, **more: Any) -> Table:
@@ -73,19 +75,11 @@ def fault(kind: str, vertex: str, subtask: int = 0, **more: Any) -> Table:
     return {"kind": kind, "vertex": vertex, "subtask": subtask} | more
 
 
-def _case(
-    name: str,
-    target: int | str,
-    right: tuple[str | None, int | None, str],
-    link: str,
-    job: Table,
-    faults: list[Table] | None,
-) -> Case:
+def _read(name: str, link: str, job: Table, faults: list[Table] | None) -> Scenario:
     table: Table = {"name": name.replace(" ", "-"), "link": link, "says": name, "job": job}
     if faults:
         table["faults"] = faults
-    scenario = document.read(table, source=name, links=LINKS)
-    return Case(name=name, target=target, right=right, scenario=scenario)
+    return document.read(table, source=name, links=LINKS)
 
 
 STATE = {"state": "4 MB"}
@@ -234,12 +228,5 @@ CASES = [
         [source(), operator("agg", "source")],
         checkpointing={"tolerable_failures": 5},
         faults=[fault("refuse_trigger", "source", 0, checkpoint=2)],
-    ),
-    records(
-        "slow restore on records", "recovery 1", ("agg", None, "restore"),
-        [source(), operator("agg", "source")],
-        costs={"restore": "100 ms"},
-        restart={"kind": "fixed_delay", "delay": "10 ms"},
-        faults=[fault("crash_task", "agg", 1, at="150 ms")],
     ),
 ]  # fmt: skip
