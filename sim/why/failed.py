@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ckptsim.models.barriers.reason import FailureReason as Reason
+from ckptsim.scenarios.dialect import in_units
 from ckptsim.scenarios.job.faults import DelayAcknowledgement, LoseAcknowledgement
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.why.answer import JOB, Cause, Place, Step, duration, merged, place_text
 from ckptsim.sim.why.observed import Lane, Observed, ended_ns
-from ckptsim.sim.why.path import cause_of, queued, step_of, way
+from ckptsim.sim.why.path import cause_of, checkpoint_path, queued, step_of, way
 
 # In which phase a subtask is that declines for a reason; with any other, its snapshot has failed.
 _DECLINED_IN: dict[str, str] = {
@@ -21,15 +22,41 @@ _DECLINED_IN: dict[str, str] = {
 }
 
 
+def late_trigger(run: Observed, row: CheckpointRow) -> list[Step]:
+    """Return for how long a periodic trigger came later than an interval after the one before.
+
+    While another checkpoint is under way it is put down to what that one waited for.
+    """
+    before = [
+        one
+        for one in run.result.checkpoints
+        if one.checkpoint_id < row.checkpoint_id and one.attempt == row.attempt
+    ]
+    if not before or row.kind == "savepoint":
+        return []
+    last = before[-1]
+    due_ns = last.triggered_ns + run.job.checkpointing.interval_ns
+    until_ns = max(due_ns, min(row.triggered_ns, ended_ns(last) or row.triggered_ns))
+    blamed = JOB
+    if until_ns > due_ns:
+        done = last.status == "completed"
+        cause = cause_of(checkpoint_path(run, last)) if done else failed_path(run, last)[0]
+        blamed = JOB if cause is None else cause.place
+    return merged([
+        step_of(JOB, "trigger_delay", due_ns, until_ns, blamed),
+        step_of(JOB, "trigger_delay", until_ns, row.triggered_ns),
+    ])  # fmt: skip
+
+
 def failed_path(run: Observed, row: CheckpointRow) -> tuple[Cause | None, list[Step]]:
     """Return the cause of a checkpoint that has not completed, and its path as far as it came."""
     until_ns = ended_ns(row) or run.result.run.ended_ns
-    if row.reason == Reason.FINALIZE_CHECKPOINT_FAILURE:
+    if _not_stored(row):
         return _certain(JOB, "commit"), []
     if (place := _decliner(run, row)) != JOB:
         return _declined(run, row, place)
     path = _stuck_path(run, row, until_ns)
-    place = _failed_place(run, until_ns)
+    place = place_in(run, _failure(run, row))
     if row.reason != Reason.JOB_FAILOVER_REGION or place == JOB:
         return cause_of(path), path
     lane = run.lanes[row.checkpoint_id].get(place, Lane())
@@ -44,14 +71,25 @@ def _certain(place: Place, phase: str) -> Cause:
 def reason_why(run: Observed, row: CheckpointRow, cause: Cause) -> str:
     """Return who ended a checkpoint and for which reason; empty where its time was up."""
     who, lane = place_text(cause.place), run.lanes[row.checkpoint_id].get(cause.place, Lane())
-    if row.reason == Reason.FINALIZE_CHECKPOINT_FAILURE:
+    if _not_stored(row):
         return f"{who} could not store it (commit)."
     if cause.vertex is not None and lane.declined and _decliner(run, row) == cause.place:
         after = duration(lane.declined[0] - row.triggered_ns)
         return f"{who} declined it after {after}: {lane.declined[1]} ({cause.phase})."
-    if row.reason == Reason.JOB_FAILOVER_REGION and cause.vertex is not None:
-        return f"{who} failed, and the job with it ({cause.phase})."
+    if row.reason == Reason.JOB_FAILOVER_REGION and (failure := _failure(run, row)):
+        return f"The job failed meanwhile: {in_units(failure)} ({cause.phase})."
     return ""
+
+
+def _not_stored(row: CheckpointRow) -> bool:
+    """Return whether all subtasks have acknowledged, and the coordinator could not store it.
+
+    The rule that a plan breaks is a reason of its own.
+    """
+    known = row.reason is None or row.reason in Reason.__members__
+    return row.status == "aborted" and (
+        not known or row.reason == Reason.FINALIZE_CHECKPOINT_FAILURE
+    )
 
 
 def _decliner(run: Observed, row: CheckpointRow) -> Place:
@@ -59,7 +97,10 @@ def _decliner(run: Observed, row: CheckpointRow) -> Place:
     lanes, until_ns = run.lanes[row.checkpoint_id], ended_ns(row)
     found = [(lane.declined[0], place) for place, lane in lanes.items() if lane.declined]
     in_time = [one for one in found if until_ns is not None and one[0] <= until_ns]
-    return min(in_time)[1] if in_time and row.status == "aborted" else JOB
+    if not in_time or row.status != "aborted":
+        return JOB
+    named = [(at, place) for at, place in in_time if (at, row.reason) == lanes[place].declined]
+    return min(named or in_time)[1]
 
 
 def _declined(run: Observed, row: CheckpointRow, place: Place) -> tuple[Cause, list[Step]]:
@@ -86,9 +127,7 @@ def _stuck_path(run: Observed, row: CheckpointRow, until_ns: int) -> list[Step]:
         return []
     steps, place = min(found, key=lambda one: one[0][-1].from_ns)
     if steps[-1].from_ns > row.triggered_ns:
-        steps += way(run, row, place, steps[-1].from_ns)
-    else:
-        steps[-1:] = way(run, row, place, steps[-1].until_ns)
+        steps = [*steps, *way(run, row, place, steps[-1].from_ns)]
     return merged(reversed(steps))
 
 
@@ -114,14 +153,14 @@ def _stuck(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> li
         copies = lane.copied_ns == lane.snapshot_ns and lane.snapshot_ns + sync_ns >= until_ns
         return [step_of(place, "sync" if copies else "async", lane.copied_ns, until_ns)]
     if not sent:
-        return [step_of(place, "start_delay", row.triggered_ns, until_ns)]
+        return way(run, row, place, until_ns)
     return [] if waits else queued(run, [place], lane, sent_ns=max(known), until_ns=until_ns)
 
 
-def _failed_place(run: Observed, at_ns: int) -> Place:
-    """Return the subtask of the failure that came last until an instant; JOB where none did."""
-    before = [one for one in run.result.recoveries if one.failed_ns <= at_ns]
-    return place_in(run, before[-1].cause) if before else JOB
+def _failure(run: Observed, row: CheckpointRow) -> str:
+    """Return the cause of the failure that ended the attempt of a checkpoint; empty without one."""
+    found = (one.cause for one in run.result.recoveries if one.attempt == row.attempt)
+    return next(found, "")
 
 
 def place_in(run: Observed, cause: str) -> Place:

@@ -15,31 +15,22 @@ from collections.abc import Sequence
 from ckptsim.scenarios.job.faults import DelayTrigger, LoseTrigger
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, merged
-from ckptsim.sim.why.observed import Lane, Observed, ended_ns
+from ckptsim.sim.why.observed import Lane, Observed
 
 
-def checkpoint_path(run: Observed, row: CheckpointRow, *, whole: bool = True) -> list[Step]:
-    """Return the critical path of a completed checkpoint, from the instant it was due.
-
-    whole: False leaves out the late trigger and the commit.
-    """
+def checkpoint_path(run: Observed, row: CheckpointRow) -> list[Step]:
+    """Return the critical path of a completed checkpoint, from its trigger to its last commit."""
     lanes = run.lanes[row.checkpoint_id]
     done = [(lane.acknowledged_ns, place) for place, lane in lanes.items() if lane.acknowledged_ns]
     if not done:
         return []
     acknowledged_ns, last = max(done, key=lambda one: one[0])
-    steps = _last_part(run, row, last)
-    if whole:
-        completed_ns = row.completed_ns or acknowledged_ns
-        commits = [(lane.committed_ns, at) for at, lane in lanes.items() if lane.committed_ns]
-        late = [] if not commits else [max(commits, key=lambda one: one[0])]
-        steps = [
-            *(step_of(place, "commit", completed_ns, at_ns) for at_ns, place in late),
-            step_of(JOB, "commit", acknowledged_ns, completed_ns),
-            *steps,
-            *_trigger_delay(run, row),
-        ]
-    return merged(reversed(steps))
+    completed_ns = row.completed_ns or acknowledged_ns
+    commits = [(lane.committed_ns, at) for at, lane in lanes.items() if lane.committed_ns]
+    latest = [max(commits, key=lambda one: one[0])] if commits else []
+    steps = [step_of(place, "commit", completed_ns, at_ns) for at_ns, place in latest]
+    steps.append(step_of(JOB, "commit", acknowledged_ns, completed_ns))
+    return merged(reversed([*steps, *_last_part(run, row, last)]))
 
 
 def _last_part(run: Observed, row: CheckpointRow, place: Place) -> list[Step]:
@@ -116,31 +107,6 @@ def _last_barrier(
         return None
     sent_ns, sender = max(found, key=lambda one: one[0])
     return at_ns, sender, sent_ns
-
-
-def _trigger_delay(run: Observed, row: CheckpointRow) -> list[Step]:
-    """Return for how long a periodic trigger came later than an interval after the one before.
-
-    While another checkpoint is under way it is put down to what that one waited for.
-    """
-    before = [
-        one
-        for one in run.result.checkpoints
-        if one.checkpoint_id < row.checkpoint_id and one.attempt == row.attempt
-    ]
-    if not before or row.kind == "savepoint":
-        return []
-    last = before[-1]
-    due_ns = last.triggered_ns + run.job.checkpointing.interval_ns
-    until_ns = max(due_ns, min(row.triggered_ns, ended_ns(last) or row.triggered_ns))
-    blamed = JOB
-    if until_ns > due_ns and last.status == "completed":
-        found = cause_of(checkpoint_path(run, last, whole=False))
-        blamed = JOB if found is None else found.place
-    return [
-        step_of(JOB, "trigger_delay", until_ns, row.triggered_ns),
-        step_of(JOB, "trigger_delay", due_ns, until_ns, blamed),
-    ]
 
 
 def cause_of(path: Sequence[Step]) -> Cause | None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from statistics import median_low
 
 from ckptsim.scenarios import Scenario, UserError
+from ckptsim.scenarios.dialect import in_units
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.why.answer import Cause, Step, Why, duration, length
-from ckptsim.sim.why.failed import failed_path, reason_why
+from ckptsim.sim.why.failed import failed_path, late_trigger, reason_why
 from ckptsim.sim.why.observed import Observed, ended_ns
 from ckptsim.sim.why.path import cause_of, checkpoint_path
 from ckptsim.sim.why.recovery import longest, recovery_path
@@ -123,29 +124,29 @@ class _Asked:
 
     def checkpoint(self, group: Sequence[CheckpointRow]) -> Why:
         """Return the cause of a checkpoint, the first of a group that failed alike."""
-        row, run = group[0], self.run
-        late = False
+        row, run, late, reason = group[0], self.run, False, ""
         if row.status == "completed":
-            path = checkpoint_path(run, row)
+            before = late_trigger(run, row)
+            path = before + checkpoint_path(run, row)
             cause = cause_of(path)
-            late = cause is not None and cause.phase == "trigger_delay"
-            happened = _took(run, row)
-            if late and path[0].from_ns < row.triggered_ns:
-                ago = duration(row.triggered_ns - path[0].from_ns)
-                happened += f" It was triggered {ago} late."
+            late = cause is not None and cause.phase == "trigger_delay" and bool(before)
+            told = f" It was triggered {duration(length(before))} late." if late else ""
+            happened = _took(run, row) + told
         else:
             cause, path = failed_path(run, row)
             happened = _failed(run, row, len(group))
+            reason = "" if cause is None else reason_why(run, row, cause)
 
         def measure(other: Observed) -> int | None:
             for one in other.result.checkpoints:
                 if one.checkpoint_id == row.checkpoint_id and one.status == "completed":
-                    steps = checkpoint_path(other, one)
-                    return length(step for step in steps if late or step.phase != "trigger_delay")
+                    before = late_trigger(other, one) if late else []
+                    return length(before) + length(checkpoint_path(other, one))
             return None
 
-        found = self._answer(happened, cause, path, row, measure)
-        reason = reason_why(run, row, cause) if cause is not None else ""
+        by_fault = cause is not None and cause.phase == "trigger_delay" and not late
+        asked = replace(self, again=None) if reason or by_fault else self
+        found = asked._answer(happened, cause, path, row, measure)
         return replace(found, because=reason, there="") if reason else found
 
     def recovery(self, number: str) -> Why:
@@ -156,7 +157,7 @@ class _Asked:
             raise UserError(f"recovery: found {number}, expected {expected}")
         index = int(number)
         path = recovery_path(self.run, index)
-        took, cause = duration(length(path)), rows[index - 1].cause
+        took, cause = duration(length(path)), in_units(rows[index - 1].cause)
         happened = f"Recovery {number} took {took} after a failure: {cause}."
 
         def measure(other: Observed) -> int | None:

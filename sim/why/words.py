@@ -84,10 +84,12 @@ def there(run: Observed, cause: Cause, row: CheckpointRow | None) -> str:
     if cause.phase == "async" and row is not None:
         return _upload(run, place, row)
     if cause.phase == "trigger_delay" and row is not None:
-        count, before = job.checkpointing.max_concurrent, row.checkpoint_id - 1
-        if place != JOB:
+        settings, before = job.checkpointing, row.checkpoint_id - 1
+        if place == JOB and settings.min_pause_ns:
+            return f"Checkpoints are {duration(settings.min_pause_ns)} apart at least."
+        if run.senders(place):
+            count = settings.max_concurrent
             return f"Checkpoint {before} was under way, and only {count} may run at once."
-        return f"Checkpoints are {duration(job.checkpointing.min_pause_ns)} apart at least."
     if cause.phase == "detection":
         timeout = duration(job.recovery.heartbeat_timeout_ns)
         return f"A task manager counts as lost after {timeout} without a heartbeat."
