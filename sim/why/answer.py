@@ -9,7 +9,7 @@ from typing import Any
 from ckptsim.scenarios.dialect import duration_text
 
 LINES_MAX = 6
-_STEPS_MAX = 4
+_STEPS_MAX = 3
 QUEUE = ("start_delay", "alignment")
 """The phases in which a barrier waits in a queue."""
 Place = tuple[str | None, int | None]
@@ -125,7 +125,7 @@ class Why:
 def duration(time_ns: int | None) -> str:
     """Return a time with three digits, as people read it."""
     if time_ns is None:
-        return "does not complete"
+        return "fails"
     size = 10 ** max(0, len(str(abs(time_ns))) - 3)
     return duration_text(round(time_ns / size) * size)
 

@@ -42,8 +42,8 @@ def why_recorded(place: Path, target: Target = SLOWEST, *, job: str | None = Non
     found = why_of(named.scenario, result, FAILED if target == EXPIRED else target)
     note = "The recording has no parts of subtasks for it, so the cause is unknown."
     if found.path:
-        note = "The answers do not say which channel was last, nor when the trigger was due."
-    return replace(found, note=f"{note} `ckptsim whatif` simulates a change of this job.")
+        note = "The answers name neither the last channel nor the instant when the trigger was due."
+    return replace(found, note=f"{note} See also `whatif`.")
 
 
 def _result(recording: Recording, imported: Imported) -> RunResult:

@@ -15,13 +15,14 @@ from ckptsim.sim.why.failed import failed_path, late_trigger, reason_why
 from ckptsim.sim.why.observed import Observed, ended_ns
 from ckptsim.sim.why.path import cause_of, checkpoint_path
 from ckptsim.sim.why.recovery import longest, recovery_path
-from ckptsim.sim.why.remedies import Measure, Run, remedies
+from ckptsim.sim.why.remedies import Measure, Run, changes, remedies
 from ckptsim.sim.why.words import because, there
 from ckptsim.sim.world import run_world
 
 SLOWEST, EXPIRED, FAILED, RECOVERY = "slowest", "expired", "failed", "recovery"
 Target = int | str
 _FAILED = ("expired", "aborted", "failed")
+_TOO_LONG = "No change was simulated, as this run is long; `ckptsim whatif` simulates changes."
 _RECOVERIES_MAX = 5  # of which `run` says the cause
 
 
@@ -146,7 +147,7 @@ class _Asked:
 
         by_fault = cause is not None and cause.phase == "trigger_delay" and not late
         asked = replace(self, again=None) if reason or by_fault else self
-        found = asked._answer(happened, cause, path, row, measure)
+        found = asked.answer(happened, cause, path, row, measure)
         return replace(found, because=reason, there="") if reason else found
 
     def recovery(self, number: str) -> Why:
@@ -164,9 +165,9 @@ class _Asked:
             count = len(other.result.recoveries)
             return length(recovery_path(other, index)) if count >= index else None
 
-        return self._answer(happened, longest(path), path, None, measure)
+        return self.answer(happened, longest(path), path, None, measure)
 
-    def _answer(
+    def answer(
         self,
         happened: str,
         cause: Cause | None,
@@ -174,6 +175,7 @@ class _Asked:
         row: CheckpointRow | None,
         measure: Measure,
     ) -> Why:
+        """Return an answer in words, with remedies; measure: what they are to shorten."""
         if cause is None:
             return Why(happened=happened)
         tried = []
@@ -183,7 +185,9 @@ class _Asked:
             tried = remedies(
                 self.scenario, self.run, cause, until_ns=until_ns, again=self.again, measure=measure
             )
+        many = self.again is not None and not tried and any(changes(self.run, cause))
         return Why(
+            note=_TOO_LONG if many else "",
             happened=happened,
             because=because(self.run, cause, path, row),
             there=there(self.run, cause, row),

@@ -94,7 +94,7 @@ def there(run: Observed, cause: Cause, row: CheckpointRow | None) -> str:
         timeout = duration(job.recovery.heartbeat_timeout_ns)
         return f"A task manager counts as lost after {timeout} without a heartbeat."
     if cause.phase == "restore" and job.storage.read_bytes_per_s:
-        return f"The storage reads {size_text(job.storage.read_bytes_per_s)} a second."
+        return f"The storage reads {size_text(job.storage.read_bytes_per_s)}/s."
     return ""
 
 
@@ -133,8 +133,11 @@ def _upload(run: Observed, place: Place, row: CheckpointRow) -> str:
     others = [part.async_ns for part in siblings if part is not None]
     told = []
     if others:
-        told.append(f"The other subtasks of {place[0]} took {duration(round(fmean(others)))}.")
+        told.append(f"Other subtasks took {duration(round(fmean(others)))}.")
     if storage.write_bytes_per_s is not None and run.job.plane is Plane.BUFFERS:
         who = "All streams together write" if storage.shared_limit else "A stream writes"
-        told.append(f"{who} {size_text(storage.write_bytes_per_s)} a second.")
+        told.append(f"{who} {size_text(storage.write_bytes_per_s)}/s.")
+    if storage.tail_ratio and run.job.plane is Plane.BUFFERS:
+        late, by = _percent(storage.tail_ratio), duration(storage.tail_latency_ns)
+        told.append(f"{late} of the files come late, by {by} in the mean.")
     return " ".join(told)

@@ -37,6 +37,7 @@ from ckptsim.sim.infer.options import restart_delay_of
 from ckptsim.sim.infer.verdict import moving
 from ckptsim.sim.recording.values import duration_ns
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.why import cause_lines
 
 EXAMPLES = """examples:
   ckptsim whatif recorded/ --set execution.checkpointing.unaligned.enabled=true
@@ -193,6 +194,7 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
         measures=predicted(results),
         medians_ms=tuple(one for one in each if one is not None),
         completed=max((one.run.checkpoints_completed for one in results), default=0),
+        cause=next(cause_lines(scenario, results[0]), ""),
         notes=(*_warm_up(was, scenario, results), *moving(results)),
     )
 

@@ -15,7 +15,7 @@ from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.limits import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
 from ckptsim.sim.blame import OUTCOME_RAISED
-from ckptsim.sim.cli.columns import notes_lines
+from ckptsim.sim.cli.columns import notes_lines, paragraph
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
@@ -34,6 +34,7 @@ from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.stories import stories
+from ckptsim.sim.why import cause_lines
 
 EXAMPLES = """examples:
   ckptsim run reference
@@ -62,14 +63,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
     _check_store(arguments.store)
-    kept_trace = arguments.store is not None
+    kept_trace = arguments.store is not None or isinstance(subject.scenario.model, Job)
     duration_ns = getattr(subject.scenario.model, "duration_ns", None)
     with SimulatedTime(duration_ns) as clock, limited(limits_of(arguments)):
         result = subject.run(
             arguments.seed, arguments.ties, keep_trace=kept_trace, began=clock.watch
         )
         if result.violations:
-            kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+            kept = result
+            if not kept_trace:
+                kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
             result.violations = stories(subject, kept)
     raised = result.run.outcome == OUTCOME_RAISED
     written = None if raised else _keep(arguments.store, result)
@@ -159,6 +162,8 @@ def _text(subject: Subject, result: RunResult) -> str:
         ]
     )
     told = [recoveries_text(result.recoveries)] if result.recoveries else []
+    causes = [line for one in cause_lines(subject.scenario, result) for line in paragraph(one)]
+    told += ["\n".join(causes)] if causes else []
     notes = "".join(f"\n{line}" for line in notes_lines(_notes(subject.scenario.model)))
     return "\n\n".join([lines + notes, *told, *violation_texts(result.violations)])
 
