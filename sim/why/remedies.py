@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.dialect import size_text
+from ckptsim.scenarios.dialect import size_text, units
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode, Plane
 from ckptsim.scenarios.planning import with_parameters
@@ -164,4 +164,4 @@ def _of_restores(run: Observed) -> Iterator[Change]:
 
 
 def _time(time_ns: int) -> str:
-    return f"{time_ns} ns"
+    return units.write(time_ns, units.DURATION_UNITS)

@@ -161,9 +161,9 @@ def _text(subject: Subject, result: RunResult) -> str:
             ("replay", run.replay),
         ]
     )
-    told = [recoveries_text(result.recoveries)] if result.recoveries else []
     causes = [line for one in cause_lines(subject.scenario, result) for line in paragraph(one)]
-    told += ["\n".join(causes)] if causes else []
+    told = ["\n".join(causes)] if causes else []
+    told += [recoveries_text(result.recoveries)] if result.recoveries else []
     notes = "".join(f"\n{line}" for line in notes_lines(_notes(subject.scenario.model)))
     return "\n\n".join([lines + notes, *told, *violation_texts(result.violations)])
 
