@@ -142,16 +142,19 @@ def _stuck(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> li
     sent = [lanes[one].sent_by(until_ns) for one in awaited if lanes[one].awaited]
     known = [one for one in sent if one is not None]
     waits = len(known) < len(sent)
-    if lane.snapshot_ns is not None and lane.copied_ns is not None:
+    if lane.snapshot_ns is not None and lane.snapshot_ns <= until_ns:
+        copied_ns = lane.copied_ns or lane.snapshot_ns
         if lane.arrivals and len({channel for _, channel in lane.arrivals}) < len(sent):
             return [] if waits else [step_of(place, "alignment", lane.snapshot_ns, until_ns)]
-        written_ns = lane.written_ns or lane.copied_ns
-        lost = run.struck(row.checkpoint_id, place, LoseAcknowledgement, DelayAcknowledgement)
-        if lost or written_ns > lane.copied_ns:
-            return [step_of(place, "acknowledge", written_ns, until_ns)]
+        # Of a synchronous part that is not over by the end of the run there is no duration.
         sync_ns = run.job.snapshot_sync_ns(run.graph.vertex(str(place[0])))
-        copies = lane.copied_ns == lane.snapshot_ns and lane.snapshot_ns + sync_ns >= until_ns
-        return [step_of(place, "sync" if copies else "async", lane.copied_ns, until_ns)]
+        if max(copied_ns, lane.snapshot_ns + sync_ns) >= until_ns:
+            return [step_of(place, "sync", lane.snapshot_ns, until_ns)]
+        written_ns = lane.written_ns or copied_ns
+        lost = run.struck(row.checkpoint_id, place, LoseAcknowledgement, DelayAcknowledgement)
+        if lost or copied_ns < written_ns <= until_ns:
+            return [step_of(place, "acknowledge", written_ns, until_ns)]
+        return [step_of(place, "async", copied_ns, until_ns)]
     if not sent:
         return way(run, row, place, until_ns)
     return [] if waits else queued(run, [place], lane, sent_ns=max(known), until_ns=until_ns)

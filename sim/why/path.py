@@ -27,7 +27,9 @@ def checkpoint_path(run: Observed, row: CheckpointRow) -> list[Step]:
     acknowledged_ns, last = max(done, key=lambda one: one[0])
     completed_ns = row.completed_ns or acknowledged_ns
     commits = [(lane.committed_ns, at) for at, lane in lanes.items() if lane.committed_ns]
-    latest = [max(commits, key=lambda one: one[0])] if commits else []
+    # A sink that is in the middle of a record commits after it, so that is no delay.
+    late = [one for one in commits if one[0] - completed_ns > run.service_ns(one[1])]
+    latest = [max(late, key=lambda one: one[0])] if late else []
     steps = [step_of(place, "commit", completed_ns, at_ns) for at_ns, place in latest]
     steps.append(step_of(JOB, "commit", acknowledged_ns, completed_ns))
     return merged(reversed([*steps, *_last_part(run, row, last)]))

@@ -12,8 +12,9 @@ from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, duration, pla
 from ckptsim.sim.why.observed import Observed
 
 # Records of a subtask beyond this many times those of its siblings, and service likewise, are skew.
-# From this share of its time on a subtask is at its limit.  Assumptions.
-_SKEWED, _FULL = 1.5, 0.9
+# From the next share of its time on a subtask is at its limit, from the last it works off a queue.
+# Assumptions.
+_SKEWED, _FULL, _WORKING = 1.5, 0.9, 0.25
 _SAYS = {
     "sync": "{who} copied its state for {took} and did nothing else",
     "async": "{who} wrote {what} for {took}",
@@ -70,7 +71,7 @@ def _queue(run: Observed, place: Place, steps: Sequence[Step], took_ns: int) -> 
     if run.job.plane is Plane.BUFFERS and len(steps) * run.job.network.latency_ns > took_ns / 2:
         return f"the barrier was on the network to {who} for {took}"
     service_ns = run.service_ns(place)
-    if service_ns and took_ns >= 2 * service_ns:
+    if service_ns and took_ns >= 2 * service_ns and run.busy(place) > _WORKING:
         count = took_ns // service_ns
         return f"{who} processed some {count:,} records of {duration(service_ns)} each before it"
     return f"the barrier waited {took} for {who}"
