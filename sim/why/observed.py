@@ -17,6 +17,7 @@ from ckptsim.sim.why.answer import Place
 # From this share of its time on a task counts as back-pressured, as less comes of bursts; loads of
 # which one is at least this much of the other count as equal.  Assumptions.
 _PRESSED, _ALIKE = 0.15, 0.9
+_ENTRIES_MAX = 1_000_000  # of a trace that is kept unasked: some 200 MiB
 _KINDS = ("barrier", "sent_barrier", "snapshot", "performed", "committed", "declined")
 
 
@@ -158,13 +159,13 @@ class Observed:
         forward to the subtask that is busy.  Of several that are equally busy it is one that the
         path has come through.
         """
-        here = path[-1]
-        below = self._downstream(here)
+        here, on_records = path[-1], self.job.plane is not Plane.BUFFERS
+        below = self._downstream(here) if on_records or self._stalls else [here]
         still = {one: self.stalled_ns(one, from_ns, until_ns) for one in below}
         worst = max(below, key=lambda one: still[one])
         if still[worst] > (until_ns - from_ns) / 2:
             return worst
-        if self.job.plane is not Plane.BUFFERS:
+        if on_records:
             busiest = _greatest(below, self.busy, path)
             return busiest if self.busy(here) < _ALIKE * self.busy(busiest) else here
         while here in self.tasks and self.tasks[here].backpressured_ratio > _PRESSED:
@@ -222,6 +223,14 @@ def _greatest(
     most = max(map(load, places))
     near = [place for place in places if load(place) >= _ALIKE * most]
     return next((place for place in near if place in known), max(places, key=load))
+
+
+def is_traced_at_ease(job: Job) -> bool:
+    """Return whether the trace of a run is small: barriers by channels and checkpoints."""
+    if job.plane is not Plane.BUFFERS or not job.checkpointing.enabled:
+        return True
+    channels = len(Graph(job.spelled_out()).channels)
+    return channels * (job.duration_ns // job.checkpointing.interval_ns) < _ENTRIES_MAX
 
 
 def ended_ns(row: CheckpointRow) -> int | None:

@@ -23,6 +23,7 @@ SLOWEST, EXPIRED, FAILED, RECOVERY = "slowest", "expired", "failed", "recovery"
 Target = int | str
 _FAILED = ("expired", "aborted", "failed")
 _TOO_LONG = "No change was simulated, as this run is long; `ckptsim whatif` simulates changes."
+_EACH_MAX = 50  # failed checkpoints that are looked at one by one
 _RECOVERIES_MAX = 5  # of which `run` says the cause
 
 
@@ -106,12 +107,18 @@ class _Asked:
     again: Run | None
 
     def groups(self, rows: Sequence[CheckpointRow]) -> list[list[CheckpointRow]]:
-        """Return checkpoints that have not completed, those of one cause together."""
+        """Return checkpoints that have not completed, those of one cause together.
+
+        Of very many the later ones go with the latest one that ended for the same reason.
+        """
         found: dict[object, list[CheckpointRow]] = {}
-        for row in rows:
-            cause, _ = failed_path(self.run, row)
-            key = (row.status, row.reason, cause and (cause.place, cause.phase))
-            found.setdefault(key, []).append(row)
+        latest: dict[object, object] = {}
+        for count, row in enumerate(rows):
+            kind = (row.status, row.reason)
+            if count < _EACH_MAX or kind not in latest:
+                cause, _ = failed_path(self.run, row)
+                latest[kind] = (*kind, cause and (cause.place, cause.phase))
+            found.setdefault(latest[kind], []).append(row)
         return list(found.values())
 
     def known(self) -> str:

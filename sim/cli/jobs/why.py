@@ -58,6 +58,10 @@ def _answer(arguments: argparse.Namespace) -> Why:
 
         return why_find(kept)
     if place.is_dir():
+        given = {"--set": arguments.set, "--core": arguments.core, "--mutant": arguments.mutant}
+        for option, value in given.items():
+            if value:
+                raise UserError(f"{option}: found with a recording, expected it with a scenario")
         from ckptsim.sim.why.recorded import why_recorded
 
         return why_recorded(place, target)

@@ -34,7 +34,7 @@ from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.stories import stories
-from ckptsim.sim.why import cause_lines
+from ckptsim.sim.why import cause_lines, is_traced_at_ease
 
 EXAMPLES = """examples:
   ckptsim run reference
@@ -63,8 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
     _check_store(arguments.store)
-    kept_trace = arguments.store is not None or isinstance(subject.scenario.model, Job)
-    duration_ns = getattr(subject.scenario.model, "duration_ns", None)
+    model = subject.scenario.model
+    kept_trace = arguments.store is not None or (
+        isinstance(model, Job) and is_traced_at_ease(model)
+    )
+    duration_ns = getattr(model, "duration_ns", None)
     with SimulatedTime(duration_ns) as clock, limited(limits_of(arguments)):
         result = subject.run(
             arguments.seed, arguments.ties, keep_trace=kept_trace, began=clock.watch
