@@ -96,7 +96,8 @@ def _last_barrier(
     None of a source, and where no sender has sent any, as all have finished.
     """
     senders, lane = run.senders(place), lanes.get(place, Lane())
-    before = [one for one in lane.arrivals if one[0] <= until_ns]
+    # A graph that was rescaled meanwhile has other channels, so they are not known either.
+    before = [one for one in lane.arrivals if one[0] <= until_ns and one[1] < len(senders)]
     if before:
         at_ns, channel = max(before, key=lambda one: one[0])
         senders = [senders[channel]]

@@ -148,6 +148,8 @@ def _of_uploads(run: Observed, cause: Cause) -> Iterator[Change]:
     if storage.write_bytes_per_s is not None:
         rate = 2 * storage.write_bytes_per_s
         yield f"{size_text(rate)}/s written", {"job.storage.write": f"{rate} B/s"}
+    if run.job.machine.cores is not None and run.job.machine.cores < len(run.places):
+        yield f"{len(run.places)} processors", {"job.machine.cores": len(run.places)}
     if checkpointing.unaligned:
         yield "aligned", {"job.checkpointing.mode": "aligned"}
     yield from _wider(run, cause.vertex)

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from ckptsim.scenarios.dialect import size_text
 from ckptsim.scenarios.job import Plane
+from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, duration, place_text
 from ckptsim.sim.why.observed import Observed
@@ -104,10 +105,13 @@ def _load(run: Observed, place: Place) -> str:
     if row is None or not run.senders(place):
         return ""
     text = f"{place_text(place)} is busy {_percent(run.busy(place))} of its time"
+    asked = loads_of(run.job).get(row.task, 0.0) if run.result.driver else 0.0
+    if asked > 1 and run.busy(place) >= max(map(run.busy, siblings), default=0.0):
+        text = f"{place_text(place)} is sent {asked:.3g} times what it can take"
     if not siblings:
         most = max((run.busy(one) for one in run.places if one != place), default=0.0)
-        return f"{text}, all other subtasks at most {_percent(most)}."
-    text += f", the others {_percent(fmean(map(run.busy, siblings)))}"
+        return f"{text}; all other subtasks are busy {_percent(most)} at most."
+    text += f"; the others are busy {_percent(fmean(map(run.busy, siblings)))}"
     records = [run.tasks[one].records for one in siblings]
     service_ns = fmean(run.service_ns(one) for one in siblings)
     if row.records > _SKEWED * fmean(records):
@@ -131,7 +135,7 @@ def _siblings(run: Observed, place: Place) -> list[Place]:
 def _upload(run: Observed, place: Place, row: CheckpointRow) -> str:
     storage = run.job.storage
     siblings = (run.part(row.checkpoint_id, one) for one in _siblings(run, place))
-    others = [part.async_ns for part in siblings if part is not None]
+    others = [part.async_ns for part in siblings if part is not None and part.async_ns]
     told = []
     if others:
         told.append(f"Other subtasks took {duration(round(fmean(others)))}.")
