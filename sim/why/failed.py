@@ -154,6 +154,9 @@ def _stuck(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> li
         lost = run.struck(row.checkpoint_id, place, LoseAcknowledgement, DelayAcknowledgement)
         if lost or copied_ns < written_ns <= until_ns:
             return [step_of(place, "acknowledge", written_ns, until_ns)]
+        mates = [lanes[one] for one in run.sharers(place) if one in lanes]
+        if run.job.checkpointing.unaligned and any(one.snapshot_ns is None for one in mates):
+            return []  # their file is written when all have their data
         return [step_of(place, "async", copied_ns, until_ns)]
     if not sent:
         return way(run, row, place, until_ns)

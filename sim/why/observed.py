@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
+from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.faults import AtCheckpoint
@@ -133,6 +134,23 @@ class Observed:
             found |= dict.fromkeys(new)
             waiting += new
         return list(found)
+
+    def sharers(self, place: Place) -> list[Place]:
+        """Return the other subtasks that write channel state to the same file."""
+        key = self._files.get(place)
+        return [one for one, own in self._files.items() if own == key and one != place]
+
+    @cached_property
+    def _files(self) -> dict[Place, tuple[int, int]]:
+        """Return per subtask its file: of its vertex on records, of its task manager on buffers."""
+        limit, found = self.job.checkpointing.subtasks_per_file, {}
+        counts: dict[int, int] = {}
+        for task in self.graph.tasks:
+            by_vertex = self.job.plane is not Plane.BUFFERS
+            where = task.vertex_index if by_vertex else task.task_manager
+            found[task.place] = (where, group_of(counts.get(where, 0), limit=limit))
+            counts[where] = counts.get(where, 0) + 1
+        return cast("dict[Place, tuple[int, int]]", found)
 
     # How tasks spent their time ---------------------------------------------------------------
 

@@ -50,9 +50,27 @@ def _last_part(run: Observed, row: CheckpointRow, place: Place) -> list[Step]:
             step_of(place, "async", last_ns, written_ns),
             *way(run, row, place, last_ns),
         ]
+    # A file of channel state that several share is written when the last of them has its data.
+    part = run.part(row.checkpoint_id, place)
+    ready_ns, mate = _last_of_file(run, row, place)
+    if part is not None and part.unaligned and written_ns - ready_ns < ready_ns - copied_ns:
+        steps.append(step_of(place, "async", ready_ns, written_ns))
+        return steps + way(run, row, mate, ready_ns)
     steps.append(step_of(place, "async", copied_ns, written_ns))
     steps.append(step_of(place, "sync", snapshot_ns, copied_ns))
     return steps + way(run, row, place, snapshot_ns)
+
+
+def _last_of_file(run: Observed, row: CheckpointRow, place: Place) -> tuple[int, Place]:
+    """Return when the last subtask had its data that shares a subtask's file, and which one."""
+    lanes = run.lanes[row.checkpoint_id]
+    written_ns = lanes[place].written_ns or 0
+    found = [
+        (max(lanes[one].copied_ns or 0, lanes[one].last_ns or 0), one)
+        for one in run.sharers(place)
+        if one in lanes
+    ]
+    return max([one for one in found if one[0] <= written_ns], default=(0, place))
 
 
 def way(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> list[Step]:

@@ -202,6 +202,13 @@ CASES = [
          operator("sink", "map", kind="sink", service="10 us")],
     ),
     records(
+        "paused subtask that others share a file with", 2, ("map", 1, "start_delay"),
+        [source(rate="1000 /s"), operator("map", "source", service="100 us"),
+         operator("sink", "map", kind="sink", service="100 us")],
+        checkpointing={"mode": "unaligned"},
+        faults=[fault("stall_task", "map", 1, at="195 ms", lasts="70 ms")],
+    ),
+    records(
         "commit that blocks", 2, (None, None, "commit"),
         [source(), operator("sink", "source", kind="sink", service="10 us")],
         costs={"completion": "60 ms"},
