@@ -24,10 +24,10 @@ def why_find(kept: Kept) -> Why:
     happened = f"{row.property} does not hold{of}, at {duration_text(row.at_ns)}: {row.says}."
     lines = [" ".join(line.split()) for line in row.story.splitlines() if line.strip()]
     ours = next((line for line in lines if "ours" in line), "")
-    led = [line for line in lines if line != ours][-_LED_TO_IT:]
+    led = [line for line in lines if line != ours and row.property not in line][-_LED_TO_IT:]
     return Why(
         happened=happened,
         because="Before: " + "; ".join(led) + "." if led else "",
         there=ours,
-        note=f"Repeat it: {row.replay}",
+        note=f"Repeat it: ckptsim replay {kept.subject.source}",
     )

@@ -27,6 +27,13 @@ def test_the_page_shows_what_is_printed(
         assert_shown(tuple(shown), capsys.readouterr().out)
 
 
+def test_the_page_s_python_names_the_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    """The Python of the page about causes prints subtask, phase and share."""
+    [block] = re.findall(r"```python\n(.*?)```", text_of("why.md"), re.DOTALL)
+    exec(block, {})
+    assert capsys.readouterr().out.startswith("slow start_delay 0.9")
+
+
 def test_json_has_cause_path_and_remedies(capsys: pytest.CaptureFixture[str]) -> None:
     """`--json` has the cause, the path step by step, and each remedy with its effect."""
     assert main(["why", "expiring_uploads", "expired", "--json"]) == 0
