@@ -1,11 +1,7 @@
-"""Estimators on plain numbers: quantiles, censored durations, intervals, paired differences.
+"""Estimators on plain numbers, for what is printed: intervals of means, paired differences.
 
-No Spark here: `metrics` applies these to groups of rows.  All are exact functions of the multiset
-of their inputs (sums are exactly rounded), so results do not depend on the order of rows.
-
-A checkpoint that was aborted, expired or still pending has no duration, only a bound that its
-duration would have exceeded.  Leaving it out would make a protocol look the better the more slow
-checkpoints it aborts; so such durations count as censored (Kaplan and Meier).
+Both are exact functions of the multiset of their inputs (sums are exactly rounded), so results do
+not depend on the order of rows.  Those of whole sweeps are in `summaries`.
 """
 
 from __future__ import annotations
@@ -14,9 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ckptsim.analysis.student import t_quantile
 
@@ -89,52 +82,3 @@ def paired_difference(
         difference=interval(differences, confidence=confidence),
         unpaired=len(values) + len(baseline) - 2 * len(common),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Survival:
-    """The distribution of durations some of which are only known to exceed a bound.
-
-    times: ascending instants at which durations ended; below: the estimated share of durations
-    that are not longer, one per time.  It ends below 1 when the longest are censored.
-    """
-
-    times: npt.NDArray[np.int64]
-    below: npt.NDArray[np.float64]
-
-    def quantile(self, probability: float) -> float:
-        """Return the least duration whose share reaches the probability; NaN if none does."""
-        index = int(np.searchsorted(self.below, probability - 1e-12, side="left"))
-        return float(self.times[index]) if index < len(self.times) else math.nan
-
-
-def survival(durations: npt.ArrayLike, ended: npt.ArrayLike) -> Survival:
-    """Return the Kaplan-Meier estimate from durations and whether each ended by itself.
-
-    A censored duration counts as longer than an equal one that ended.
-    Source: E. L. Kaplan and P. Meier, Nonparametric estimation from incomplete observations,
-    J. Am. Stat. Assoc. 53 (1958).
-    """
-    values = np.asarray(durations, dtype=np.int64)
-    observed = np.asarray(ended, dtype=np.bool_)
-    times, counts = np.unique(values[observed], return_counts=True)
-    ascending = np.sort(values)
-    at_risk = len(values) - np.searchsorted(ascending, times, side="left")
-    staying = np.cumprod(1.0 - counts / at_risk) if len(times) else np.empty(0)
-    return Survival(times=times, below=np.asarray(1.0 - staying, dtype=np.float64))
-
-
-def quantile(values: Sequence[float], probability: float) -> float:
-    """Return the exact quantile with linear interpolation, as Spark's `percentile` does.
-
-    Raises ValueError without values.
-    """
-    if not values:
-        raise ValueError("a quantile needs at least one value")
-    ordered = sorted(values)
-    position = probability * (len(ordered) - 1)
-    below = math.floor(position)
-    above = math.ceil(position)
-    if below == above:
-        return float(ordered[below])
-    return (above - position) * ordered[below] + (position - below) * ordered[above]

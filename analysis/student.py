@@ -24,7 +24,8 @@ def t_quantile(confidence: float, degrees: int) -> float:
     if not 0 < confidence < 1 or degrees < 1:
         raise ValueError(f"found confidence {confidence} and {degrees} degrees of freedom")
     if degrees > EXACT_UP_TO:
-        return _expanded(NormalDist().inv_cdf((1 + confidence) / 2), degrees)
+        terms = enumerate(expansion(confidence))
+        return math.fsum(term / degrees**power for power, term in terms)
     slope = 2 * math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2))
     slope /= math.sqrt(math.pi)
     # Newton's method: the probability is concave in the angle, so from the left it only rises to
@@ -51,14 +52,17 @@ def _within(angle: float, degrees: int) -> float:
     return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
-def _expanded(x: float, degrees: int) -> float:
-    """Return the quantile from that of the normal distribution, for many degrees of freedom."""
+def expansion(confidence: float) -> tuple[float, ...]:
+    """Return the terms whose sum, each over that power of the degrees, is the quantile of many.
+
+    The first, over the power 0, is the quantile of the normal distribution.
+    """
+    x = NormalDist().inv_cdf((1 + confidence) / 2)
     square = x * x
-    terms = (
+    return (
         x,
         x * (square + 1) / 4,
         x * (5 * square**2 + 16 * square + 3) / 96,
         x * (3 * square**3 + 19 * square**2 + 17 * square - 15) / 384,
         x * (79 * square**4 + 776 * square**3 + 1482 * square**2 - 1920 * square - 945) / 92160,
     )
-    return math.fsum(term / degrees**power for power, term in enumerate(terms))

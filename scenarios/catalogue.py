@@ -21,6 +21,7 @@ from ckptsim.scenarios.spec import Link, Scenario
 
 LIBRARY = "library"
 PLANS = "plans"
+RECORDINGS = "recordings"
 
 
 def by_name(name: str, *, links: Mapping[str, Link] = LINKS) -> Scenario:
@@ -78,7 +79,9 @@ def _elsewhere(name: str, folders: Sequence[str]) -> str:
     if LIBRARY in folders and name in shelf(PLANS):
         return f"; this is a sweep plan: ckptsim sweep {name}"
     if PLANS in folders and name in shelf(LIBRARY):
-        return f"; this is a scenario: ckptsim run {name}"
+        return f"; this is a scenario: ckptsim run {name}, or say with --vary what to sweep"
+    if name in [one.name for one in files("ckptsim.scenarios").joinpath(RECORDINGS).iterdir()]:
+        return f"; this is a recording: ckptsim import {name} --out {name}.toml"
     return ""
 
 

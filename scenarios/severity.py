@@ -84,11 +84,7 @@ BY_SEVERITY: Mapping[Severity, tuple[str, ...]] = {
 _OF = {name: severity for severity, names in BY_SEVERITY.items() for name in names}
 
 # What looks on at runs of every link has these, which may be declined as well.
-OF_EVERY_LINK: tuple[str, ...] = (
-    "the_scenario_completes",
-    "a_core_follows_its_rules",
-    "a_host_does_its_duty",
-)
+OF_EVERY_LINK: tuple[str, ...] = ("the_scenario_completes", "a_host_does_its_duty")
 # They say that a run ends well; the first of `OF_EVERY_LINK` says so of drawn scenarios.
 ENDS: tuple[str, ...] = ("sync_completes", "input_is_caught_up", "job_ends", "stop_ends")
 

@@ -73,18 +73,16 @@ def run_world(
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
     source, options: of the replay command, the scenario (by default its name) and more words.
-    watch: looks on at the cores; what it finds are violations of the run.  began: takes its
-    environment.  A core that raises what no core may raise ends the run with a violation.
+    watch: looks on at the cores; what it finds are violations of the run.
     ignore: properties of the link that are not judged.  properties: of the user's, functions of the
     ground truth of a run, or `package.module:function`.
-    judged, steps_max, cut_after: see RunSpec.
+    began, judged, steps_max, cut_after: see RunSpec.
     The violations come harm first, then in the order in which they happened.
     Raises UserError for what does not exist or fit: ties, cores, a mutant, a link or properties.
     """
     world, choice = load_world(scenario.world), resolve(scenario.world, cores=cores, mutant=mutant)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
     check_properties("--ignore", ignore, scenario.link)
-    own = own_properties(properties)
     spec = _spec(
         scenario=scenario,
         seed=seed,
@@ -100,7 +98,7 @@ def run_world(
         source=source,
         options=options,
         ignore=tuple(sorted(ignore)),
-        own=own,
+        own=(own := own_properties(properties)),
         steps_max=steps_max,
         cut_after=cut_after,
         judged=judged,
@@ -174,7 +172,7 @@ def load_world(link: str) -> World:
 def _cores(world: World, choice: Choice, watch: Watch | None) -> ProtocolCores:
     """Return the factories of the run's cores, each looked at if somebody does."""
     cores = world.CORES(**choice.factories)
-    return cores if watch is None else watch.beside(cores, choice.names)
+    return cores if watch is None else watch.beside(cores, choice.factories)
 
 
 def _who(choice: Choice, spec: RunSpec) -> str:

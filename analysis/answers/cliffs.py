@@ -17,8 +17,8 @@ from itertools import pairwise
 import pandas as pd
 
 from ckptsim.analysis.answers.series import Seeds, answering, differ
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, number, plain_number, point_label, time_in_words
 from ckptsim.scenarios.planning import METRICS
 
@@ -69,7 +69,7 @@ class Cause:
     share: float
 
 
-def jumps(findings: Findings) -> list[Jump]:
+def jumps(findings: Summaries) -> list[Jump]:
     """Return the cliffs of the metrics that answer a sweep's question, the highest first."""
     found: list[Jump] = []
     for metric in answering(findings):
@@ -86,7 +86,7 @@ def _height(jump: Jump) -> float:
     return jump.high / jump.low
 
 
-def _all_jumps(findings: Findings, metric: str) -> Iterator[Jump]:
+def _all_jumps(findings: Summaries, metric: str) -> Iterator[Jump]:
     values = findings.replications[metric]
     pairs = [pair for axis in findings.axes for pair in _neighbours(findings, axis, values)]
     for axis, rest, one, other in pairs:
@@ -107,7 +107,7 @@ def _all_jumps(findings: Findings, metric: str) -> Iterator[Jump]:
 
 
 def _neighbours(
-    findings: Findings, axis: str, values: Mapping[Key, Seeds]
+    findings: Summaries, axis: str, values: Mapping[Key, Seeds]
 ) -> list[tuple[str, str, tuple[str, Key], tuple[str, Key]]]:
     """Return pairs of points that differ by one step along an axis, each with its value there.
 
@@ -153,7 +153,7 @@ def cause(jump: Jump, phases: pd.DataFrame) -> Cause | None:
     return Cause(phase=phase, before_ns=was, after_ns=now, share=(now - was) / whole)
 
 
-def recovery_phases(findings: Findings, metric: str) -> pd.DataFrame:
+def recovery_phases(findings: Summaries, metric: str) -> pd.DataFrame:
     """Return the phases of recoveries per point, from the means of their metrics over seeds."""
     rows = []
     for key, seeds in findings.replications[metric].items():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ckptsim.analysis.answers.series import Seeds, differ
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval, paired_difference
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, plain_number, point_label
 from ckptsim.scenarios.planning import METRICS
 
@@ -17,7 +17,7 @@ from ckptsim.scenarios.planning import METRICS
 class Comparison:
     """How a metric differs between two sweeps.
 
-    table: one row per common point with the columns of `points.differences`, `one minus other`;
+    table: one row per common point with the columns of `differences`, `one minus other`;
     only_here, only_there: how many points the other sweep does not have.
     """
 
@@ -28,7 +28,7 @@ class Comparison:
     only_there: int
 
 
-def compare(one: Findings, other: Findings, metric: str) -> Comparison:
+def compare(one: Summaries, other: Summaries, metric: str) -> Comparison:
     """Return how a metric of one sweep differs from that of another at the points of both."""
     here, there = one.replications[metric], other.replications[metric]
     common = [key for key in _keys(one) if key in here and key in there]
@@ -68,7 +68,7 @@ def compare(one: Findings, other: Findings, metric: str) -> Comparison:
     )
 
 
-def _keys(findings: Findings) -> list[tuple[str, str]]:
+def _keys(findings: Summaries) -> list[tuple[str, str]]:
     return [(point["scenario"], point["parameters"]) for point in findings.points]
 
 

@@ -7,13 +7,13 @@ import math
 from itertools import combinations
 
 from ckptsim.analysis.answers.series import Seeds, differ
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import plain_number, span
 from ckptsim.scenarios.planning import METRICS
 
 
-def effects(metric: str, findings: Findings) -> list[str]:
+def effects(metric: str, findings: Summaries) -> list[str]:
     """Return two sentences: the range of a metric with what makes it, and what makes none of it."""
     says = METRICS[metric].says
     values = findings.replications[metric]
@@ -50,7 +50,7 @@ def _times(ratios: list[float]) -> str:
     return f" {low} times" if low == high else f" {low} to {high} times"
 
 
-def _effect(findings: Findings, metric: str, name: str) -> tuple[list[float], bool]:
+def _effect(findings: Summaries, metric: str, name: str) -> tuple[list[float], bool]:
     """Return how many times the metric is from the least to the greatest value of a parameter.
 
     There is one ratio for each combination of the others, infinite where the least is zero, and

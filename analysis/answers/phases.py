@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from ckptsim.analysis.answers import cliffs
-from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.tables.pieces import read_table
 from ckptsim.analysis.tables.store import SweepStore
 
@@ -32,7 +32,7 @@ _OF_CHECKPOINTS = ("run_key", "checkpoint_id", "status", "inner", "duration_ns",
 _OF_TASKS = ("run_key", "checkpoint_id", "acknowledged_ns", *_PARTS)
 
 
-def cliff_sentences(findings: Findings, store: SweepStore) -> list[str]:
+def cliff_sentences(findings: Summaries, store: SweepStore) -> list[str]:
     """Return the cliffs of a sweep in words, each with the phase that grew."""
     found = cliffs.jumps(findings)
     of_checkpoints = checkpoint_phases(store, findings, cliffs.points_of(found))
@@ -47,7 +47,7 @@ def cliff_sentences(findings: Findings, store: SweepStore) -> list[str]:
 
 
 def checkpoint_phases(
-    store: SweepStore, findings: Findings, wanted: Sequence[cliffs.Key]
+    store: SweepStore, findings: Summaries, wanted: Sequence[cliffs.Key]
 ) -> pd.DataFrame:
     """Return the phases of completed checkpoints at the points that are wanted, as `cause` takes.
 

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from ckptsim.analysis.answers.cliffs import Key
 from ckptsim.analysis.answers.sentences import Answer, answer
 from ckptsim.analysis.answers.series import answering, differ
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.statistics import interval
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, time_in_words
 from ckptsim.scenarios.planning import METRICS
 from ckptsim.scenarios.severity import severity_of
@@ -54,14 +54,14 @@ class Column:
         return max(whole, *map(len, self.cells), 0)
 
 
-def printed(findings: Findings, cliffs: Sequence[str], found: Answer | None = None) -> list[str]:
+def printed(findings: Summaries, cliffs: Sequence[str], found: Answer | None = None) -> list[str]:
     """Return the lines of the answers: question, table, sentences and cliffs.
 
     found: the answer, if it is there already.
     """
     found = found or answer(findings)
-    lines = [str(findings.about.get("question") or findings.about["plan"]), ""]
-    lines += point_table(findings)
+    lines = paragraph(str(findings.about.get("question") or findings.about["plan"]))
+    lines += ["", *point_table(findings)]
     lines.append("")
     for sentence in (*found.sentences, *cliffs, found.note):
         lines += paragraph(sentence)
@@ -77,7 +77,7 @@ def paragraph(text: str) -> list[str]:
     return [line.replace(_NO_BREAK, " ") for line in wrapped]
 
 
-def point_table(findings: Findings) -> list[str]:
+def point_table(findings: Summaries) -> list[str]:
     """Return one line per point: its values, durations, asked metrics, violations, a mark."""
     durations = _durations(findings)
     metric, marks = ranked(findings, durations)
@@ -98,7 +98,7 @@ def point_table(findings: Findings) -> list[str]:
     return lines
 
 
-def ranked(findings: Findings, durations: Durations) -> tuple[str | None, dict[Key, str]]:
+def ranked(findings: Summaries, durations: Durations) -> tuple[str | None, dict[Key, str]]:
     """Return the first asked metric of which one way is better, with its best and worst point.
 
     There are none where these differ by no more than noise.  A point where a property breaks is
@@ -124,7 +124,7 @@ def ranked(findings: Findings, durations: Durations) -> tuple[str | None, dict[K
     return metric, {best: "best", worst: "worst"}
 
 
-def _value(findings: Findings, durations: Durations, metric: str, key: Key) -> float:
+def _value(findings: Summaries, durations: Durations, metric: str, key: Key) -> float:
     """Return a metric of a point as the table shows it."""
     if metric in _SHOWN:
         return durations.get(key, {}).get(_SHOWN[metric], math.nan)
@@ -142,7 +142,7 @@ def _chosen(keys: Sequence[Key], marks: dict[Key, str]) -> list[int]:
 
 
 def _columns(
-    findings: Findings, durations: Durations, keys: Sequence[Key], *, kept: str | None
+    findings: Summaries, durations: Durations, keys: Sequence[Key], *, kept: str | None
 ) -> Iterator[Column]:
     """Yield the columns of some points; kept: the metric that has its place before others."""
     values = [json.loads(parameters) for _, parameters in keys]
@@ -172,7 +172,7 @@ def _counted(times: Mapping[float, float]) -> str:
     return f"{times.get(_N, 0):,.0f}{of_them}"
 
 
-def _broken(findings: Findings, keys: Sequence[Key]) -> Iterator[Column]:
+def _broken(findings: Summaries, keys: Sequence[Key]) -> Iterator[Column]:
     """Yield how many runs of each point violate a property, and how many ended in an error."""
     outcomes = {_key(row): row for row in findings.outcomes.to_dict("records")}
     unexpected = {_key(row) for row in violations_of(findings, expected=False)}
@@ -188,7 +188,7 @@ def _broken(findings: Findings, keys: Sequence[Key]) -> Iterator[Column]:
         yield Column(heading="errors", cells=[f"{count:,}" for count in errors])
 
 
-def violations_of(findings: Findings, *, expected: bool) -> list[dict[Any, Any]]:
+def violations_of(findings: Summaries, *, expected: bool) -> list[dict[Any, Any]]:
     """Return the rows of violations that their scenarios expect, or the others, harm first."""
     declared = {
         (point["scenario"], point["parameters"]): json.loads(point["document"]).get("violates", [])
@@ -204,7 +204,7 @@ def _key(row: Mapping[Any, Any]) -> Key:
     return str(row["scenario"]), str(row["parameters"])
 
 
-def _durations(findings: Findings) -> Durations:
+def _durations(findings: Summaries) -> Durations:
     """Return the quantiles of checkpoint durations by point, and how many checkpoints there are."""
     found: dict[Key, dict[float, float]] = {}
     for row in findings.latency.to_dict("records"):

@@ -17,7 +17,7 @@ from ckptsim.analysis.answers.series import (
     missed,
     series_of,
 )
-from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, plain_number, span, with_interval
 from ckptsim.scenarios.planning import METRICS
 
@@ -34,7 +34,7 @@ class Answer:
     note: str
 
 
-def answer(findings: Findings, layout: Layout | None = None) -> Answer:
+def answer(findings: Summaries, layout: Layout | None = None) -> Answer:
     """Return the answer to a sweep's question: of each metric that its plan names a sentence.
 
     The first metric has two where it has something to say by several parameters.
@@ -53,7 +53,7 @@ def answer(findings: Findings, layout: Layout | None = None) -> Answer:
     )
 
 
-def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Findings) -> list[str]:
+def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Summaries) -> list[str]:
     """Return what is to be said of a metric, the most telling first."""
     says = _capital(METRICS[metric].says)
     means = [mean for one in series for mean in one.means]

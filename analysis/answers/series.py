@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ckptsim.analysis.findings import Findings
-from ckptsim.analysis.findings.share import Point
 from ckptsim.analysis.statistics import Interval, interval, paired_difference
+from ckptsim.analysis.summaries import Point, Summaries
 from ckptsim.analysis.words import number, point_label
 from ckptsim.scenarios.planning import METRICS
 
@@ -74,22 +73,22 @@ def _distinct_numbers(values: Sequence[str]) -> int:
     return 0 if None in found else len(set(found))
 
 
-def answering(findings: Findings) -> list[str]:
+def answering(findings: Summaries) -> list[str]:
     """Return the metrics that answer a sweep's question, those that some run has."""
     known = [name for name in _declared(findings) if findings.replications.get(name)]
     return known or [name for name in FALLBACK if findings.replications.get(name)][:1]
 
 
-def missed(findings: Findings) -> list[str]:
+def missed(findings: Summaries) -> list[str]:
     """Return the metrics that were to answer a sweep's question, and that no run has."""
     return [name for name in _declared(findings) if not findings.replications.get(name)]
 
 
-def _declared(findings: Findings) -> list[str]:
+def _declared(findings: Summaries) -> list[str]:
     return [str(name) for name in findings.about.get("answers", ())]
 
 
-def series_of(findings: Findings, metric: str, layout: Layout) -> list[Series]:
+def series_of(findings: Summaries, metric: str, layout: Layout) -> list[Series]:
     """Return the series of a metric in the order of the points; places without a value are out.
 
     Raises KeyError for a metric that does not exist.

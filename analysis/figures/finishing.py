@@ -25,7 +25,7 @@ FINISHING = ("finishing_ns", "finishing_checkpoints")
 def time_to_finish(intervals: pd.DataFrame, axis: str, others: Sequence[str]) -> Figure:
     """Draw the time to finish, and the checkpoints that it took, against one swept parameter.
 
-    intervals: as from `points.intervals`, of points that differ in `axis` and `others` only; there
+    intervals: the summary `intervals`, of points that differ in `axis` and `others` only; there
     is one line per combination of the others, with 95 % intervals where there are replications.
     """
     table = with_axis(intervals[intervals["metric"].isin(FINISHING)], axis)

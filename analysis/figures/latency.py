@@ -51,7 +51,7 @@ PARTS = {
 def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw the distribution of checkpoint durations, one curve per point.
 
-    distribution: as from `points.distribution`; axes: the swept names.  Of many points some are
+    distribution: the summary `distribution`; axes: the swept names.  Of many points some are
     drawn, evenly spaced in the order given.  A curve that ends below 1, because the rest did not
     complete, ends in an arrow: those lasted longer than any that is shown.
     """
@@ -116,7 +116,7 @@ def _draw_censored(ax: Axes, x: float, y: float, color: str) -> None:
 def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()) -> Figure:
     """Draw percentiles of checkpoint durations against one swept parameter.
 
-    quantiles: as from `points.latency`, of points that differ in `axis` and `others` only; there
+    quantiles: the summary `latency`, of points that differ in `axis` and `others` only; there
     is one panel per combination of the others.  Bands are from the 5th to the 95th and from the
     25th to the 75th percentile; a band stops where too few completed to know.
     """
@@ -180,7 +180,7 @@ def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
 def latency_parts(waits: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of completed checkpoints went, one bar per point.
 
-    waits: as from `points.waits`; a bar is the mean of a checkpoint, its parts are the time it
+    waits: the summary `waits`; a bar is the mean of a checkpoint, its parts are the time it
     waited for each thing in turn.  A part that is zero everywhere is left out.
     """
     rows = evenly([row for _, row in waits.iterrows()], BARS_MAX)

@@ -40,7 +40,7 @@ _ROOM = 0.08  # of the window, before the failure
 def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of recoveries went, one bar per point.
 
-    intervals: as from `points.intervals`, with the metrics of PARTS and SHARE; a bar is the mean
+    intervals: the summary `intervals`, with the metrics of PARTS and SHARE; a bar is the mean
     of a recovery, its parts follow each other in time.
     """
     known = intervals[intervals["metric"].isin([*PARTS, SHARE])]

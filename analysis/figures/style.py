@@ -7,11 +7,16 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
+
+import numpy as np
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 P = ParamSpec("P")
@@ -29,6 +34,8 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, GRID, GREY = "#1b1b1b", "#e4e4e4", "#777777"  # text and axes, lines behind data, remarks
 WIDTH = 7.2  # inches
+OWN = "ckptsim"  # marks a figure that is ours, so that it may have the size that we want
+_GIVEN: ContextVar[Axes | None] = ContextVar("_GIVEN", default=None)
 SETTINGS: dict[str, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -63,10 +70,85 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def new_figure(height: float, *, width: float = WIDTH) -> Figure:
-    """Return an empty figure of this size in inches, outside of any global state."""
+    """Return an empty figure of this size in inches, outside of any global state.
+
+    Inside of `drawn_on` it is the given axes, which are asked for all that a figure is.
+    """
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height))
+    ax = _GIVEN.get()
+    if ax is None:
+        return Figure(figsize=(width, height))
+    figure: Any = ax.figure
+    if figure.get_gid() == OWN:
+        figure.set_size_inches(width, height)
+    return cast("Figure", OnAxes(ax))
+
+
+@contextmanager
+def drawn_on(ax: Axes | None) -> Iterator[Axes]:
+    """Let the functions that draw a figure draw on given axes, or on those of a new figure.
+
+    A new figure is one of pyplot, as a notebook shows it; nothing here shows anything.
+    """
+    use_private_cache()
+    import matplotlib as mpl
+
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        with mpl.rc_context(SETTINGS):
+            figure = plt.figure(layout="constrained")
+            figure.set_gid(OWN)
+            ax = figure.add_subplot()
+    token = _GIVEN.set(ax)
+    try:
+        yield ax
+    finally:
+        _GIVEN.reset(token)
+
+
+class OnAxes:
+    """Axes of the user's in the place of a figure; several panels are laid side by side in them."""
+
+    def __init__(self, ax: Axes) -> None:
+        self._ax = ax
+        self._alone = ax.figure.get_gid() == OWN
+
+    def add_subplot(self) -> Axes:
+        """Return the axes."""
+        return self._ax
+
+    def subplots(
+        self, rows: int, columns: int, *, sharey: bool = False, squeeze: bool = True
+    ) -> Any:
+        """Return an array of axes as a figure does; where it is one panel, the axes themselves."""
+        found = np.empty((rows, columns), dtype=object)
+        if found.size == 1:
+            found[0, 0] = self._ax
+        else:
+            self._ax.set_axis_off()
+            wide, high = 1 / columns, 1 / rows
+            for row, column in np.ndindex(rows, columns):
+                place = (column * wide, (rows - 1 - row) * high, 0.78 * wide, 0.72 * high)
+                shared = found[0, 0] if sharey and found[0, 0] is not None else None
+                found[row, column] = self._ax.inset_axes(place, sharey=shared)
+        return found.squeeze() if squeeze else found
+
+    def legend(self, *given: Any, loc: str, **named: Any) -> None:
+        """Put the legend outside of axes that have a figure for themselves, else inside."""
+        if self._alone:
+            self._ax.figure.legend(*given, loc=loc, **named)
+        else:
+            self._ax.legend(*given, loc="best", **named)
+
+    def suptitle(self, text: str, **_place: object) -> None:
+        """Give the axes their title."""
+        self._ax.set_title(text, loc="left", fontsize=SETTINGS["font.size"])
+
+    def colorbar(self, image: Any, *, ax: Axes, label: str) -> None:
+        """Put a bar of colours beside the axes."""
+        self._ax.figure.colorbar(image, ax=ax, label=label)
 
 
 def svg(figure: Figure) -> str:

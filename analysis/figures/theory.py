@@ -34,7 +34,7 @@ def against_theory(
 ) -> Figure:
     """Draw figures of runs against a swept parameter, one line per value of the others.
 
-    table: the columns of `points.intervals` and `expected`, empty without a closed form.
+    table: the columns of `intervals` and `expected`, empty without a closed form.
     """
     figure = new_figure(3.6, width=7.2 if len(figures) > 1 else 5.4)
     drawn = figure.subplots(1, len(figures), squeeze=False)[0]
@@ -59,7 +59,7 @@ def trade_off(
 ) -> Figure:
     """Draw figures of runs against another one, along a swept parameter, a panel per figure.
 
-    table: the columns of `points.intervals` and `expected`.  There is one line per value of the
+    table: the columns of `intervals` and `expected`.  There is one line per value of the
     other parameters; what theory says is a thin line behind it with the same dashes.
     """
     figure = new_figure(1.2 + 3.2 * len(ups))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.analysis.answers import cliff_sentences
-from ckptsim.analysis.findings import find, wants_spark
 from ckptsim.analysis.report.section import compared, section
 from ckptsim.analysis.report.view import View, layout_seen, seen
+from ckptsim.analysis.summaries import Summaries, is_current, read, refresh
 from ckptsim.analysis.tables.store import ABOUT, SweepStore
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
@@ -56,10 +57,11 @@ def write_report(
 ) -> Path:
     """Write the report of the sweeps in a directory there, and return its path.
 
-    session: takes the sweeps that are too large to be summarised here soon.
+    session: aggregates the sweeps that have rows which no summary has; one is started where it is
+    not given, and only then.
     view: which metrics, points and parameter are shown, and to what they are compared.
-    begins: is told the name of each sweep before it is aggregated.  opening: stands before them; it
-    is kept beside them, and later reports begin with it, too.
+    begins: called with the name of each sweep, and with what takes long.  opening: stands before
+    them; it is kept beside them, and later reports begin with it, too.
     Raises UserError when a directory holds no sweep, or one without a run, and ScenarioError for a
     view of what is not there.
     """
@@ -67,23 +69,41 @@ def write_report(
     view.check()
     others = {} if view.compare is None else _by_plan(view.compare)
     sections = []
-    for store in sweeps_in(directory):
-        if begins is not None:
-            begins(str(store.swept()["plan"]))
-        found = seen(find(store, session if wants_spark(store) else None), view)
-        plan = str(found.about["plan"])
-        if plan in others:
-            other = find(others[plan], session if wants_spark(others[plan]) else None)
-            sections.append(compared(found, seen(other, view), str(others[plan].directory)))
-        elif view.compare is not None:
-            raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
-        cliffs = cliff_sentences(found, store)
-        sections.append(section(found, layout_seen(found, view), cliffs))
+    says = begins or _nothing
+    with ExitStack() as opened:
+
+        def summaries(store: SweepStore) -> Summaries:
+            nonlocal session
+            if not is_current(store):
+                store.pieces()  # what is damaged is told before Spark starts
+                says(f"aggregating the rows of {store.directory} on Spark")
+                if session is None:
+                    from ckptsim.analysis.spark.session import spark_session
+
+                    session = opened.enter_context(spark_session())
+                refresh(session, store)
+            return read(store)
+
+        for store in sweeps_in(directory):
+            says(str(store.swept()["plan"]))
+            found = seen(summaries(store), view)
+            plan = str(found.about["plan"])
+            if plan in others:
+                other = seen(summaries(others[plan]), view)
+                sections.append(compared(found, other, str(others[plan].directory)))
+            elif view.compare is not None:
+                raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
+            cliffs = cliff_sentences(found, store)
+            sections.append(section(found, layout_seen(found, view), cliffs))
     one = len(sections) == 1
     title = f"Sweep {sections[0]['name']}" if one else f"{len(sections)} questions, answered"
     path = directory / PAGE
     written_whole(path, page(title, sections, _kept(directory, opening)))
     return path
+
+
+def _nothing(_: str) -> None:
+    """Say nothing."""
 
 
 def _kept(directory: Path, opening: Opening | None) -> Opening | None:

@@ -15,7 +15,7 @@ from ckptsim.analysis.figures.headline import headline, places_of
 from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.theory import against_theory, trade_off
-from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import point_label
 from ckptsim.scenarios.planning import FIGURES, METRICS
 
@@ -35,7 +35,7 @@ FURTHER = (
 )
 
 
-def duration_pictures(findings: Findings) -> Iterator[Picture]:
+def duration_pictures(findings: Summaries) -> Iterator[Picture]:
     """Draw how long checkpoints took: percentiles, distributions, and what they waited for."""
     axes = findings.axes
     known = findings.latency[findings.latency["latency_ns"].notna()]
@@ -77,7 +77,7 @@ def duration_pictures(findings: Findings) -> Iterator[Picture]:
         )
 
 
-def metric_pictures(findings: Findings) -> Iterator[Picture]:
+def metric_pictures(findings: Summaries) -> Iterator[Picture]:
     """Draw what links compute beside theory, further metrics, and differences to the baseline."""
     yield from _theory(findings)
     layout = layout_of(findings.axes)
@@ -110,7 +110,7 @@ def metric_pictures(findings: Findings) -> Iterator[Picture]:
         )
 
 
-def _theory(findings: Findings) -> Iterator[Picture]:
+def _theory(findings: Summaries) -> Iterator[Picture]:
     """Draw the figures that links have computed themselves, beside what theory says of them."""
     table = findings.intervals.merge(findings.expected, on=["scenario", "parameters", "metric"])
     layout = layout_of(findings.axes)
@@ -143,7 +143,7 @@ def _theory(findings: Findings) -> Iterator[Picture]:
             )
 
 
-def task_pictures(findings: Findings) -> Iterator[Picture]:
+def task_pictures(findings: Summaries) -> Iterator[Picture]:
     """Draw checkpoints against back-pressure where a sweep has that vary between its points."""
     if findings.tasks.empty or findings.latency.empty:
         return
@@ -161,7 +161,7 @@ def task_pictures(findings: Findings) -> Iterator[Picture]:
         )
 
 
-def back_pressure(findings: Findings) -> pd.DataFrame:
+def back_pressure(findings: Summaries) -> pd.DataFrame:
     """Return times and sizes of checkpoints with the back-pressure of their point.
 
     Columns: the point, `quantity`, `measure`, `n`, `middle`, `low`, `high`, `backpressured_ratio`
@@ -193,12 +193,12 @@ def back_pressure(findings: Findings) -> pd.DataFrame:
     if not tables:
         return pd.DataFrame({"backpressured_ratio": []})
     table = pd.concat(tables, ignore_index=True)
-    axis = next((name for name in findings.axes if name.endswith(MODE)), None)
+    axis = next((name for name in findings.axes if name == "mode" or name.endswith(MODE)), None)
     values = [json.loads(text).get(axis) for text in table["parameters"]]
     return table.assign(mode=["all points" if value is None else str(value) for value in values])
 
 
-def _varies(findings: Findings, metric: str) -> bool:
+def _varies(findings: Summaries, metric: str) -> bool:
     """Tell whether a metric is known and not the same at all points."""
     found = findings.intervals
     return found.loc[found["metric"] == metric, "mean"].nunique() > 1

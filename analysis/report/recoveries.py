@@ -10,16 +10,16 @@ from dataclasses import asdict
 import pandas as pd
 
 from ckptsim.analysis.figures.recovery import PARTS, SHARE, recovery_parts, recovery_timeline
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.pictures import Picture
 from ckptsim.analysis.report.slowest import repeated
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import point_label, time_in_words
 from ckptsim.scenarios.files import document
 
 LENGTH = "catch_up_ns"
 
 
-def recovery_pictures(findings: Findings) -> Iterator[Picture]:
+def recovery_pictures(findings: Summaries) -> Iterator[Picture]:
     """Draw where the time of recoveries went, and the middle one of the sweep."""
     found = findings.intervals
     known = found[found["metric"].isin([*PARTS, SHARE]) & found["mean"].notna()]
@@ -37,7 +37,7 @@ def recovery_pictures(findings: Findings) -> Iterator[Picture]:
     yield from _typical(findings)
 
 
-def _typical(findings: Findings) -> Iterator[Picture]:
+def _typical(findings: Summaries) -> Iterator[Picture]:
     """Run the run with the middle one of all recoveries again, and draw that."""
     found = sorted(
         (value, point, seed)

@@ -19,7 +19,6 @@ from ckptsim.analysis.answers import (
 from ckptsim.analysis.figures.headline import headline, places_of
 from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.vector import inline
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report import tables
 from ckptsim.analysis.report.pictures import (
     Picture,
@@ -29,6 +28,7 @@ from ckptsim.analysis.report.pictures import (
 )
 from ckptsim.analysis.report.recoveries import recovery_pictures
 from ckptsim.analysis.report.slowest import slowest_run
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.scenarios.planning import METRICS
 
 
@@ -58,7 +58,7 @@ class Folded:
 
 
 def section(
-    findings: Findings, layout: Layout | None = None, cliffs: Sequence[str] = ()
+    findings: Summaries, layout: Layout | None = None, cliffs: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return what the template shows of one sweep.
 
@@ -94,7 +94,7 @@ def section(
     }
 
 
-def compared(one: Findings, other: Findings, where: str) -> dict[str, Any]:
+def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
     """Return what the template shows of one sweep against another; where: that one's directory."""
     about = one.about
     anchor = f"against-{about['plan']}"
@@ -139,7 +139,7 @@ def compared(one: Findings, other: Findings, where: str) -> dict[str, Any]:
     }
 
 
-def headlines(findings: Findings, layout: Layout) -> Iterator[Picture]:
+def headlines(findings: Summaries, layout: Layout) -> Iterator[Picture]:
     """Draw the metrics that answer the sweep's question."""
     for metric in answering(findings):
         series = series_of(findings, metric, layout)
@@ -185,7 +185,7 @@ def as_csv(data: pd.DataFrame) -> str:
     return text.replace("</", "< /").replace("<!--", "< !--")
 
 
-def folded(findings: Findings) -> list[Folded]:
+def folded(findings: Summaries) -> list[Folded]:
     """Return the folded parts in the order of the page."""
     return [
         Folded(
@@ -231,7 +231,7 @@ def folded(findings: Findings) -> list[Folded]:
     ]
 
 
-def cards(findings: Findings) -> list[Card]:
+def cards(findings: Summaries) -> list[Card]:
     """Return the numbers about a sweep; those of what went wrong only where something did."""
     outcomes = findings.outcomes
     runs, wanted = int(outcomes["runs"].sum()), int(findings.about["runs"])
@@ -253,7 +253,7 @@ def cards(findings: Findings) -> list[Card]:
     ]
 
 
-def warnings(findings: Findings) -> list[str]:
+def warnings(findings: Summaries) -> list[str]:
     """Return what makes an answer doubtful: runs missing, in error, or with a broken property."""
     outcomes = findings.outcomes
     runs, wanted = int(outcomes["runs"].sum()), int(findings.about["runs"])

@@ -16,8 +16,8 @@ from ckptsim.analysis.figures.barriers import (
 )
 from ckptsim.analysis.figures.run.lives import lives
 from ckptsim.analysis.figures.run.timeline import marks_of, timeline
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.pictures import Picture
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import time_in_words
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.files import document
@@ -37,7 +37,7 @@ NEAR = 3  # a fault so many lengths of the checkpoint away is drawn in the same 
 Window = tuple[int, int]
 
 
-def slowest_run(findings: Findings) -> Iterator[Picture]:
+def slowest_run(findings: Summaries) -> Iterator[Picture]:
     """Run the run with the slowest checkpoint again, keeping its trace, and draw it."""
     if findings.outliers.empty:
         return

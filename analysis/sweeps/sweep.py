@@ -16,9 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.analysis.spark.session import cancel_jobs
+from ckptsim.analysis.summaries import refresh
 from ckptsim.analysis.sweeps.chunks import WAVE_S, Costs, in_order_of_replication, pack
 from ckptsim.analysis.sweeps.worker import ChunkResult, SweepRow, died, run_chunk
-from ckptsim.analysis.tables.store import SweepStore
+from ckptsim.analysis.tables.store import POINTS, SweepStore
 from ckptsim.sim.limits import UNLIMITED, Limits
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ Violated = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepSummary:
-    """What one call of a sweep did: runs skipped because they were there, runs done, seconds."""
+    """What one call of a sweep did: runs skipped because they were there, runs done, seconds.
+
+    wall_s: of the runs, without their aggregation.
+    """
 
     skipped: int
     done: int
@@ -68,6 +72,7 @@ def run_sweep(
 ) -> SweepSummary:
     """Run every row whose key is not in the store and save the results.
 
+    At the end the rows of a sweep whose points are written are aggregated.
     partitions: tasks per Spark job; four per core when not given.  limits: of each run.
     A run that raises becomes a row of outcome "error"; so does one whose worker dies.
     Raises UserError when another process writes into the store.
@@ -80,10 +85,13 @@ def run_sweep(
         context = session.sparkContext
         sweep = _Sweep(context, store, world=world, partitions=partitions, limits=limits)
         sweep.run(in_order_of_replication(wanted), progress or _silent, violated)
+        wall_s = time.perf_counter() - began
+        if (store.directory / POINTS).is_file():
+            refresh(session, store)
     return SweepSummary(
         skipped=len(unique) - len(wanted),
         done=len(wanted),
-        wall_s=time.perf_counter() - began,
+        wall_s=wall_s,
         worker_s=sweep.worker_s,
     )
 

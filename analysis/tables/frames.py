@@ -33,10 +33,13 @@ def frames(store: SweepStore) -> dict[str, pd.DataFrame]:
     return found | {name: _frame(name, [piece[name] for piece in pieces]) for name in TABLES}
 
 
-def _frame(table: str, parts: list[pa.Table]) -> pd.DataFrame:
-    """Return one table; columns that may be empty have nullable types."""
-    whole = pa.concat_tables(parts).sort_by("run_key")
-    plain: pd.DataFrame = whole.to_pandas()
-    nullable: Any = whole.to_pandas(types_mapper=_NULLABLE.get)
+def frame_of(table: str, rows: pa.Table) -> pd.DataFrame:
+    """Return rows of one table in their order; columns that may be empty have nullable types."""
+    plain: pd.DataFrame = rows.to_pandas()
+    nullable: Any = rows.to_pandas(types_mapper=_NULLABLE.get)
     gaps = [field.name for field in arrow_schema(table) if field.nullable]
     return plain.assign(**{name: nullable[name] for name in gaps})
+
+
+def _frame(table: str, parts: list[pa.Table]) -> pd.DataFrame:
+    return frame_of(table, pa.concat_tables(parts).sort_by("run_key"))

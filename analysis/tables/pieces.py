@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute
@@ -37,10 +38,16 @@ def read_piece(directory: Path, piece: Piece) -> dict[str, pa.Table]:
     }
 
 
-def read_table(path: Path, names: Sequence[str] | None = None) -> pa.Table:
-    """Return a table, or some columns of it; raises UserError when it is damaged."""
+def read_table(
+    path: Path, names: Sequence[str] | None = None, *, filters: list[Any] | None = None
+) -> pa.Table:
+    """Return a table, or some columns or rows of it; raises UserError when it is damaged.
+
+    filters: conditions that a row meets, as PyArrow has them.
+    """
     try:
-        found: pa.Table = parquet.read_table(path, columns=None if names is None else list(names))
+        columns = None if names is None else list(names)
+        found: pa.Table = parquet.read_table(path, columns=columns, filters=filters)
         found.validate(full=True)  # texts may hold what is no text
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, error) from error

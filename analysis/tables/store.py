@@ -26,6 +26,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from ckptsim.analysis.sweeps.worker import SweepRow
+from ckptsim.analysis.tables import aggregates
 from ckptsim.analysis.tables.lock import LOCK, locked
 from ckptsim.analysis.tables.pieces import Piece, count_rows, read_table
 from ckptsim.analysis.tables.schema import TABLES, arrow_schema
@@ -159,6 +160,7 @@ class SweepStore:
             try:
                 list(json.loads(point["document"])["violates"])
                 dict(json.loads(point["parameters"]))
+                str(point["scenario"])
             except (KeyError, TypeError, ValueError, RecursionError) as error:
                 raise UserError(
                     f"{path}: cannot be read ({error}), expected what a sweep has written"
@@ -206,13 +208,14 @@ class SweepStore:
         self._look_at_place()
         self.about()
         listed = self._manifest()
-        for table in TABLES:
-            for path in sorted((self.directory / table).glob("*")):
-                if path.name not in listed:
-                    raise UserError(
-                        f"{path}: found a file that no sweep has written, nothing was removed; "
-                        "remove it, or choose another --out"
-                    )
+        tables = (path for table in TABLES for path in sorted((self.directory / table).glob("*")))
+        strange = [path for path in tables if path.name not in listed]
+        for path in (*strange, *aggregates.strange_in(self.directory)):
+            raise UserError(
+                f"{path}: found a file that no sweep has written, nothing was removed; "
+                "remove it, or choose another --out"
+            )
+        aggregates.remove(self.directory)
         self._remove_staged()
         for piece in listed:
             self._remove_piece(piece)
@@ -264,6 +267,10 @@ class SweepStore:
         if not found:
             raise UserError(f"{self.directory}: found no run, expected a sweep that has begun")
         return found
+
+    def piece_names(self) -> list[str]:
+        """Return the names of the pieces that are there, in their order."""
+        return [path.name for path in self._files("runs")]
 
     def row_count(self) -> int:
         """Return how many rows the tables have together, from the feet of their files."""
@@ -343,7 +350,7 @@ class SweepStore:
 
     def _look_at_place(self) -> None:
         """Raise UserError where a file or a link stands in the place of a folder."""
-        for folder in (STAGING, *TABLES):
+        for folder in (STAGING, aggregates.STAGED, aggregates.FOLDER, *TABLES):
             if (self.directory / folder).is_symlink():
                 found = f"found a link {self.directory / folder}"
                 raise UserError(f"--out {self.directory}: {found}, expected a folder")

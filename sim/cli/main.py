@@ -45,7 +45,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "runs.order",
         "order the states of real Airbyte messages as a destination does",
     ),
-    "sweep": ("sweeps.sweep", "run a plan on Spark and write the result tables"),
+    "sweep": (
+        "sweeps.sweep",
+        "run a plan, or a scenario with what varies, on Spark and print the answers",
+    ),
     "report": ("sweeps.report", "turn the tables of sweeps into one page with figures"),
     "demo": ("sweeps.demo", "sweep some scenarios of the library and write a report"),
     "capture": ("jobs.capture", "record a running job from its Flink REST server"),

@@ -110,7 +110,7 @@ def add_likeness_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--like-ours",
         action="store_true",
-        help="with --core: the first difference from our own core is a violation, too",
+        help="with --core or --mutant: a first difference from our core is a violation",
     )
 
 

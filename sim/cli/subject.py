@@ -16,14 +16,14 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
-from ckptsim.scenarios.planning import CORE_AXIS, design_of, is_design, with_parameters
-from ckptsim.sim.cli.columns import set_in
+from ckptsim.scenarios.planning import design_of, with_parameters
+from ckptsim.sim.answers.asked import designs_set
+from ckptsim.sim.answers.columns import set_in
 from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.rules.ours import refuse_uncompared
-from ckptsim.sim.search import Subject
-from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
+from ckptsim.sim.search.trial import Subject
+from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,11 +120,11 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     if arguments.mutant is not None and design.mutant not in (None, arguments.mutant):
         raise UserError(f"--mutant: found {arguments.mutant} and {design.mutant}, expected one")
     mutant = arguments.mutant or design.mutant
-    resolve(scenario.world, cores=cores, mutant=mutant)
+    choice = resolve(scenario.world, cores=cores, mutant=mutant)
     try_out(cores)
     like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
     if like_ours:
-        refuse_uncompared(scenario.link, cores)
+        refuse_uncompared([scenario.world], choice.factories)
     ignore, properties = judging_of(arguments, scenario.link)
     return Subject(
         scenario=scenario,
@@ -136,31 +136,6 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         ignore=ignore,
         properties=properties,
     )
-
-
-def designs_set(scenario: Scenario, words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the designs that words such as `core.SLOT=MODULE:FACTORY` and `mutant=NAME` set.
-
-    They come by the paths of plans, and with them the words that set anything else.
-    Raises UserError where a word names no slot, and the scenario has several or none.
-    """
-    found: dict[str, str] = {}
-    others: list[str] = []
-    for word in words:
-        path, equals, value = word.partition("=")
-        if equals and is_design(path.strip()):
-            found[design_path(path.strip(), scenario)] = value.strip()
-        else:
-            others.append(word)
-    return found, others
-
-
-def design_path(path: str, scenario: Scenario) -> str:
-    """Return the path of a plan for a design; `core` alone means the only slot that there is."""
-    if path != CORE_AXIS:
-        return path
-    (slot,) = read_cores(["of:any"], (scenario.world,))
-    return f"{CORE_AXIS}.{slot}"
 
 
 def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object]:
@@ -228,16 +203,6 @@ def setting_of(subject: Subject) -> list[tuple[str, str]]:
     lines += [("not judged", ", ".join(subject.ignore))] if subject.ignore else []
     own = ", ".join(subject.property_names)
     return [*lines, ("judged too", own)] if own else lines
-
-
-def setting_document(subject: Subject) -> dict[str, object]:
-    """Return the same for a document."""
-    return {
-        "cores": subject.names,
-        "mutant": subject.mutant,
-        "ignored": list(subject.ignore),
-        "properties": subject.property_names,
-    }
 
 
 def violation_text(row: ViolationRow, *, replay: bool = True) -> str:

@@ -31,9 +31,10 @@ def place_named(text: str) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A job with what is known of it: of a file neither recording nor measures."""
+    """A job with its place and what is known of it: of a file neither recording nor measures."""
 
     scenario: Scenario
+    place: Path | None = None
     recording: Recording | None = None
     imported: Imported | None = None
     measures: Measures | None = None
@@ -45,19 +46,25 @@ def job_named(place: Path, *, job: str | None = None, machine: MachineChoice) ->
     Raises UserError for what is neither, and for a job that is not on buffers.
     """
     if not place.is_dir():
-        scenario = load(place)
-        model = scenario.model
-        if not isinstance(model, Job) or model.plane is not Plane.BUFFERS:
-            raise UserError(f"{place}: found no job on buffers, expected what `import` writes")
-        return Named(scenario=scenario)
+        return job_of(load(place), place)
     recording = read_recording(place, job=job)
     imported = scenario_of(recording, name=_name(place), machine=machine)
     return Named(
         scenario=imported.scenario,
+        place=place,
         recording=recording,
         imported=imported,
         measures=measured(recording, imported.names),
     )
+
+
+def job_of(scenario: Scenario, place: Path | None = None) -> Named:
+    """Return the job of a scenario, which was read at a place; raises UserError for no such job."""
+    model = scenario.model
+    if not isinstance(model, Job) or model.plane is not Plane.BUFFERS:
+        where = scenario.name if place is None else place
+        raise UserError(f"{where}: found no job on buffers, expected what `import` writes")
+    return Named(scenario=scenario, place=place)
 
 
 def _name(place: Path) -> str:

@@ -12,12 +12,15 @@ class Mutant:
     """A faulty core: its name, what it does wrong in one sentence, its slot, and how it is made.
 
     The factory has the signature that its slot asks for, as one of the user's has.
+    profile, engines: which conformance vectors of its suite it is to reproduce.
     """
 
     name: str
     says: str
     slot: str
     factory: Callable[..., Any]
+    profile: str = "spec"
+    engines: tuple[str, ...] = ("any", "cm")
 
 
 def by_name(*mutants: Mutant) -> dict[str, Mutant]:

@@ -1,6 +1,1 @@
-"""Naive second statements of the rules of cores, and what compares them with cores in a run."""
-
-from ckptsim.sim.rules.beside import FOLLOWS_RULES
-from ckptsim.sim.rules.table import RULES, differential
-
-__all__ = ["FOLLOWS_RULES", "RULES", "differential"]
+"""What judges the cores of a run besides its properties: contracts, our cores, duties of hosts."""

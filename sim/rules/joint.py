@@ -66,10 +66,8 @@ class JointDuties(Duties):
     not known any more.
     """
 
-    exact = False
-
     def __init__(self, *, channels: int | None) -> None:
-        super().__init__()
+        super().__init__(exact=False)
         self.over = False
         self._channels = channels
         self._aborting: int | None = None  # of which the lifecycle has just been told

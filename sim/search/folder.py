@@ -146,7 +146,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         ties=result.run.ties,
         cores=subject.names,
         mutant=subject.mutant,
-        rules=subject.differential,
+        rules=bool(subject.watches),
         like_ours=subject.like_ours,
         cores_too=" and the core" if subject.names else "",
     )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.search.faults import FaultDraw, without_hazards
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
+
+if TYPE_CHECKING:
+    from ckptsim.sim.search.faults import FaultDraw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,9 @@ def hunt(
     after each of either phase; broken: with the find, before it is shrunk.
     Raises HuntStopped when it is interrupted.
     """
+    # What draws faults brings all generators, which `run` does without.
+    from ckptsim.sim.search.faults import FaultDraw, without_hazards  # noqa: PLC0415
+
     runs = 0
     draw = faults if isinstance(faults, FaultDraw) else FaultDraw(subject.scenario, most=faults)
     try:

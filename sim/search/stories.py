@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.dialect import exact_text
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import RunResult, ViolationRow
-from ckptsim.sim.rules.ours import DOES_AS_OURS, LikeOurs
 from ckptsim.sim.search.nearest import Nearest, nearest, slots_taken
 from ckptsim.sim.search.trial import Subject, Trial
 from ckptsim.sim.story import Target, Vocabulary, concerning, instant_us, tell, time_of
 from ckptsim.sim.story.causes import causes
 from ckptsim.sim.world import load_world
+
+if TYPE_CHECKING:
+    from ckptsim.sim.rules.ours import LikeOurs
 
 _BEFORE = 6  # lines in front of the last good point
 _LINES_MAX = 24
@@ -50,18 +53,20 @@ def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list
         beside = beside and result.run.events <= _EVENTS_KEPT
         lines = _story(result.trace, vocabulary, row, other)
         head = _head(subject, row)
-        if hints is not None and row.property != DOES_AS_OURS:
-            head += hints.hints(row.at_ns)
+        if hints is not None:
+            head += hints.hints(row)
         told.append(replace(row, story="\n".join([*head, *lines])))
     return told
 
 
 def _hints(subject: Subject, result: RunResult) -> LikeOurs | None:
-    """Run once more with our cores beside the user's; None where all cores are ours."""
-    if not subject.cores or not result.violations:
+    """Run once more with our cores beside those that are not; None where all cores are ours."""
+    if not (subject.cores or subject.mutant) or not result.violations:
         return None
-    hints = LikeOurs(subject.scenario.link, result.run.seed, judges=False)
-    alone = replace(subject, differential=False, like_ours=False)
+    from ckptsim.sim.rules import ours  # noqa: PLC0415 - runs of our cores need none
+
+    hints = ours.LikeOurs(result.run.seed, judges=False)
+    alone = replace(subject, watches=(), like_ours=False)
     alone.run(result.run.seed, result.run.ties, watch=hints)
     return hints
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
 from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import RunResult, ViolationRow
-from ckptsim.sim.rules import differential
-from ckptsim.sim.rules.contract import Contracts
-from ckptsim.sim.rules.ours import LikeOurs
 from ckptsim.sim.run_spec import Watch, Watches
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.load import name_of
 from ckptsim.sim.world import run_world
+
+WatchFactory: TypeAlias = Callable[[str, int], Watch]
+"""Makes what looks on at the cores of one run, of the link of its scenario and its seed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +26,8 @@ class Subject:
 
     cores: slot -> factory of a core to run instead of ours, or `package.module:factory`, which
     several processes need; mutant: a faulty core of ours.
-    differential: whether the naive rules of the cores run beside them.
-    like_ours: whether a user's core must do exactly as ours does.
+    watches: what looks on at the cores of each run, made of its link and seed.
+    like_ours: whether a core that is not ours must do exactly as ours does.
     ignore: properties that are not judged; properties: those of the user's, see `run_world`.
     cut_after: see `run_world`.
     source, parameters: how a command line gets this scenario again, see `run_world`.
@@ -39,7 +40,7 @@ class Subject:
     properties: Sequence[Function | str] = ()
     source: str | None = None
     parameters: str = "{}"
-    differential: bool = False
+    watches: Sequence[WatchFactory] = ()
     like_ours: bool = False
     cut_after: int | None = None
 
@@ -70,12 +71,9 @@ class Subject:
     ) -> RunResult:
         """Run the scenario once; see `run_world`.  watch: looks on besides."""
         watches = [] if watch is None else [watch]
-        if self.differential:
-            watches.append(differential(self.scenario.link, seed))
-        if self.like_ours and self.cores:
-            watches.append(LikeOurs(self.scenario.link, seed, judges=True))
-        if self.cores:  # around the others, which make cores for walks as well
-            watches.append(Contracts())
+        watches += [make(self.scenario.link, seed) for make in self.watches]
+        if self.cores or self.mutant is not None:
+            watches += self._judges(seed)
         return run_world(
             self.scenario,
             seed=seed,
@@ -93,6 +91,15 @@ class Subject:
             watch=Watches(watches) if watches else None,
             began=began,
         )
+
+    def _judges(self, seed: int) -> Iterator[Watch]:
+        """Yield what judges the cores that are not ours; the last one is next to the hosts."""
+        from ckptsim.sim.rules.contract import Contracts  # noqa: PLC0415 - our runs need none
+        from ckptsim.sim.rules.ours import LikeOurs  # noqa: PLC0415
+
+        if self.like_ours:
+            yield LikeOurs(seed, judges=True)
+        yield Contracts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.cores import OURS, Factory
 from ckptsim.sim.slots.load import load_factory, name_of
 from ckptsim.sim.slots.table import SLOTS, slots_of
 
@@ -70,6 +70,22 @@ def expected_slots(places: Sequence[str], name: str = "") -> str:
         return f"but {_named(places)} has no slots"
     hint = f"{suggestion(name, names)} (`ckptsim explain slots`)"
     return f"expected one of the slots of {_named(places)}: {', '.join(names)}{hint}"
+
+
+def compared(*places: str) -> list[str]:
+    """Return the slots of some places with cores that can be compared with ours."""
+    return [slot.name for slot in slots_of(*places) if hasattr(OURS, slot.name)]
+
+
+def refuse_uncompared(places: Sequence[str], slots: Iterable[str]) -> None:
+    """Raise UserError where there is no core that is not ours, or one that cannot be compared."""
+    known = compared(*places)
+    if not slots:
+        expected = f"expected --mutant, or --core with one of {', '.join(known)}"
+        raise UserError(f"--like-ours: found no core, {expected}")
+    for slot in slots:
+        if slot not in known:
+            raise UserError(f"--like-ours: found slot {slot!r}, expected {', '.join(known)}")
 
 
 def try_out(cores: Mapping[str, str], *, fenced: bool = True) -> None:

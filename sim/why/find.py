@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.sim.search.folder import Kept
 from ckptsim.sim.search.stories import stories
@@ -14,7 +12,7 @@ _LED_TO_IT = 2
 
 def why_find(kept: Kept) -> Why:
     """Run what a find's folder repeats once more, and return what broke and what led to it."""
-    subject = replace(kept.subject, differential=True)
+    subject = kept.subject
     result = subject.run(kept.seed, kept.ties, keep_trace=True)
     rows = stories(subject, result, beside=False)
     row = next((one for one in rows if one.property == kept.property), None)

@@ -1,25 +1,42 @@
 """ckptsim: a deterministic discrete-event simulator of checkpoint protocols of data pipelines.
 
-    import ckptsim
+    import ckptsim as ck
 
-    result = ckptsim.run("reference", seed=7)          # one run: rows, goals, violations
-    report = ckptsim.check("reference", seeds=500)     # many seeds and tie orders
-    tables = ckptsim.read_tables("out/uploads")        # what a sweep has written
+    job = ck.load("job.toml")                          # a scenario: read it, change it
+    result = ck.run(job, seed=7)                       # one run: rows, goals, violations
+    report = ck.check(job, seeds=500)                  # many seeds and tie orders
+    swept = ck.sweep(job, vary={"interval": ["2 s", "5 s"]}, seeds=5)
 
-`docs/python.md` has worked examples.  Importing this module costs next to nothing: each name below
-is imported from where it lives when it is first used, and so is what it needs (SimPy for runs; the
-extra `sweeps` for `sweep` and `read_tables`).
+Every verb of the command line is a function of the same name; `docs/python.md` has worked examples.
+Importing this module costs next to nothing: each name below is imported from where it lives when it
+is first used, and so is what it needs (SimPy for runs; the extra `sweeps` for sweeps and frames).
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ckptsim import cores, kernel
-    from ckptsim._runs import check, hunt, run
-    from ckptsim._scenarios import dumps, library, load, loads, vary
-    from ckptsim._sweeps import SweepResult, read_tables, sweep
-    from ckptsim.scenarios import Problem, Scenario, ScenarioError, UserError
+    from ckptsim import cores, kernel, model
+    from ckptsim._api.jobs import advise, capture, import_job, validate, whatif
+    from ckptsim._api.jobs_results import Advice, Captured, ImportedJob, Validation, WhatIf
+    from ckptsim._api.pages import (
+        Costs,
+        Explanation,
+        Listing,
+        StoreContents,
+        explain,
+        list,  # noqa: A004 - the verb has this name
+        measure_store,
+        schema,
+        store,
+    )
+    from ckptsim._api.ran import CheckReport, Find, Replay, RunResult
+    from ckptsim._api.runs import check, hunt, replay, run
+    from ckptsim._api.scenario import Scenario, dumps, library, load, loads, vary
+    from ckptsim._api.sweeps import demo, read_sweep, read_tables, report, sweep
+    from ckptsim._api.swept import Report, SweepResult
+    from ckptsim._api.vectors import Conformance, Ordered, conform, order
+    from ckptsim.scenarios import Problem, ScenarioError, UserError
     from ckptsim.sim.rows import (
         CheckpointRow,
         CommitRow,
@@ -29,22 +46,84 @@ if TYPE_CHECKING:
         RecordRow,
         RecoveryRow,
         ReleaseRow,
-        RunResult,
         RunRow,
         TaskCheckpointRow,
         TaskRow,
         ViolationRow,
     )
-    from ckptsim.sim.search import CheckReport, Find, Trial
+    from ckptsim.sim.search import Trial
 
 __version__ = "0.1.0"
 
 # Module -> the public names that it has; a test compares this with the imports above.
 _HOMES = {
-    "ckptsim._runs": ("check", "hunt", "run"),
-    "ckptsim._scenarios": ("dumps", "library", "load", "loads", "vary"),
-    "ckptsim._sweeps": ("SweepResult", "read_tables", "sweep"),
-    "ckptsim.scenarios": ("Problem", "Scenario", "ScenarioError", "UserError"),
+    "ckptsim._api.jobs": (
+        "advise",
+        "capture",
+        "import_job",
+        "validate",
+        "whatif",
+    ),
+    "ckptsim._api.jobs_results": (
+        "Advice",
+        "Captured",
+        "ImportedJob",
+        "Validation",
+        "WhatIf",
+    ),
+    "ckptsim._api.pages": (
+        "Costs",
+        "Explanation",
+        "Listing",
+        "StoreContents",
+        "explain",
+        "list",
+        "measure_store",
+        "schema",
+        "store",
+    ),
+    "ckptsim._api.ran": (
+        "CheckReport",
+        "Find",
+        "Replay",
+        "RunResult",
+    ),
+    "ckptsim._api.runs": (
+        "check",
+        "hunt",
+        "replay",
+        "run",
+    ),
+    "ckptsim._api.scenario": (
+        "Scenario",
+        "dumps",
+        "library",
+        "load",
+        "loads",
+        "vary",
+    ),
+    "ckptsim._api.swept": (
+        "Report",
+        "SweepResult",
+    ),
+    "ckptsim._api.sweeps": (
+        "demo",
+        "read_sweep",
+        "read_tables",
+        "report",
+        "sweep",
+    ),
+    "ckptsim._api.vectors": (
+        "Conformance",
+        "Ordered",
+        "conform",
+        "order",
+    ),
+    "ckptsim.scenarios": (
+        "Problem",
+        "ScenarioError",
+        "UserError",
+    ),
     "ckptsim.sim.rows": (
         "CheckpointRow",
         "CommitRow",
@@ -54,51 +133,84 @@ _HOMES = {
         "RecordRow",
         "RecoveryRow",
         "ReleaseRow",
-        "RunResult",
         "RunRow",
         "TaskCheckpointRow",
         "TaskRow",
         "ViolationRow",
     ),
-    "ckptsim.sim.search": ("CheckReport", "Find", "Trial"),
+    "ckptsim.sim.search": ("Trial",),
 }
-_MODULES = ("cores", "kernel")
+_MODULES = (
+    "cores",
+    "kernel",
+    "model",
+)
 
 __all__ = [
+    "Advice",
+    "Captured",
     "CheckReport",
     "CheckpointRow",
     "CommitRow",
+    "Conformance",
+    "Costs",
+    "Explanation",
     "FigureRow",
     "Find",
     "GroundTruth",
+    "ImportedJob",
     "KeptPartition",
+    "Listing",
+    "Ordered",
     "Problem",
     "RecordRow",
     "RecoveryRow",
     "ReleaseRow",
+    "Replay",
+    "Report",
     "RunResult",
     "RunRow",
     "Scenario",
     "ScenarioError",
+    "StoreContents",
     "SweepResult",
     "TaskCheckpointRow",
     "TaskRow",
     "Trial",
     "UserError",
+    "Validation",
     "ViolationRow",
+    "WhatIf",
     "__version__",
+    "advise",
+    "capture",
     "check",
+    "conform",
     "cores",
+    "demo",
     "dumps",
+    "explain",
     "hunt",
+    "import_job",
     "kernel",
     "library",
+    "list",
     "load",
     "loads",
+    "measure_store",
+    "model",
+    "order",
+    "read_sweep",
     "read_tables",
+    "replay",
+    "report",
     "run",
+    "schema",
+    "store",
     "sweep",
+    "validate",
     "vary",
+    "whatif",
 ]
 
 if not TYPE_CHECKING:  # a type checker shall see the names above and no others

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from ckptsim.analysis.answers.series import Place, Series
-from ckptsim.analysis.findings import points
-from ckptsim.analysis.findings.runs import WAITS
-from ckptsim.analysis.findings.share import Durations, Share
 from ckptsim.analysis.statistics import interval
+from ckptsim.analysis.summaries.schema import PROBABILITIES, WAITS
+from tests.analysis.summaries.plain import quantile, survival
 
 COUNT, UPLOAD = "sockets", "time of an upload"
 AXES = (COUNT, UPLOAD)
@@ -35,37 +35,38 @@ def lasting(counts: tuple[int, ...] = (1, 2, 4, 8, 16), n: int = 200) -> list[pd
     ]
 
 
-def share() -> Share:
-    """Return the share of runs whose checkpoints are those of `lasting`."""
-    return Share(
-        runs=pd.DataFrame(),
-        durations={
-            (group["scenario"].iloc[0], group["parameters"].iloc[0]): Durations(
-                elapsed_ns=group["elapsed_ns"].to_numpy(),
-                ended=group["ended"].to_numpy(),
-                statuses={},
-            )
-            for group in lasting()
-        },
-        **{name: {} for name in ("delays", "waits", "tasks", "violations", "errors", "goals")},
-        outliers=[],
-    )
-
-
 def latency() -> pd.DataFrame:
-    """Return quantiles as `points.latency` does."""
-    found = share()
-    return points.latency(found, list(found.durations))
+    """Return quantiles with the columns of the summary of that name."""
+    return pd.concat([_latency(group) for group in lasting()], ignore_index=True)
+
+
+def _latency(group: pd.DataFrame) -> pd.DataFrame:
+    point = group.iloc[0]
+    curve = survival(list(zip(group["elapsed_ns"], group["ended"], strict=True)))
+    done = group.loc[group["ended"], "elapsed_ns"].tolist()
+    rows = []
+    for p in PROBABILITIES:
+        reached = [time for time, below in curve if below >= p]
+        known = (float(quantile(done, p) or 0), min(reached, default=math.nan))
+        rows.append((point["scenario"], point["parameters"], len(group), len(done), p, *known))
+    names = ("n", "completed", "probability", "completed_ns", "latency_ns")
+    return pd.DataFrame(rows, columns=["scenario", "parameters", *names])
 
 
 def distribution() -> pd.DataFrame:
-    """Return distributions as `points.distribution` does."""
-    found = share()
-    return points.distribution(found, list(found.durations))
+    """Return distributions with the columns of the summary of that name."""
+    rows = [
+        (group["scenario"].iloc[0], group["parameters"].iloc[0], len(group))
+        + (int((~group["ended"]).sum()), time, float(below))
+        for group in lasting()
+        for time, below in survival(list(zip(group["elapsed_ns"], group["ended"], strict=True)))
+    ]
+    names = ("n", "unfinished", "latency_ns", "below")
+    return pd.DataFrame(rows, columns=["scenario", "parameters", *names])
 
 
 def waits() -> pd.DataFrame:
-    """Return waiting times as `points.waits` does."""
+    """Return waiting times with the columns of the summary of that name."""
     draws = np.random.default_rng(2)
     rows = [
         {
@@ -80,7 +81,7 @@ def waits() -> pd.DataFrame:
 
 
 def intervals(metric: str = "ended_ns") -> pd.DataFrame:
-    """Return means as `points.intervals` does, and alike as `points.differences` does."""
+    """Return means with the columns of both `intervals` and `differences`."""
     draws = np.random.default_rng(3)
     rows = []
     for count in (1, 2, 4, 8, 16):

@@ -14,11 +14,10 @@ import pytest
 from pyarrow import parquet
 
 from ckptsim.analysis.spark.package import program_root
-from ckptsim.analysis.sweeps.plan import sweep_rows
+from ckptsim.analysis.sweeps.plan import free_place, sweep_rows
 from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.planning import load_plan
 from ckptsim.sim.cli import main
-from ckptsim.sim.cli.sweeps.sweep import free_place
 
 PLAN = """
 name = "mine"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from fractions import Fraction
 from statistics import fmean, stdev
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ckptsim.analysis.statistics import interval, paired_difference, quantile, survival
+from ckptsim.analysis.statistics import interval, paired_difference
 from ckptsim.analysis.student import EXACT_UP_TO, t_quantile
 
 NUMBERS = st.lists(st.integers(0, 10**12), min_size=2, max_size=40)
@@ -137,63 +136,7 @@ def test_nothing_in_common_is_no_difference() -> None:
     assert paired_difference({1: 1.0}, {2: 1.0}) is None
 
 
-DURATIONS = st.lists(st.tuples(st.integers(0, 50), st.booleans()), min_size=1, max_size=60)
-
-
-@given(DURATIONS)
-def test_survival_is_kaplan_meier(entries: list[tuple[int, bool]]) -> None:
-    """The estimate is the product of its definition, computed in fractions."""
-    found = survival([value for value, _ in entries], [ended for _, ended in entries])
-    times = sorted({value for value, ended in entries if ended})
-    staying, expected = Fraction(1), []
-    for time in times:
-        died = sum(ended and value == time for value, ended in entries)
-        staying *= 1 - Fraction(died, sum(value >= time for value, _ in entries))
-        expected.append(float(1 - staying))
-    assert found.times.tolist() == times
-    assert found.below == pytest.approx(expected)
-
-
-def test_survival_of_the_classic_example() -> None:
-    """The remissions under 6-mercaptopurine, in weeks, survive as published.
-
-    Source: E. J. Freireich et al., Blood 21 (1963), in any text on survival analysis.
-    """
-    weeks = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]
-    censored = {3, 5, 7, 8, 11, 12, 13, 16, 17, 18, 19, 20}
-    found = survival(weeks, [place not in censored for place in range(len(weeks))])
-    assert found.times.tolist() == [6, 7, 10, 13, 16, 22, 23]
-    staying = [round(1 - below, 3) for below in found.below.tolist()]
-    assert staying == [0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448]
-
-
-def test_censored_durations_push_quantiles_up() -> None:
-    """Aborting the slow half does not make the rest look like the whole."""
-    durations = list(range(1, 101))
-    ended = [value <= 50 for value in durations]
-    honest = survival(durations, ended)
-    dropped = survival(durations[:50], [True] * 50)
-    assert dropped.quantile(0.5) == 25
-    assert honest.quantile(0.5) == 50
-    assert math.isnan(honest.quantile(0.51))
-
-
-def test_all_censored_has_no_quantile() -> None:
-    """When nothing completed, no quantile is known."""
-    assert math.isnan(survival([1, 2], [False, False]).quantile(0.01))
-
-
-@given(NUMBERS, st.sampled_from([0.0, 0.05, 0.25, 0.5, 0.9, 0.95, 0.99, 1.0]))
-def test_quantile_interpolates(values: list[int], probability: float) -> None:
-    """The exact quantile is numpy's linear one."""
-    assert quantile(values, probability) == pytest.approx(
-        float(np.quantile(values, probability)), rel=1e-9
-    )
-
-
 def test_no_values_have_no_statistics() -> None:
     """Empty input raises instead of inventing a number."""
     with pytest.raises(ValueError, match="at least one"):
         interval([])
-    with pytest.raises(ValueError, match="at least one"):
-        quantile([], 0.5)

@@ -23,7 +23,7 @@ SECTIONS = [
 ]
 
 # The same, but only measured where they are named: they take minutes.
-ON_DEMAND = ["tests.bench.scale"]
+ON_DEMAND = ["tests.bench.scale", "tests.bench.summaries"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,13 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.composed import OWN_PROPERTIES, PROPERTIES
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.mutants.composed import MUTANTS
 from ckptsim.sim.mutants.registry import mutants_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.world import run_world
 from tests.composed.plans import on_buffers
 from tests.job.buffers.broken import BROKEN
 from tests.job.properties.table import BREAKERS as JOB_BREAKERS
+from tests.mutants.composed import MUTANTS
 from tests.sync.test_properties import BREAKERS as SYNC_BREAKERS
 
 SEEDS = 40

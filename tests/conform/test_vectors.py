@@ -10,7 +10,7 @@ import pytest
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import VectorOutcome, run_file
-from ckptsim.sim.mutants import lifecycle, store
+from tests.mutants import lifecycle, store
 
 TESTS = Path(__file__).parents[1]
 OURS = "store/vectors"  # written from the rules of the suite `checkpoint_store`

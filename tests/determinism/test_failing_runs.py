@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.mutants.lifecycle import SHOWN_BY
 from ckptsim.sim.search import Subject, trial
 from tests.composed.test_mutants import FOUND_BY
 from tests.determinism.digests import Run, digests
 from tests.determinism.test_determinism import OTHER_PYTHONS, elsewhere
 from tests.job.records.mutants.mutant_table import SCENARIO_OF as BARRIERS
+from tests.mutants.lifecycle import SHOWN_BY
 from tests.store.killed import KILLED_BY
 from tests.sync.mutants.mutant_table import SCENARIO_OF as ORDERING
 

@@ -92,7 +92,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         ("ckptsim.sim.kernel.environment", set(WORLDS)),
         ("ckptsim.scenarios.job.graph", set(WORLDS)),
         ("ckptsim.models.barriers.handler.single", set(WORLDS)),
-        ("ckptsim.sim.mutants.lifecycle", set(WORLDS)),
+        ("ckptsim.sim.mutants.shown", set(WORLDS)),
         ("ckptsim.sim.validate.predict", set()),
         ("ckptsim.sim.cli.runs.run", set()),
         ("ckptsim.sim.conform.runner", set()),

@@ -15,7 +15,7 @@ from ckptsim.models.lifecycle import (
 )
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.sim.mutants.lifecycle import MUTANTS
+from tests.mutants.lifecycle import MUTANTS
 
 Build = Callable[[TaskParameters], TaskLifecycle]
 SOURCE = TaskParameters(kind=TaskKind.SOURCE)

@@ -18,7 +18,7 @@ from ckptsim.models.lifecycle import (
 )
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.sim.mutants.lifecycle import RecoversNothing, RecoversWhatWasOpen
+from tests.mutants.lifecycle import RecoversNothing, RecoversWhatWasOpen
 
 SINK = TaskParameters(
     kind=TaskKind.NON_SOURCE, gate_channels=(1,), output_channels=0, sink_opens_after_finish=False

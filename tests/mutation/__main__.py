@@ -1,7 +1,8 @@
-"""Measure the share of planted faults that exploring convicts: `make mutants`.
+"""Measure the share of planted faults that exploring or tests convict: `make mutants`.
 
-Every fault is tried for at most `--seconds` of the processor, first on the scenarios that are known
-to run its lines.  Results are kept, so that an interrupted measurement continues where it was.
+Every fault is explored for at most `--seconds` of the processor, first on the scenarios that are
+known to run its lines.  The tests of its core are tried on what survives that.  Results are kept,
+so that an interrupted measurement continues where it was.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from tests.mutation.operators import Fault, faults_of, files
-from tests.mutation.plant import EndedError, explore_with, in_process
+from tests.mutation.plant import EndedError, explore_with, in_process, tested_with
 from tests.mutation.reach import Reach
 
 # Which links run a core, the one that uses it most first.
@@ -28,6 +29,28 @@ LINKS: dict[str, tuple[str, ...]] = {
     "store": ("checkpoint_store",),
     "uncoordinated": ("final_checkpoint",),
 }
+# The tests of cores by the beginnings of their files, the first that fits: they are tried on what
+# exploring has not found.
+TESTS: dict[str, tuple[str, ...]] = {
+    "barriers/handler": ("tests/barriers/handler",),
+    "barriers/channel_state": ("tests/barriers/test_writer.py",),
+    "barriers/channels": ("tests/barriers/task",),
+    "barriers/subtask": ("tests/barriers/task",),
+    "barriers": ("tests/barriers",),
+    "coordinator": ("tests/barriers/coordinator", "tests/barriers/test_debloater.py"),
+    "core.py": ("tests/ordering/test_refusals.py",),
+    "lifecycle": ("tests/lifecycle",),
+    "ordering": ("tests/ordering",),
+    "recovery": ("tests/recovery",),
+    "store": ("tests/store/core",),
+    "uncoordinated": (
+        "tests/uncoordinated/test_recovery_line.py",
+        "tests/uncoordinated/test_tasks.py",
+    ),
+}
+VECTORS = "tests/conform/test_vectors.py"
+# How much longer than exploring a fault the tests of its core may take; an assumption.
+_TESTS_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +71,7 @@ class Result:
 
     @property
     def convicted(self) -> bool:
-        """Return whether exploring found the fault."""
+        """Return whether exploring, or a test of the core, found the fault."""
         return self.broken is not None
 
 
@@ -66,7 +89,10 @@ def chosen(cores: Sequence[str], part: str, sample: int | None, seed: int) -> li
 
 
 def tried(fault: Fault, reaches: Sequence[Reach], *, seconds: float, seed: int) -> Result:
-    """Explore with the fault, on the links whose scenarios reach it; all, if none does."""
+    """Explore with the fault, on the links whose scenarios reach it; all, if none does.
+
+    What exploring does not find the tests of the core are to find.
+    """
     reaching = [reach for reach in reaches if reach.of(fault)]
     links = reaching or list(reaches)
     began = time.monotonic()
@@ -81,6 +107,8 @@ def tried(fault: Fault, reaches: Sequence[Reach], *, seconds: float, seed: int) 
         runs += found["runs"]
         if found["property"] is not None:
             break
+    else:
+        found = _by_tests(fault)
     return Result(
         key=fault.key,
         reached=bool(reaching),
@@ -90,6 +118,15 @@ def tried(fault: Fault, reaches: Sequence[Reach], *, seconds: float, seed: int) 
         runs=runs,
         seconds=round(time.monotonic() - began, 2),
     )
+
+
+def _by_tests(fault: Fault) -> dict[str, Any]:
+    tests = next(found for begin, found in TESTS.items() if fault.file.startswith(begin))
+    work = partial(tested_with, fault, [*tests, VECTORS])
+    try:
+        return dict(in_process(work, seconds=_TESTS_SECONDS))
+    except EndedError as error:
+        return {"runs": 0, "property": "the_process_ends", "says": str(error)}
 
 
 def results(

@@ -24,6 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from tests.mutation.operators import MODELS, Fault, planted
 
 # A run of a faulty core that takes longer is one that does not end; those of right cores take a
@@ -33,6 +35,9 @@ MEMORY_BYTES_MAX = 2 << 30
 # How much longer than on an idle machine a process may take: imports, a busy machine, and runs that
 # do not end.
 _SLOWER = 20
+# What is imported anew: the package, and the tests of its cores.
+_OURS = ("ckptsim", "tests")
+_OURSELVES = "tests.mutation"
 _GRACE_SECONDS = 30 + _SLOWER * RUN_SECONDS_MAX
 
 
@@ -173,9 +178,44 @@ def explore_with(
     return answer
 
 
+def tested_with(fault: Fault, folders: Sequence[str]) -> dict[str, Any]:
+    """Run the tests of a core with a fault in it; for a fresh process.
+
+    Returns, as `explore_with` does, `runs` and what failed, if anything did.
+    """
+    import_anew(fault)
+    first: list[str] = []
+
+    class Noting:
+        """Notes the first test that fails, or that cannot be collected."""
+
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            """Take the outcome of a test."""
+            if report.failed:
+                first.append(report.nodeid)
+
+        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+            """Take the outcome of collecting tests."""
+            if report.failed:
+                first.append(report.nodeid)
+
+    words = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not long", *folders]
+    with (
+        Path(os.devnull).open("w") as nothing,
+        contextlib.redirect_stdout(nothing),
+        contextlib.redirect_stderr(nothing),
+    ):
+        code = pytest.main(words, plugins=[Noting()])
+    if not first and code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise RuntimeError(f"pytest ended with {code!r}")
+    failed = first[0] if first else None
+    return {"runs": 1, "number": None, "property": failed and "its_tests", "says": failed}
+
+
 def import_anew(fault: Fault | None) -> None:
     """Forget every module of the package, and have the next imports find the faulty one."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "ckptsim"]:
-        del sys.modules[name]
+    for name in [name for name in sys.modules if name.partition(".")[0] in _OURS]:
+        if not name.startswith(_OURSELVES):
+            del sys.modules[name]
     if fault is not None:
         sys.meta_path.insert(0, _Finder(fault))

@@ -105,7 +105,7 @@ def _named(seen: set[tuple[str, int]]) -> Iterator[str]:
 
 def _fingerprint() -> str:
     digest = blake2b(digest_size=16)
-    for folder in (MODELS, ROOT / "scenarios" / "generators", ROOT / "sim" / "rules"):
+    for folder in (MODELS, ROOT / "scenarios" / "generators"):
         for path in sorted(folder.rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

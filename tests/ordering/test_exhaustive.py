@@ -10,7 +10,7 @@ import pytest
 
 from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.mutants.ordering import MUTANTS
+from tests.mutants.ordering import MUTANTS
 from tests.ordering.helpers import (
     FLUSH,
     A,

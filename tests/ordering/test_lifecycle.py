@@ -34,7 +34,7 @@ from ckptsim.models.ordering import (
     StreamDescriptor,
     Verdict,
 )
-from ckptsim.sim.mutants.ordering import MUTANTS
+from tests.mutants.ordering import MUTANTS
 from tests.ordering.helpers import (
     FLUSH,
     A,

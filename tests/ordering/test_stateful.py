@@ -38,7 +38,7 @@ from ckptsim.models.ordering import (
     StreamDescriptor,
     drive,
 )
-from ckptsim.sim.mutants.ordering import MUTANTS
+from tests.mutants.ordering import MUTANTS
 from tests.ordering.helpers import FLUSH, A, B, durable, failed, read, sent
 
 STREAMS = (A, B)

@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from ckptsim.sim.infer.folder import RECORDINGS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
@@ -36,16 +39,18 @@ def blocks() -> list[tuple[str, str]]:
 def outputs(programs: list[str], folder: Path) -> list[str]:
     """Run the blocks one after the other in a fresh interpreter; return what each prints.
 
+    folder: where they run, with the recording that the page speaks of.
     Raises RuntimeError with the traceback when one fails.
     """
+    shutil.copytree(RECORDINGS / "orders", folder / "recorded")
     done = subprocess.run(
         [sys.executable, "-c", _READER],
         input=json.dumps(programs),
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     if done.returncode != 0:

@@ -227,6 +227,14 @@ def test_a_type_checker_knows_what_a_user_gets(tmp_path: Path) -> None:
     script.write_text(
         "import ckptsim\n"
         "from ckptsim.kernel import Environment\n"
+        "from ckptsim.model import Input, Job, Vertex, VertexKind\n"
+        "pair = Job(vertices=(Vertex(name='a', kind=VertexKind.SOURCE),"
+        " Vertex(name='b', inputs=(Input(upstream='a'),))))\n"
+        "job = ckptsim.Scenario(name='m', link='barriers', says='two', model=pair)\n"
+        "found = ckptsim.sweep(job.with_(interval='5 s'), vary={'mode': ['aligned']})\n"
+        "reveal_type(job.with_({'mode': 'aligned'}).job.checkpointing.interval_ns)\n"
+        "reveal_type(found.frame())\n"
+        "reveal_type(ckptsim.whatif(job, failure=True).plot)\n"
         "reveal_type(ckptsim.run('reference').run.digest)\n"
         "reveal_type(ckptsim.check('reference').passed)\n"
         "reveal_type(Environment(1).now)\n"
@@ -241,7 +249,10 @@ def test_a_type_checker_knows_what_a_user_gets(tmp_path: Path) -> None:
         check=False,
     )
     told = [line.partition(": ")[2] for line in done.stdout.splitlines()]
-    assert told[:4] == [
+    assert told[:7] == [
+        'note: Revealed type is "int"',
+        'note: Revealed type is "pandas.core.frame.DataFrame"',
+        'note: Revealed type is "ckptsim._api.job_plots.WhatIfPlots"',
         'note: Revealed type is "str"',
         'note: Revealed type is "bool"',
         'note: Revealed type is "int"',

@@ -27,4 +27,4 @@ def test_the_page_names_every_function() -> None:
     text = PAGE.read_text("utf-8")
     for name in ckptsim.__all__:
         if name.islower() and name != "__version__":
-            assert re.search(rf"\bckptsim\.{name}\b", text), name
+            assert re.search(rf"\b(?:ck|ckptsim)\.{name}\b", text), name

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import ckptsim
 from ckptsim.scenarios import UserError
 from ckptsim.sim.capture import folder, visit
 from ckptsim.sim.capture.client import Body
@@ -280,3 +281,17 @@ def test_the_longest_host_is_hidden_and_no_part_of_a_word() -> None:
     (hidden,), _ = redacted(taken)
     expected = "host-2, host-2.x adb host-1-1 (host-1) 1.2.3.4a host-4"
     assert hidden.body.value[-1]["name"] == expected
+
+
+def test_python_captures_and_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ckptsim.capture` writes into the first default folder that is free, which then imports."""
+    monkeypatch.chdir(tmp_path)
+    with serving(Recorded(SHIPPED / "job15")) as url:
+        first = ckptsim.capture(url, seconds=0.2)
+        second = ckptsim.capture(url, seconds=0.2, headers={"X-Mine": "yes"})
+    assert (str(first.folder), str(second.folder)) == ("recorded", "recorded-2")
+    assert first.to_dict()["checkpoints"] == len(first.frame()) == 17
+    assert len(repr(first).splitlines()) <= 12
+    assert [v.name for v in ckptsim.import_job("recorded/", seeds=0).scenario.job.vertices]
+    with pytest.raises(UserError, match="timeout: found 'soon'"):
+        ckptsim.capture(url, timeout="soon")

@@ -11,7 +11,7 @@ import pytest
 
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode, RateChange
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.advice.budget import bounded, records_per_s
 from ckptsim.sim.infer.advice.loads import loads_of

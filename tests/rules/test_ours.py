@@ -18,14 +18,14 @@ from ckptsim.cores import writer_events as writer
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli import main
-from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rules.ours import DOES_AS_OURS
-from ckptsim.sim.rules.ours.words import answer_words, event_words
+from ckptsim.sim.rules.words import answer_words, event_words
 from ckptsim.sim.search import Subject, trial
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.search.folder import keep
 from ckptsim.sim.search.stories import with_story
 from ckptsim.testing import CoreConvicted, assert_survives
+from tests.mutants import MUTANTS
 
 BROUGHT = "tests.rules.brought"
 
@@ -97,10 +97,11 @@ def test_a_core_that_lives_in_a_closure_walks() -> None:
 
 def test_walks_convict_what_no_short_run_reaches() -> None:
     """Events that could come and do not tell a core that is wrong in a rare case only."""
-    mutant = MUTANTS["stale_accepted"]
+    mutant = MUTANTS["flush_dropped"]
     explorer = Explorer(link="ordering", cores={mutant.slot: mutant.factory}, like_ours=True)
     rows = explore(explorer, Exploring(runs=30), Corpus()).violating[0].trial.violations
-    assert rows[-1].property == DOES_AS_OURS
+    assert [row.property for row in rows] == [DOES_AS_OURS]
+    assert "with events that did not come and could" in rows[0].says
 
 
 def test_a_program_must_do_as_ours_does() -> None:
@@ -146,6 +147,26 @@ def test_a_test_of_a_users_takes_it() -> None:
         assert_survives(
             cores["coordinator"], "stop_drain", slot="coordinator", runs=1, like_ours=True
         )
+
+
+def test_a_mutant_is_judged_as_a_core_of_a_user_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its story has the first difference from ours, which is a verdict where one asks for it."""
+    words = ["check", "reference", "--seeds", "2", "--mutant", "no_ordering"]
+    assert main(words) == 1
+    assert "first difference from ours, at " in capsys.readouterr().out
+    assert main([*words, "--like-ours", "--keep-going"]) == 1
+    assert f"VIOLATED {DOES_AS_OURS}" in capsys.readouterr().out
+
+
+def test_users_have_the_mutants_that_docs_show(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of the tests is unknown without them, and the message names those that there are."""
+    monkeypatch.delenv("CKPTSIM_MUTANTS")
+    assert main(["run", "reference", "--mutant", "stale_accepted"]) == 2
+    assert "expected one of those of ordering: no_ordering, gaps_tolerated" in (
+        capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

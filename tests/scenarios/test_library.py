@@ -96,3 +96,10 @@ def test_a_scenario_shows_what_it_says(scenario: Scenario) -> None:
     if scenario.link == "checkpoint_store":
         assert report.outcomes.keys() <= {"completed", "failed"}
         assert not scenario.violates or report.runs in report.expected.values()
+
+
+def test_a_recording_is_no_scenario_yet() -> None:
+    """Who names a recording where a scenario is due reads which command makes one of it."""
+    with pytest.raises(ScenarioError) as caught:
+        by_name("orders")
+    assert "ckptsim import orders --out orders.toml" in str(caught.value)

@@ -48,7 +48,7 @@ def test_a_misspelt_verb_is_suggested(capsys: Capture) -> None:
 def test_a_wrong_option_shows_the_usage_of_its_verb(verb: str, capsys: Capture) -> None:
     """An unknown option, and a missing word, are told with the usage of the verb in question."""
     wrong = [["--no-such-option"]]
-    if verb not in ("list", "explain", "measure-store", "demo"):  # these need no word
+    if verb not in ("list", "explain", "measure-store", "demo", "schema"):  # these need no word
         wrong.append([])
     words = {"completion": ["bash"], "store": ["x.db"]}
     for rest in wrong:

@@ -32,8 +32,6 @@ from ckptsim.sim.search.explore import (
     fewer,
 )
 from ckptsim.sim.search.explore import run as run_module
-from ckptsim.sim.search.explore.branches import Branches, branches_by_file, source_of
-from ckptsim.sim.search.explore.unreached import explained, places_of, reasons
 from ckptsim.sim.slots.guest import TIMEOUT_VARIABLE
 from tests.search.test_folder import run_pytest
 
@@ -141,60 +139,10 @@ def test_scenarios_of_the_library_are_among_the_drawn_ones(link: str) -> None:
 
 @pytest.mark.parametrize("link", GENERATORS)
 def test_right_cores_survive(link: str) -> None:
-    """A right core breaks nothing, and branches of its core are among what is reached."""
+    """A right core breaks nothing."""
     report = _explored(link)
     assert report.violating == []
     assert report.runs == RUNS
-    assert report.branches > 100
-    files = branches_by_file(report.covered)
-    reached = sum(count - len(missing) for count, missing in files.values())
-    assert reached == report.branches, "each branch is one of a file's"
-
-
-def test_a_function_that_is_not_as_its_source_says_stays_as_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What somebody has changed in memory runs changed also where branches are watched."""
-    monkeypatch.setattr(OrderingCore, "pending_count", lambda _: 41)
-    branches = Branches()
-    branches.watch()
-    assert OrderingCore.pending_count(None) == 41  # type: ignore[arg-type]
-
-
-def test_branches_are_named_and_told_once() -> None:
-    """Each branch that runs is told the first time only, with file, line and way."""
-    branches = Branches()
-    found = Explorer(link="ordering").run(0, (), branches=branches)
-    told = [name for name in found.reached if ".py:" in name]
-    assert len(told) == len(set(told)) > 50
-    assert {name.rpartition(" ")[2] for name in told} <= {
-        *("call", "true", "false", "loop", "case", "except", "and", "or")
-    }
-    again = Explorer(link="ordering").run(0, (), branches=branches)
-    assert [name for name in again.reached if ".py:" in name] == []
-    assert again.trial.digest == found.trial.digest
-
-
-def test_what_no_run_can_reach_is_no_branch_of_a_run() -> None:
-    """Interfaces, cases that types exclude and what the import runs are not counted."""
-    found = branches_by_file([])
-    assert "barriers/handler/interface.py" in found
-    assert found["core.py"][1][0].endswith(" call"), "of the error, not of the interface before it"
-    assert all(count == len(missing) > 0 for count, missing in found.values())
-    tables = found["lifecycle/tables.py"][1]
-    source = source_of("lifecycle/tables.py").decode().splitlines()
-    assert not any("_same(" in source[int(name.split()[0]) - 1] for name in tables)
-
-
-def test_reasons_are_of_places_that_are_there() -> None:
-    """When source changes, the reason why a branch is not reached goes with it."""
-    gone = [f"{path} {what}" for path, what in reasons() if what not in places_of(path)]
-    assert gone == []
-    _, missing = branches_by_file([])["barriers/handler/machine.py"]
-    found = explained("barriers/handler/machine.py", missing)
-    assert found
-    assert set(found) <= set(missing)
-    assert len(set(found.values())) == 1
 
 
 def test_a_hazard_of_released_systems_is_named_and_no_violation() -> None:

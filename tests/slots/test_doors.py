@@ -9,9 +9,9 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.mutants.mutant import Mutant
-from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS, SLOTS, Slot, slots_of
 from ckptsim.sim.world import WORLDS, load_world, run_world
+from tests.mutants import MUTANTS
 
 WHOLE = [slot.name for slot in SLOTS.values() if slot.whole]
 # Scenarios of each link in which every core has something to do: crashes, time-outs, ends, stalls,

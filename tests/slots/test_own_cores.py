@@ -9,9 +9,9 @@ import pytest
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.job import Protocol
 from ckptsim.sim.cli import main
-from ckptsim.sim.rules.ours.watch import compared
 from ckptsim.sim.search import Subject
 from ckptsim.sim.slots import slots_of
+from ckptsim.sim.slots.resolve import compared
 from ckptsim.testing import assert_survives
 from tests.slots.own import LINKS, texts
 

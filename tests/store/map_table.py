@@ -22,8 +22,8 @@ STORIES = 18
 
 _ABOUT_PROMISES = """\
 Written by `python -m tests.store.map_table`; a test compares it with the program. Each promise is
-a property that every run checks; `ckptsim check SCENARIO --mutant MUTANT` breaks it, or an
-anti-pattern does.
+a property that every run checks. An anti-pattern breaks it, or a mutant from a checkout:
+`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant MUTANT`.
 """
 _ABOUT_STORIES = """\
 Restated reports; the file of each scenario names its source. The loss is that of seed 0, in keys

@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 import pytest
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios import store as store_scenarios
+from ckptsim.scenarios import store as stores
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.rows import RunResult
@@ -28,25 +28,23 @@ def _cost_ns(records: int) -> int:
     return 5 * MS + 700 * records
 
 
-def _model(records: int, *, push: int) -> store_scenarios.StoreModel:
+def _model(records: int, *, push: int) -> stores.StoreModel:
     """Return a model that syncs after so many records, all of different keys."""
-    return store_scenarios.StoreModel(
-        placement=store_scenarios.StorePlacement.COLOCATED,
-        input=store_scenarios.StoreInput(
+    return stores.StoreModel(
+        placement=stores.StorePlacement.COLOCATED,
+        input=stores.StoreInput(
             partitions=1,
             push_records=push,
             stream_records=0,
             keys=1_000_000,
             record_bytes=RECORD_BYTES,
         ),
-        sync=store_scenarios.StoreSync(sync_bytes=records * RECORD_BYTES),
-        process=store_scenarios.StoreProcess(apply_ns=APPLY_NS, restart_ns=MS),
+        sync=stores.StoreSync(sync_bytes=records * RECORD_BYTES),
+        process=stores.StoreProcess(apply_ns=APPLY_NS, restart_ns=MS),
     )
 
 
-def _run(
-    model: store_scenarios.StoreModel, *faults: store_scenarios.StoreFault, seed: int = 0
-) -> RunResult:
+def _run(model: stores.StoreModel, *faults: stores.StoreFault, seed: int = 0) -> RunResult:
     scenario = Scenario(
         name="theory", link="checkpoint_store", says="theory", model=model, faults=faults
     )
@@ -77,7 +75,7 @@ def test_interval_and_overhead_follow_from_the_costs(records: int) -> None:
 def test_mean_rework_after_a_random_crash(records: int) -> None:
     """A crash at a uniform instant repeats (n/2)(1-q) + nq on average, and n at most."""
     model = _model(records, push=2_000_000)
-    faults = store_scenarios.CrashRate(mean_ns=SECOND // 4, until_ns=100 * SECOND)
+    faults = stores.CrashRate(mean_ns=SECOND // 4, until_ns=100 * SECOND)
     result = _run(model, faults)
     rework = [row.records_reprocessed for row in result.recoveries]
     cost = _cost_ns(records)
@@ -92,8 +90,8 @@ def test_mean_rework_after_a_random_crash(records: int) -> None:
 KNEE = (("30 kB", 300), ("100 kB", 1000), ("1 MiB", 10_486), ("3 MB", 30_000), ("8 MiB", 83_887))
 
 
-@pytest.mark.parametrize("placement", store_scenarios.StorePlacement)
-def test_the_knee_is_where_paper_has_it(placement: store_scenarios.StorePlacement) -> None:
+@pytest.mark.parametrize("placement", stores.StorePlacement)
+def test_the_knee_is_where_paper_has_it(placement: stores.StorePlacement) -> None:
     """Up to the knee syncs take the time, beyond it only the rework grows; both as computed."""
     share, undone = [], []
     for threshold, records in KNEE[1:]:
@@ -153,7 +151,7 @@ def test_placements_differ_in_what_they_cost() -> None:
     share = {}
     for name in PLACED:
         scenario = by_name(f"placed_{name}")
-        assert isinstance(scenario.model, store_scenarios.StoreModel)
+        assert isinstance(scenario.model, stores.StoreModel)
         share[name] = on_paper(scenario.model, ())["sync_share"]
     assert share["per_record"] == max(share.values()) > 0.9
     assert share["checkpoint_first"] == share["data_first"]
@@ -163,7 +161,7 @@ def test_placements_differ_in_what_they_cost() -> None:
 def test_a_record_that_is_durable_by_itself_needs_no_flush() -> None:
     """Where each record is its own commit, a sync lasts as long as its checkpoint alone."""
     result = run_world(by_name("placed_per_record"), seed=0)
-    costs = store_scenarios.StepCosts()
+    costs = stores.StepCosts()
     lasted = {row.duration_ns for row in result.checkpoints if row.status == "completed"}
     assert lasted == {costs.wal_ns + costs.fsync_ns}
 
@@ -174,7 +172,7 @@ def test_the_closed_form_for_rare_crashes_is_that_of_uniform_ones() -> None:
         model = _model(records, push=100_000_000 // 20)
         cost, work = _cost_ns(records), records * APPLY_NS
         q = cost / (work + cost)
-        rare = store_scenarios.CrashRate(mean_ns=10**15, until_ns=10**15)
+        rare = stores.CrashRate(mean_ns=10**15, until_ns=10**15)
         found = on_paper(model, (rare,))
         assert found["sync_share"] == pytest.approx(q, rel=1e-3)
         expected = records / 2 * (1 - q) + records * q
@@ -186,16 +184,16 @@ def test_the_closed_form_for_rare_crashes_is_that_of_uniform_ones() -> None:
 def test_what_has_no_closed_form_has_none() -> None:
     """Other faults, a mirror, no flush or a threshold that is never reached have no figure."""
     plain = _model(1000, push=100_000)
-    rate = store_scenarios.CrashRate(mean_ns=SECOND, until_ns=SECOND)
+    rate = stores.CrashRate(mean_ns=SECOND, until_ns=SECOND)
     assert on_paper(plain, (rate,))
-    assert not on_paper(plain, (rate, store_scenarios.CrashAt(at_ns=SECOND)))
+    assert not on_paper(plain, (rate, stores.CrashAt(at_ns=SECOND)))
     assert not on_paper(plain, (rate, rate))
     assert not on_paper(_model(1000, push=3000), (rate,))
     for sync in (
-        store_scenarios.StoreSync(sync_bytes=0),
+        stores.StoreSync(sync_bytes=0),
         replace(plain.sync, mirror=True),
         replace(plain.sync, hooked=False),
-        replace(plain.sync, upsert=store_scenarios.Upsert.FIRST_WINS),
+        replace(plain.sync, upsert=stores.Upsert.FIRST_WINS),
     ):
         assert not on_paper(replace(plain, sync=sync), (rate,))
 
@@ -224,14 +222,14 @@ def test_low_traffic_undoes_what_paper_says(interval: str, mean: str) -> None:
 def test_a_threshold_by_time_bounds_low_traffic() -> None:
     """With M, a crash repeats at most r * M records and one more; without it all since the push."""
     rate, interval = 5.0, 10 * SECOND
-    given = store_scenarios.StoreInput(
+    given = stores.StoreInput(
         partitions=1, push_records=0, stream_records=3000, rate_per_s=rate, keys=50
     )
-    crash = store_scenarios.CrashAt(at_ns=595 * SECOND)
+    crash = stores.CrashAt(at_ns=595 * SECOND)
     repeated = []
     for interval_ns in (interval, 0):
-        sync = store_scenarios.StoreSync(sync_bytes=32 << 20, sync_interval_ns=interval_ns)
-        result = _run(store_scenarios.StoreModel(input=given, sync=sync), crash)
+        sync = stores.StoreSync(sync_bytes=32 << 20, sync_interval_ns=interval_ns)
+        result = _run(stores.StoreModel(input=given, sync=sync), crash)
         repeated.append(result.recoveries[0].records_reprocessed)
     assert 0 < repeated[0] <= rate * interval / SECOND + 1
     assert repeated[1] == 595 * rate - 1  # the last one is there, and not yet applied
@@ -242,13 +240,13 @@ def test_placement_changes_safety_and_not_rework(at_ms: int) -> None:
     """At equal costs, a crash at an instant repeats the same in every placement."""
     repeated = {}
     for placement in (
-        store_scenarios.StorePlacement.EXTERNAL,
-        store_scenarios.StorePlacement.COLOCATED,
+        stores.StorePlacement.EXTERNAL,
+        stores.StorePlacement.COLOCATED,
     ):
         model = replace(
             _model(500, push=40_000),
             placement=placement,
-            costs=store_scenarios.StepCosts(
+            costs=stores.StepCosts(
                 transaction_ns=10 * MS,
                 transaction_row_ns=0,
                 flush_ns=9 * MS,
@@ -257,7 +255,7 @@ def test_placement_changes_safety_and_not_rework(at_ms: int) -> None:
                 fsync_ns=MS // 2,
             ),
         )
-        result = _run(model, store_scenarios.CrashAt(at_ns=at_ms * MS))
+        result = _run(model, stores.CrashAt(at_ns=at_ms * MS))
         repeated[placement] = result.recoveries[0].records_reprocessed
     assert len(set(repeated.values())) == 1
 
@@ -268,9 +266,9 @@ def test_the_best_interval_is_that_of_young_and_daly() -> None:
     best = round(math.sqrt(2 * cost_ns * mtbf_ns) / APPLY_NS)
     lost, paper = {}, {}
     for records in (best // 8, best // 2, best, best * 2, best * 8):
-        costs = store_scenarios.StepCosts(transaction_ns=cost_ns, transaction_row_ns=0)
+        costs = stores.StepCosts(transaction_ns=cost_ns, transaction_row_ns=0)
         model = replace(_model(records, push=total), costs=costs)
-        faults = store_scenarios.CrashRate(mean_ns=mtbf_ns, until_ns=3600 * SECOND)
+        faults = stores.CrashRate(mean_ns=mtbf_ns, until_ns=3600 * SECOND)
         found = []
         for seed in range(8):
             (row,) = [r for r in _run(model, faults, seed=seed).figures if r.figure == "lost_share"]

@@ -13,13 +13,13 @@ from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.files import read
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.scenarios.store import PROPERTIES
-from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.store.content.record_run import Run
 from ckptsim.sim.store.content.spans import FeedChanges
 from ckptsim.sim.store.process import ProcessHost
 from ckptsim.sim.store.truth import Claim, PartitionTruth
 from ckptsim.sim.world import load_world, run_world
+from tests.mutants.store import MUTANTS
 from tests.store.killed import KILLED_BY, SHOWN_BY_VECTORS
 
 SCENARIOS = [each for each in all_scenarios() if each.link == "checkpoint_store"]

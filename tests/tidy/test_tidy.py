@@ -50,6 +50,8 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     # Starts the processes in which runs take place.
     "sim/search/check.py": frozenset({Rule.OUTSIDE}),
     "sim/search/explore/workers.py": frozenset({Rule.OUTSIDE}),
+    # The environment names a module with more mutants, which a run is given by name.
+    "sim/mutants/registry.py": frozenset({Rule.OUTSIDE}),
     # Ends when its seconds are over.
     "sim/search/explore/explore.py": frozenset({Rule.CLOCK}),
     "sim/search/shrink.py": frozenset({Rule.CLOCK}),  # for how long to shrink

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from ckptsim.analysis.findings import Findings
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import plain_number, point_label, time_in_words
 
 Kind = Literal["text", "number", "command"]
@@ -60,7 +60,7 @@ def key_of(row: Record) -> tuple[str, str]:
     return row["scenario"], row["parameters"]
 
 
-def label(findings: Findings, row: Record) -> str:
+def label(findings: Summaries, row: Record) -> str:
     """Return a point in words."""
     return point_label(row["parameters"], findings.axes) or str(row["scenario"])
 

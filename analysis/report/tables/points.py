@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 
 from ckptsim.analysis.answers import answering
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.tables import cells
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import with_interval
 from ckptsim.scenarios.planning import METRICS
 
@@ -14,7 +14,7 @@ SHOWN_QUANTILES = (0.5, 0.95, 0.99)
 ROWS_MAX = 500
 
 
-def points_part(findings: Findings) -> cells.TitledTable:
+def points_part(findings: Summaries) -> cells.TitledTable:
     """Return one row per point: how its runs ended and how long its checkpoints took."""
     outcomes = {cells.key_of(row): row for row in cells.records(findings.outcomes)}
     rows = []
@@ -46,7 +46,7 @@ def points_part(findings: Findings) -> cells.TitledTable:
     )
 
 
-def tasks_part(findings: Findings) -> cells.TitledTable:
+def tasks_part(findings: Summaries) -> cells.TitledTable:
     """Return how the tasks of each point spent their time, and what waited around them."""
     rows = []
     for row in cells.records(findings.tasks):
@@ -78,7 +78,7 @@ def tasks_part(findings: Findings) -> cells.TitledTable:
     )
 
 
-def means_part(findings: Findings) -> cells.TitledTable:
+def means_part(findings: Summaries) -> cells.TitledTable:
     """Return the means over replications with their intervals, and the paired differences.
 
     A metric that is the same at all points is left out, unless it answers the question.

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ckptsim.analysis.findings import Findings
 from ckptsim.analysis.report.tables import cells
+from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import time_in_words, value_in_words
 
 ROWS_MAX = 60
 
 
-def outliers_part(findings: Findings) -> cells.TitledTable:
+def outliers_part(findings: Summaries) -> cells.TitledTable:
     """Return the slowest checkpoints with the command that replays each one's run."""
     rows = [
         cells.Row(
@@ -42,7 +42,7 @@ def outliers_part(findings: Findings) -> cells.TitledTable:
     )
 
 
-def errors_part(findings: Findings) -> cells.TitledTable:
+def errors_part(findings: Summaries) -> cells.TitledTable:
     """Return the errors that runs ended in."""
     rows = [
         cells.Row(
@@ -68,7 +68,7 @@ def errors_part(findings: Findings) -> cells.TitledTable:
     )
 
 
-def goals_part(findings: Findings) -> cells.TitledTable:
+def goals_part(findings: Summaries) -> cells.TitledTable:
     """Return how often each situation that is wanted was reached."""
     rows = [
         cells.Row(
@@ -88,7 +88,7 @@ def goals_part(findings: Findings) -> cells.TitledTable:
     )
 
 
-def parameters_part(findings: Findings) -> cells.TitledTable:
+def parameters_part(findings: Summaries) -> cells.TitledTable:
     """Return every parameter of the first point; those that the sweep changes are marked."""
     document = json.loads(findings.points[0]["document"])
     paths = [path for path, _ in findings.about["axes"]]
@@ -128,7 +128,7 @@ def flat(value: object, path: str = "") -> list[tuple[str, object]]:
     return [entry for inner_path, item in inner for entry in flat(item, inner_path)]
 
 
-def violations_of(findings: Findings) -> list[dict[str, Any]]:
+def violations_of(findings: Summaries) -> list[dict[str, Any]]:
     """Return what the template shows of each property broken at each point."""
     declared = {
         cells.key_of(point): json.loads(point["document"]).get("violates", [])

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-import ssl
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.capture.client import Client, resolved, server_of
-from ckptsim.sim.capture.folder import check_free, write_recording
-from ckptsim.sim.capture.redaction import redacted
-from ckptsim.sim.capture.visit import Visit
+from ckptsim.sim.answers.jobs.capturing import Access, capture
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
@@ -30,7 +23,6 @@ replaced unless --no-redact is given.
 exit codes: 0 the recording was written, 2 the server did not answer as a Flink REST server does"""
 
 _STEPS = 100
-_HEADER = re.compile(r"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e]*)")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,87 +59,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Record a job and say what was written."""
-    check_free(arguments.out)
-    server = server_of(arguments.url)
-    client = Client(
-        server,
-        headers=_headers(arguments.header),
+    access = Access(
+        headers=arguments.header,
         timeout_s=arguments.timeout,
-        context=_context(arguments) if server.is_encrypted else None,
+        ca=arguments.ca,
+        insecure=arguments.insecure,
     )
-    resolved(server)
     with ProgressBar("capture") as bar:
-        visit = Visit(
-            client,
+        done = capture(
+            arguments.url,
+            arguments.out,
+            access,
             seconds=arguments.seconds,
             job=arguments.job,
+            redact=not arguments.no_redact,
             progress=lambda share: bar(done=round(share * _STEPS), total=_STEPS),
         )
-        visit.run()
-    taken, counts = visit.taken, {}
-    if not arguments.no_redact:
-        taken, redaction = redacted(taken)
-        counts = redaction.counts
-    recording, size = write_recording(arguments.out, taken)
-    document = {
-        "written": str(arguments.out),
-        "answers": len(taken),
-        "bytes": size,
-        "flink_version": recording.version,
-        "job": recording.job_name,
-        "vertices": len(recording.vertices),
-        "checkpoints": len(recording.completed),
-        "redacted": counts,
-        "left_out": visit.left_out,
-    }
-    print(json.dumps(document, indent=1) if arguments.json else "\n".join(_lines(document)))
+    print(json.dumps(done.document(), indent=1) if arguments.json else "\n".join(done.lines()))
     if arguments.insecure:
         print("ckptsim capture: the certificate was not checked", file=sys.stderr)
     return EXIT_FINE
-
-
-def _lines(done: dict[str, object]) -> list[str]:
-    version = done["flink_version"] or "of unknown version"
-    lines = [f"job {done['job']!r} of Flink {version}"]
-    lines.append(f"{done['vertices']} vertices, {done['checkpoints']} completed checkpoints")
-    counts = done["redacted"]
-    if isinstance(counts, dict):
-        plural = (f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts.items())
-        lines.append(f"redacted: {', '.join(plural) or 'nothing'}")
-    left_out = done["left_out"]
-    if isinstance(left_out, list) and left_out:
-        lines.append("not answered:")
-        lines += [f"  {one}" for one in left_out]
-    lines.append(f"written: {done['written']} ({done['answers']} answers, {done['bytes']:,} bytes)")
-    lines.append(f"next: ckptsim import {done['written']} --out job.toml")
-    return lines
-
-
-def _headers(words: Sequence[str]) -> dict[str, str]:
-    """Return the headers that were given; a message never repeats their values."""
-    found = {}
-    for word in words:
-        match = _HEADER.fullmatch(word)
-        if match is None:
-            name = word.partition(":")[0][:40]
-            raise UserError(f"--header: found {name!r} and more, expected 'NAME: VALUE'")
-        found[match[1]] = match[2]
-    return found
-
-
-def _context(arguments: argparse.Namespace) -> ssl.SSLContext:
-    """Return how certificates are judged."""
-    context = ssl.create_default_context()
-    if arguments.ca is not None:
-        try:
-            context = ssl.create_default_context(cafile=str(arguments.ca))
-        except (OSError, ssl.SSLError) as error:
-            expected = "certificates as PEM"
-            raise UserError(f"--ca: found {str(arguments.ca)!r}, expected {expected}") from error
-    if arguments.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def _seconds(text: str) -> float:

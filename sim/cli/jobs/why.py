@@ -7,7 +7,7 @@ import json
 
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.runs.leave import kept_of
+from ckptsim.sim.cli.runs.replay import kept_of
 from ckptsim.sim.cli.subject import add_seed_arguments, add_subject_arguments, subject_of
 from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.rows import RunResult
@@ -20,7 +20,7 @@ EXAMPLES = """examples:
   ckptsim why job.toml                # the slowest checkpoint, or why none completed
   ckptsim why job.toml expired
   ckptsim why job.toml recovery 1 --seed 7
-  ckptsim why orders 4                # a recording: a folder of `capture`, or a shipped one
+  ckptsim why orders 17               # a recording: a folder of `capture`, or a shipped one
   ckptsim why out/hunt/reference-releases_without_gaps --json
 exit codes: 0 done, 2 no such scenario, recording, checkpoint or recovery"""
 

@@ -11,7 +11,7 @@ from ckptsim.scenarios.describe import describe
 from ckptsim.scenarios.files import parse, read, scenario_key, to_toml
 from ckptsim.scenarios.planning import folder_of, is_plan, plan_from, with_parameters
 from ckptsim.scenarios.spec import Scenario
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.pages.plan_page import plan_page
 from ckptsim.sim.cli.pages.reference import parameter_lines

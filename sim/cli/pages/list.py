@@ -10,7 +10,7 @@ from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import all_plans
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
 
 EXAMPLES = """examples:

@@ -6,7 +6,7 @@ import json
 
 from ckptsim.scenarios.files import scenario_key
 from ckptsim.scenarios.planning import METRICS, Plan, plan_values, points, size_of
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.pages.topics import Page
 
 MOST_SHOWN = 10_000  # an assumption: what can be made within some seconds

@@ -10,7 +10,7 @@ from typing import cast
 from ckptsim.models.barriers import handler as handlers
 from ckptsim.models.lifecycle import EndMode, TaskKind, Variant
 from ckptsim.models.recovery.mapping import DISTRIBUTIONS
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.pages.reference import link_page
 from ckptsim.sim.cli.pages.tables import (
     handler_lines,
@@ -19,7 +19,7 @@ from ckptsim.sim.cli.pages.tables import (
     variant_rows,
 )
 from ckptsim.sim.cli.pages.topics import Page
-from ckptsim.sim.mutants.lifecycle import MUTANTS, SHOWN_BY
+from ckptsim.sim.mutants.registry import MUTANTS
 
 KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}
 HEADER = (
@@ -41,7 +41,8 @@ _WIDTHS = (_CELL, 20, 15, _CELL, _CELL, _CELL)
 _RULE_WIDTHS = (62, _CELL, _CELL)
 FAULTS = (
     "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` tells it from the "
-    "right core, and prints the command that replays the first run which shows it."
+    "right core, and prints the command that replays the first run which shows it. The tests have "
+    "more of them (`tests/mutants/lifecycle.py`)."
 )
 RECOVERY = """\
 A sink's snapshot keeps one element of list state: the names of the transactions that are
@@ -126,6 +127,13 @@ def document() -> str:
     parts += ["## Transactions and recovery", RECOVERY]
     parts += ["## Published faults", FAULTS, _faults()]
     return "\n\n".join(parts) + "\n"
+
+
+# Mutant -> the library's scenario that tells it from the right core, and by which property.
+SHOWN_BY = {
+    "closes_without_final_checkpoint": ("last_transaction", "exactly_once_output"),
+    "skipped_trigger_sets_minimum": ("late_trigger", "closes_when_all_is_over"),
+}
 
 
 def _faults() -> str:

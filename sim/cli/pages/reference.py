@@ -12,7 +12,7 @@ from types import MappingProxyType
 from ckptsim.scenarios.describe import Description, reference, reference_tables
 from ckptsim.scenarios.dialect import units
 from ckptsim.scenarios.links import LINKS
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.pages.topics import Page
 
 

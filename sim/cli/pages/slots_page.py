@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.pages.topics import Page
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import SLOTS

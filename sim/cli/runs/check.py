@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import asdict
-from typing import Any
 
 from ckptsim.scenarios import UserError
+from ckptsim.sim.answers.ran import check_document
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument, add_spark_arguments
 from ckptsim.sim.cli.places import output_file, output_folder
@@ -26,7 +25,6 @@ from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
     positive,
-    setting_document,
     setting_of,
     subject_of,
     table,
@@ -142,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
         subject, found = _checked(arguments, arguments.scenario)
         checked = [found]
         if arguments.json:
-            print(json.dumps(_document(subject, found.report), indent=1))
+            print(json.dumps(check_document(subject, found.report), indent=1))
         else:
             print(_text(subject, found.report))
         if arguments.junit is not None:
@@ -194,32 +192,6 @@ def _left_of(report: CheckReport) -> str:
         return f"all {done} seeds were checked, {broke}"
     rest = f"the same command with --first {first} --seeds {left} does the rest"
     return f"{report.runs} of {len(report.seeds)} seeds were checked, {broke}; {rest}"
-
-
-def _document(subject: Subject, report: CheckReport) -> dict[str, Any]:
-    return {
-        "scenario": subject.scenario.name,
-        **setting_document(subject),
-        "first": report.seeds.start,
-        "seeds": len(report.seeds),
-        "ties": list(report.ties),
-        "runs": report.runs,
-        "events": report.events,
-        "passed": report.passed,
-        "outcomes": report.outcomes,
-        "goals": report.goals,
-        "missed_goals": report.missed_goals,
-        "unexplored_seeds": report.unexplored,
-        "expected_violations": report.expected,
-        "seeds_until_expected": report.late,
-        "violations": [
-            {"seed": found.seed, "ties": found.ties} | asdict(row)
-            for found in report.unexpected
-            for row in found.violations
-        ],
-        "first_violating_seed": report.unexpected[0].seed if report.unexpected else None,
-        "digest": report.digest,
-    }
 
 
 def _text(subject: Subject, report: CheckReport) -> str:

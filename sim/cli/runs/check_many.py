@@ -12,7 +12,7 @@ from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.links import LINKS
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.search import CheckReport
 from ckptsim.sim.search.check import MORE_RUNS
 

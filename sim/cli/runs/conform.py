@@ -8,13 +8,13 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.answers.conforming import conform
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_ignore_argument
 from ckptsim.sim.cli.subject import add_core_arguments, ran_with
-from ckptsim.sim.conform.declining import PROMISES, check_ignored, declined
-from ckptsim.sim.conform.runner import VectorOutcome, choose, run_file, suites_of
-from ckptsim.sim.slots.resolve import Choice, read_cores, try_out
+from ckptsim.sim.conform.declining import PROMISES
+from ckptsim.sim.conform.runner import VectorOutcome, suites_of
+from ckptsim.sim.slots.resolve import read_cores
 
 EXAMPLES = """examples:
   ckptsim conform tests/data/vectors/ordering.jsonl
@@ -40,51 +40,29 @@ def run(arguments: argparse.Namespace) -> int:
 
     What is no vector is told before them, with exit code 2; where nothing ran there are no counts.
     """
-    choice = _choice(arguments)
-    check_ignored(arguments.files, arguments.ignore)
-    outcomes: list[VectorOutcome] = []
-    problems: list[str] = []
-    for path in arguments.files:
-        try:
-            for found in run_file(path, choice=choice):
-                outcome = declined(found, arguments.ignore)
-                outcomes.append(outcome)
-                if not arguments.json:
-                    _print(outcome)
-        except UserError as error:  # the other files still say what they have to say
-            problems += [line for line in str(error).splitlines() if line not in problems]
+    found = conform(
+        arguments.files,
+        cores=read_cores(arguments.core, suites_of(arguments.files)) if arguments.core else None,
+        mutant=arguments.mutant,
+        ignore=arguments.ignore,
+        told=id if arguments.json else _print,
+    )
+    outcomes, problems, choice = found.outcomes, found.problems, found.choice
     if problems:
         print("ckptsim conform: " + "\n".join(problems), file=sys.stderr, flush=True)
-    passed = sum(1 for o in outcomes if o.mismatch is None and o.skipped is None)
-    failed = sum(1 for o in outcomes if o.mismatch is not None)
-    skipped = len(outcomes) - passed - failed
     if arguments.json:
         print(json.dumps([asdict(o) for o in outcomes], indent=1))
     elif outcomes or not problems:
-        tail = f", {skipped} skipped" if skipped else ""
         for what, name in ran_with(choice.names, choice.mutant):
             print(f"{what} {name}")
         left_out = dict.fromkeys(name for each in outcomes for name in each.left_out)
         if left_out:
             vectors = sum(1 for each in outcomes if each.left_out)
             print(f"left out of {vectors} vectors, since no host asks it: {', '.join(left_out)}")
-        print(f"{passed} passed, {failed} failed{tail}")
+        print(found.counts())
     if problems:
         return EXIT_USER
-    return EXIT_VIOLATED if failed else EXIT_FINE
-
-
-def _choice(arguments: argparse.Namespace) -> Choice:
-    """Return what stands in the slots of all files together.
-
-    Raises UserError for cores and mutants that none of them is about.
-    """
-    if not arguments.core and arguments.mutant is None:
-        return Choice()
-    cores = read_cores(arguments.core, suites_of(arguments.files))
-    choice = choose(arguments.files, cores=cores, mutant=arguments.mutant)
-    try_out(cores, fenced=False)
-    return choice
+    return EXIT_VIOLATED if found.failed else EXIT_FINE
 
 
 def _print(outcome: VectorOutcome) -> None:

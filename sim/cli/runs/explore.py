@@ -35,7 +35,6 @@ from ckptsim.sim.cli.runs.explored import (
 )
 from ckptsim.sim.cli.runs.kept import OUT, Kept
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
-from ckptsim.sim.rules.ours import refuse_uncompared
 from ckptsim.sim.run_spec import CUTS
 from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.ends import RUN_ENDS
@@ -46,7 +45,7 @@ from ckptsim.sim.search.folder import SCENARIO, keep, slug
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import Clock
 from ckptsim.sim.search.trial import replay_of
-from ckptsim.sim.slots.resolve import read_cores, resolve, try_out
+from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
 
 RUNS = 1000
 SHRINKING_RUNS_MAX = 300
@@ -136,10 +135,10 @@ def _chosen(arguments: argparse.Namespace) -> list[explore.Explorer]:
 
 def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> explore.Explorer:
     cores = read_cores(arguments.core, explorer.worlds)
-    resolve(*explorer.worlds, cores=cores, mutant=arguments.mutant)
+    choice = resolve(*explorer.worlds, cores=cores, mutant=arguments.mutant)
     try_out(cores)
     if arguments.like_ours:
-        refuse_uncompared(explorer.link, cores)
+        refuse_uncompared(explorer.worlds, choice.factories)
     ignore, properties = judging_of(arguments, explorer.link)
     return replace(
         explorer,

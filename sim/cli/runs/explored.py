@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ckptsim.sim.cli.subject import setting_document, setting_of, table, violation_texts
+from ckptsim.sim.answers.ran import setting_document
+from ckptsim.sim.cli.subject import setting_of, table, violation_texts
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.explore import Explored, Explorer, ExploreReport
-from ckptsim.sim.search.explore.branches import branches_by_file
-from ckptsim.sim.search.explore.unreached import explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +71,13 @@ def document_of(one: OfLink) -> dict[str, Any]:
             "reached": len(report.covered),
             "last_new": report.last_new,
             "last_new_run": report.covered.get(report.last_new),
-            **_branches(report.covered, every_file=False),
         },
         "digest": report.digest,
     }
 
 
 def document_of_all(documents: Sequence[dict[str, Any]], links: Sequence[OfLink]) -> dict[str, Any]:
-    """Return what `--json` prints of all links; in `coverage` are the branches that any reached."""
+    """Return what `--json` prints of all links; in `coverage` is what any of them reached."""
     names = ("outcomes", "hazards", "listed", "goals")
     sums = {name: dict(_sum(one[name] for one in documents)) for name in names}
     return {
@@ -89,7 +87,7 @@ def document_of_all(documents: Sequence[dict[str, Any]], links: Sequence[OfLink]
         "passed": all(one["passed"] for one in documents),
         "violations": [each for one in documents for each in one["violations"]],
         **sums,
-        "coverage": _branches(name for one in links for name in one.report.covered),
+        "coverage": {"reached": len({name for one in links for name in one.report.covered})},
         "links": documents,
     }
 
@@ -99,34 +97,6 @@ def _sum(counts: Iterable[dict[str, int]]) -> Counter[str]:
     for each in counts:
         found.update(each)
     return found
-
-
-def _branches(covered: Iterable[str], *, every_file: bool = True) -> dict[str, Any]:
-    """Return how many branches of cores were reached, by package, and by file which were not.
-
-    every_file: also of files of which nothing was reached, as those of other links.
-    """
-    files = {
-        path: (count, missing)
-        for path, (count, missing) in branches_by_file(covered).items()
-        if every_file or len(missing) < count
-    }
-    cores: dict[str, list[int]] = {}
-    for path, (count, missing) in files.items():
-        of_core = cores.setdefault(path.partition("/")[0].removesuffix(".py"), [0, 0])
-        of_core[0] += count - len(missing)
-        of_core[1] += count
-    return {
-        "branches": sum(reached for reached, _ in cores.values()),
-        "branches_of": sum(count for _, count in cores.values()),
-        "cores": cores,
-        "missing": {path: missing for path, (_, missing) in files.items() if missing},
-        "reasons": {
-            path: found
-            for path, (_, missing) in files.items()
-            if (found := explained(path, missing))
-        },
-    }
 
 
 def text_of(one: OfLink, document: dict[str, Any]) -> str:
@@ -142,7 +112,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
         *setting_of(one.explorer.subject(())[0]),
         ("runs", f"{report.runs} in {report.seconds:.1f} s, {rate:.0f} per second{began}"),
         ("outcomes", ", ".join(f"{count} {name}" for name, count in report.outcomes.items())),
-        ("core branches", f"{coverage['branches']} of {coverage['branches_of']}"),
+        ("reached", f"{coverage['reached']} situations"),
         ("last new", new),
         ("goals", f"{len(reached)} of {len(report.goals)} reached"),
         ("not reached", ", ".join(missed) or "none"),
@@ -164,22 +134,11 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
 
 
 def text_of_all(document: dict[str, Any]) -> str:
-    """Return what is printed behind the links: how much of the cores all of them reached."""
-    coverage = document["coverage"]
-    shares = ", ".join(
-        f"{core} {_share(reached, count)}" for core, (reached, count) in coverage["cores"].items()
-    )
-    reached, count = coverage["branches"], coverage["branches_of"]
-    known = sum(len(found) for found in coverage["reasons"].values())
+    """Return what is printed after the links: how much all of them reached together."""
     return table(
         [
             ("explored", "all"),
             ("runs", f"{document['runs']} in {document['seconds']:.1f} s"),
-            ("core branches", f"{reached} of {count}, {_share(reached, count)}: {shares}"),
-            ("not reached", f"{count - reached}, {known} of them for a known reason (--json)"),
+            ("reached", f"{document['coverage']['reached']} situations"),
         ]
     )
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %"

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ckptsim.sim.answers.ran import find_document, others, setting_document
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import default_folder, output_folder
@@ -18,7 +19,6 @@ from ckptsim.sim.cli.subject import (
     many_ties,
     positive,
     ran_with,
-    setting_document,
     setting_of,
     subject_of,
     table,
@@ -175,25 +175,11 @@ def _drawn(draw: FaultDraw) -> dict[str, Any]:
 
 
 def _document(find: Find, subject: Subject, row: ViolationRow, path: Path) -> dict[str, Any]:
-    return setting_document(subject) | {
-        "found": find.property,
-        "runs": find.runs,
-        "seed": find.shrunk.trial.seed,
-        "ties": find.shrunk.trial.ties,
-        "decisions": find.shrunk.decisions,
-        "faults_before": len(find.scenario.faults),
-        "faults_after": len(find.shrunk.scenario.faults),
-        "shrinking_runs": find.shrunk.trials,
+    return find_document(find, subject) | {
         "folder": str(path),
         "violation": asdict(row),
-        "also_violated": _others(find),
         "replay": row.replay,
     }
-
-
-def _others(find: Find) -> list[str]:
-    """Return what the run that was found has violated as well, the worst first."""
-    return [row.property for row in find.found.violations if row.property != find.property]
 
 
 def _text(find: Find, subject: Subject, row: ViolationRow, path: Path, draw: FaultDraw) -> str:
@@ -209,7 +195,7 @@ def _text(find: Find, subject: Subject, row: ViolationRow, path: Path, draw: Fau
             ("found", f"after {find.runs} run(s), seed {find.found.seed}, {find.found.ties} ties"),
             ("shrunk", shrunk),
             ("decisions", decided),
-            *([("also violated", ", ".join(others))] if (others := _others(find)) else []),
+            *([("also violated", ", ".join(more))] if (more := others(find)) else []),
             ("written", path),
             *(draw.tally.rows() if draw.most else ()),
         ]

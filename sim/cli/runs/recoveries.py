@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
-from ckptsim.sim.cli.columns import aligned
+from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.rows import RecoveryRow
 
 _LINES_MAX = 12

@@ -6,33 +6,29 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import written_whole
-from ckptsim.scenarios.job import Job, Plane
+from ckptsim.scenarios.job import Job
+from ckptsim.sim.answers.ran import setting_document
+from ckptsim.sim.answers.replaying import find_of, retell
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import default_folder, output_folder
-from ckptsim.sim.cli.runs.leave import kept_of
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
     positive,
-    setting_document,
     setting_of,
     subject_of,
     violation_texts,
 )
-from ckptsim.sim.export import pictures
 from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
-from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.search.folder import ALLOW, Kept
-from ckptsim.sim.search.stories import stories
-from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
-from ckptsim.sim.world import load_world
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.search.folder import ALLOW, Kept, is_find
+from ckptsim.sim.story import shortened
 
 EXAMPLES = """examples:
   ckptsim replay reference --seed 7
@@ -77,45 +73,33 @@ def run(arguments: argparse.Namespace) -> int:
     subject = subject_of(arguments) if kept is None else kept.subject
     seed = arguments.seed if kept is None else kept.seed
     ties = arguments.ties if kept is None else kept.ties
-    # With the rules of cores beside them, so that what exploring found is found again.
-    subject = replace(subject, differential=True)
-    target = _target(arguments.checkpoint)
-    result = subject.run(seed, ties, keep_trace=True)
-    vocabulary = load_world(subject.scenario.world).VOCABULARY
-    entries = result.trace
-    if target is not None:
-        if not tells_of(entries, vocabulary, target):
-            found = f"--checkpoint: found {str(target)!r}"
-            raise UserError(f"{found}, expected {_known(result.checkpoints)}")
-        entries = list(concerning(entries, vocabulary, target))
-    lines = tell(entries, vocabulary)
+    found = retell(subject, seed=seed, ties=ties, checkpoint=arguments.checkpoint, kept=kept)
+    subject, result, files = found.subject, found.result, found.files
     folder = arguments.out or default_folder(Path("out", "replay", result.run.run_key[:12]))
-    files = pictures(entries, vocabulary, subject.scenario, result)
-    model = subject.scenario.model
-    if target is not None and isinstance(model, Job) and model.plane is Plane.BUFFERS:
+    if found.barriers is not None:
         try:
             with extras_explained():
-                files["barriers.svg"] = _barriers(entries, model, target.index)
+                files["barriers.svg"] = _barriers(found.entries, *found.barriers)
         except ExtraMissing as missing:  # all else can be told without it
             print(f"barriers.svg is not drawn: {missing}", file=sys.stderr)
     for name, text in files.items():
         written_whole(folder / name, text)
-    rows = stories(subject, result)
-    unexpected = any(row.property not in subject.scenario.violates for row in result.violations)
+    rows = result.violations
+    unexpected = any(row.property not in subject.scenario.violates for row in rows)
     code = EXIT_VIOLATED if unexpected else EXIT_FINE
     if arguments.json:
         document = {
             "digest": result.run.digest,
             "run_key": result.run.run_key,
             **setting_document(subject),
-            "repeated": None if kept is None else kept.digest == result.run.digest,
-            "story": [str(line) for line in lines],
+            "repeated": found.repeats,
+            "story": [str(line) for line in found.lines],
             "violations": [row.property for row in rows],
             "files": [str(folder / name) for name in files],
         }
         print(json.dumps(document, indent=1))
         return code
-    print("\n".join(shortened(lines, arguments.lines)))
+    print("\n".join(shortened(found.lines, arguments.lines)))
     for text in violation_texts(rows):
         print("\n" + text)
     ran = "".join(f", {what} {name}" for what, name in setting_of(subject))
@@ -125,6 +109,34 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"written: {', '.join(str(folder / name) for name in files)}")
     print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
     return code
+
+
+def kept_of(arguments: argparse.Namespace) -> Kept | None:
+    """Return what a folder of `hunt` repeats; None where a scenario is meant.
+
+    Raises UserError for arguments that the folder decides.
+    """
+    folder = Path(arguments.scenario)
+    if not is_find(folder):
+        return None
+    given = {
+        "--set": arguments.set,
+        "--costs": arguments.costs,
+        "--core": arguments.core,
+        "--mutant": arguments.mutant,
+        "--like-ours": getattr(arguments, "like_ours", False),
+        "--ignore": arguments.ignore,
+        "--property": arguments.property,
+        "--seed": arguments.seed,
+        "--ties": arguments.ties != "structural",
+    }
+    for name, value in given.items():
+        if value:
+            raise UserError(f"{name}: found together with {folder}, which decides it")
+    found, imported = find_of(folder, allowed=arguments.allow_commands)
+    for line in imported:
+        print(line, file=sys.stderr)
+    return found
 
 
 def _repeated(kept: Kept, result: RunResult) -> str:
@@ -143,21 +155,3 @@ def _barriers(entries: Sequence[Entry], model: Job, checkpoint: int) -> str:
     from ckptsim.sim.job.buffers.world import senders_of
 
     return svg(barrier_story(entries, senders_of(model), checkpoint))
-
-
-def _known(rows: Sequence[CheckpointRow]) -> str:
-    """Say which checkpoints a run has, as one range per scope."""
-    scopes: dict[str, list[int]] = {}
-    for row in rows:
-        scopes.setdefault(row.scope, []).append(row.checkpoint_id)
-    ranges = [f"{scope}/{min(ids)} to {scope}/{max(ids)}" for scope, ids in scopes.items()]
-    return f"one of this run: {', '.join(ranges)}" if ranges else "a run with checkpoints"
-
-
-def _target(text: str | None) -> Target | None:
-    if text is None:
-        return None
-    scope, slash, index = text.rpartition("/")
-    if not (index.isascii() and index.isdigit()):
-        raise UserError(f"--checkpoint: found {text!r}, expected INDEX or SCOPE/INDEX")
-    return Target(int(index), scope if slash else None)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
@@ -14,8 +12,9 @@ from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.limits import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
+from ckptsim.sim.answers.columns import notes_lines, paragraph
+from ckptsim.sim.answers.ran import checkpoints_text, run_document
 from ckptsim.sim.blame import OUTCOME_RAISED
-from ckptsim.sim.cli.columns import notes_lines, paragraph
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
@@ -24,16 +23,15 @@ from ckptsim.sim.cli.runs.recoveries import recoveries_text
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
-    setting_document,
     setting_of,
     subject_of,
     table,
     violation_texts,
 )
 from ckptsim.sim.limits import limited
-from ckptsim.sim.rows import CheckpointRow, FigureRow, RunResult
-from ckptsim.sim.search import Subject
+from ckptsim.sim.rows import FigureRow, RunResult
 from ckptsim.sim.search.stories import stories
+from ckptsim.sim.search.trial import Subject
 from ckptsim.sim.why import cause_lines, is_traced_at_ease
 
 EXAMPLES = """examples:
@@ -64,9 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     subject = subject_of(arguments)
     _check_store(arguments.store)
     model = subject.scenario.model
-    kept_trace = arguments.store is not None or (
-        isinstance(model, Job) and is_traced_at_ease(model)
-    )
+    explained = isinstance(model, Job) and is_traced_at_ease(model)
+    kept_trace = explained or arguments.store is not None
     duration_ns = getattr(model, "duration_ns", None)
     with SimulatedTime(duration_ns) as clock, limited(limits_of(arguments)):
         result = subject.run(
@@ -120,23 +117,7 @@ def _keep(path: Path | None, result: RunResult) -> list[str] | None:
 
 
 def _json(subject: Subject, result: RunResult, written: list[str] | None) -> str:
-    run = asdict(result.run)
-    document = {
-        "digest": run["digest"],
-        "run_key": run["run_key"],
-        "replay": run["replay"],
-        **setting_document(subject),
-        "driver": result.driver,
-        "run": run,
-        "goals": result.goals,
-        "violations": [asdict(row) for row in result.violations],
-        "checkpoints": [asdict(row) for row in result.checkpoints],
-        "task_checkpoints": [asdict(row) for row in result.task_checkpoints],
-        "tasks": [asdict(row) for row in result.tasks],
-        "releases": [asdict(row) for row in result.releases],
-        "recoveries": [asdict(row) for row in result.recoveries],
-        "figures": [asdict(row) for row in result.figures],
-    }
+    document = run_document(subject, result)
     if written is not None:
         document["store"] = written
     return json.dumps(document, indent=1)
@@ -153,7 +134,7 @@ def _text(subject: Subject, result: RunResult) -> str:
             ("outcome", run.outcome + (f": {in_units(run.error)}" if run.error else "")),
             ("ended at", f"{duration_text(run.ended_ns)}, after {run.attempts} attempt(s)"),
             ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
-            ("checkpoints", _checkpoints(run.checkpoints_completed, result.checkpoints)),
+            ("checkpoints", checkpoints_text(run.checkpoints_completed, result.checkpoints)),
             ("recoveries", len(result.recoveries)),
             *((row.figure, _figure(row)) for row in result.figures),
             ("reached", ", ".join(reached) or "no rare situation"),
@@ -193,20 +174,3 @@ def _figure(row: FigureRow) -> str:
         if value is not None
     )
     return f"{told}: {metric.says}" + "".join(f", on paper {one}" for one in on_paper)
-
-
-def _checkpoints(completed: int, rows: Iterable[CheckpointRow]) -> str:
-    durations = sorted(
-        row.duration_ns for row in rows if row.status == "completed" and row.duration_ns is not None
-    )
-    text = f"{completed} completed"
-    other: dict[str, int] = {}
-    for row in rows:
-        if row.status != "completed":
-            other[row.status] = other.get(row.status, 0) + 1
-    text += "".join(f", {count} {status}" for status, count in other.items())
-    if durations:
-        median, last = durations[(len(durations) - 1) // 2], durations[-1]
-        text += f"; median {duration_text(median)}, longest {duration_text(last)}"
-        text += f" (n = {len(durations)})"
-    return text

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ckptsim.analysis.findings import Findings
+    from ckptsim.analysis.summaries import Summaries
     from ckptsim.analysis.tables.store import SweepStore, Tally
 
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Answers:
     """The findings of a sweep, its sentences and its cliffs in words."""
 
-    findings: Findings
+    findings: Summaries
     sentences: tuple[str, ...]
     cliffs: list[str]
 
@@ -24,12 +24,12 @@ class Answers:
         return {"answers": list(self.sentences), "cliffs": self.cliffs}
 
 
-def answers_of(store: SweepStore, session: Any) -> Answers:
+def answers_of(store: SweepStore) -> Answers:
     """Return the answers of the sweep in a store."""
     from ckptsim.analysis.answers import answer, cliff_sentences
-    from ckptsim.analysis.findings import find, wants_spark
+    from ckptsim.analysis.summaries import read
 
-    findings = find(store, session if wants_spark(store) else None)
+    findings = read(store)
     sentences = answer(findings).sentences
     return Answers(findings=findings, sentences=sentences, cliffs=cliff_sentences(findings, store))
 
@@ -58,7 +58,7 @@ def answered(
     return [*lines, f"report: {page}", f"open it: ckptsim report {out} --open"]
 
 
-def _went_wrong(findings: Findings, tally: Tally) -> list[str]:
+def _went_wrong(findings: Summaries, tally: Tally) -> list[str]:
     """Return what was not meant to happen, each with the command that repeats a run of it."""
     from ckptsim.analysis.answers import paragraph, violations_of
 

@@ -107,5 +107,5 @@ def _sweep(session: Any, number: int, arguments: argparse.Namespace) -> int:
         f"  {summary.done} runs in {summary.wall_s:.1f} s, {found.errors} errors, "
         f"{found.violated} with a property violated",
     )
-    print("\n".join([*answer_lines(answers_of(store, session)), ""]), flush=True)
+    print("\n".join([*answer_lines(answers_of(store)), ""]), flush=True)
     return found.errors + found.violated

@@ -50,10 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Aggregate the tables, on Spark where there are many rows, draw, and name the page."""
-    from ckptsim.analysis.findings import wants_spark
-    from ckptsim.analysis.report import View, sweeps_in, write_report
-    from ckptsim.analysis.spark.session import spark_session
+    """Draw the summaries, made anew on Spark where rows are newer, and name the page."""
+    from ckptsim.analysis.report import View, write_report
 
     view = View(
         metrics=tuple(arguments.metric),
@@ -61,19 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         points=tuple(arguments.points),
         compare=arguments.compare,
     )
-    view.check()
-    directories = [arguments.directory, *([view.compare] if view.compare else [])]
-    stores = [store for directory in directories for store in sweeps_in(directory)]
-
-    def begins(name: str) -> None:
-        say(f"  {name}")
-
-    if any(wants_spark(store) for store in stores):
-        say("starting Spark")
-        with spark_session() as session:
-            path = write_report(arguments.directory, session, view=view, begins=begins)
-    else:
-        path = write_report(arguments.directory, view=view, begins=begins)
+    path = write_report(arguments.directory, view=view, begins=lambda name: say(f"  {name}"))
     print(f"report: {path}")
     if arguments.open and not webbrowser.open(path.resolve().as_uri()):
         say("there is no browser here")

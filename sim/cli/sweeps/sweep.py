@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict
-from itertools import count
 from pathlib import Path
 
-from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.planning import Plan, size_of
+from ckptsim.sim.answers.asked import asked_plan, save_plan
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import (
     add_limit_arguments,
@@ -23,8 +21,9 @@ from ckptsim.sim.cli.options import (
 )
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
-from ckptsim.sim.cli.subject import add_costs_argument, positive
-from ckptsim.sim.cli.sweeps.asked import asked_plan, save_plan
+from ckptsim.sim.cli.subject import add_costs_argument
+from ckptsim.sim.cli.sweeps.asked import add_asked_arguments
+from ckptsim.sim.infer.change import read_values
 
 EXAMPLES = """examples:
   ckptsim sweep job.toml --vary interval="2 s,5 s,10 s" --vary mode=aligned,unaligned --seeds 5
@@ -45,43 +44,7 @@ _MANY_RUNS = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument(
-        "plan",
-        metavar="PLAN|SCENARIO",
-        help="a plan's name or the path of its file; with --vary also a scenario's",
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        help="set a parameter at all points, by its path or Flink's name; may be repeated",
-    )
-    parser.add_argument(
-        "--vary",
-        action="append",
-        default=[],
-        metavar="PATH=A,B,...",
-        help="sweep these values, in each combination with others: of a parameter, of core.SLOT "
-        "(`builtin` is ours), or of `mutant` (`none` is right); may be repeated",
-    )
-    parser.add_argument(
-        "--seeds",
-        "--replications",
-        type=positive,
-        metavar="N",
-        help="runs of each point; default: the plan's, of a scenario 10",
-    )
-    parser.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="M",
-        help="answer with this metric, such as ended_ns; default: the plan's; may be repeated",
-    )
-    parser.add_argument(
-        "--save-plan", type=Path, metavar="FILE", help="write what is swept as a plan, too"
-    )
+    add_asked_arguments(parser)
     parser.add_argument(
         "--out",
         type=output_folder,
@@ -110,14 +73,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweep, print its answers, and say where tables and page are."""
     from ckptsim.analysis.spark.session import spark_session
-    from ckptsim.analysis.sweeps.plan import about_sweep, make_ready, sweep_rows
+    from ckptsim.analysis.sweeps.plan import about_sweep, free_place, make_ready, sweep_rows
     from ckptsim.analysis.sweeps.sweep import run_sweep
     from ckptsim.analysis.tables.store import SweepStore
     from ckptsim.sim.cli.sweeps.answers import answered, answers_of
 
     settings = spark_settings(arguments)
     limits, properties = limits_of(arguments), own_of(arguments)
-    plan = asked_plan(arguments)
+    plan = asked_plan(
+        arguments.plan,
+        vary=read_values(arguments.vary),
+        change=arguments.set,
+        seeds=arguments.seeds,
+        costs=arguments.costs,
+        metrics=arguments.metric,
+    )
     say_size(plan)
     rows = sweep_rows(plan, properties)
     if arguments.save_plan is not None:
@@ -141,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
                         progress=bar,
                         violated=bar.violated,
                     )
-                found = answers_of(store, session)
+                found = answers_of(store)
                 if arguments.report:
                     from ckptsim.analysis.report import write_report
 
@@ -159,27 +129,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{summary.done} runs in {summary.wall_s:.1f} s ({rate:.1f} per second){there}")
         print("\n".join(answered(found, tally, out, page, saved=arguments.save_plan)))
     return EXIT_VIOLATED if tally.errors or tally.violated else EXIT_FINE
-
-
-def free_place(place: Path, about: Mapping[str, object], *, resume: bool) -> Path:
-    """Return the first directory of a name that is free, or that has this very sweep."""
-    from ckptsim.analysis.tables.lock import LOCK
-    from ckptsim.analysis.tables.store import ABOUT, SweepStore
-
-    for number in count(1):
-        found = place if number == 1 else place.with_name(f"{place.name}-{number}")
-        if not resume or not found.is_dir():
-            return found
-        if not (found / ABOUT).exists():
-            if all(path.name == LOCK for path in found.iterdir()):
-                return found
-            continue
-        try:
-            if not SweepStore(found).differs(about):
-                return found
-        except UserError:  # one that is damaged
-            continue
-    raise AssertionError
 
 
 def say_size(plan: Plan) -> None:

@@ -6,7 +6,7 @@ from ckptsim.models.ordering import Refusal, make_core
 from ckptsim.sim.conform.ordering.destination import DestinationScript
 from ckptsim.sim.conform.ordering.source import SourceScript
 from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, allowed_errors
-from ckptsim.sim.mutants.ordering import VECTORS_OF, Vectors
+from ckptsim.sim.mutants.registry import find_mutant
 from ckptsim.sim.slots import Factory
 
 DESTINATION_ENGINES = ("any", "cm")
@@ -30,7 +30,7 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
     """Say why a vector is not run: it describes another design or a known defect."""
     engine, profile = vector["engine"], vector["profile"]
     if mutant is not None:
-        fit = VECTORS_OF.get(mutant, Vectors())
+        fit = find_mutant(["suite ordering"], mutant)
         if profile != fit.profile:
             return f"profile {profile}; the mutant is of profile {fit.profile}"
         if engine not in fit.engines:

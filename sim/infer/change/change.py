@@ -1,9 +1,9 @@
 """The one language of options: the engine's own names, or ours, from a scenario to a scenario.
 
 `execution.checkpointing.interval=500 ms` is an option of the engine; `source.NAME.rate=3900 /s`,
-`vertex.NAME.parallelism=4` and `vertex.NAME.KEY=VALUE` name a vertex, `parallelism.default` all of
-them.  A path such as `job.vertices[NAME].state` is ours.  The end of a path or of an engine's name
-is enough where only one ends so: `interval`, `checkpointing.timeout`, `unaligned.enabled`.
+`vertex.NAME.parallelism=4` and `vertices.NAME.KEY=VALUE` name a vertex, `parallelism.default` all
+of them.  A path such as `job.vertices[NAME].state` is ours.  The end of a path or of an engine's
+name is enough where only one ends so: `interval`, `checkpointing.timeout`, `unaligned.enabled`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ckptsim.sim.recording.values import duration_ns, flag, size_bytes, whole
 Read = Callable[[object], Any]
 _UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")
 _VERTEX = re.compile(r"^job\.vertices\[([0-9]+)\]")
+_VERTICES = re.compile(r"^vertices\.")
 _TABLE = re.compile(r"[.\[]")
 _INDEX = re.compile(r"\[[^\]]*\]")
 _LISTED = 6  # names of an end that several have, of which an error lists so many
@@ -74,7 +75,7 @@ def read_change(words: Sequence[str], flag_: str = "--set") -> dict[str, str]:
     problems: list[Problem] = []
     for word in words:
         option, equals, value = word.partition("=")
-        option = option.strip()
+        option = _VERTICES.sub("vertex.", option.strip())
         if not equals or not option:
             problems.append(Problem(flag_, f'"{word}"', "OPTION=VALUE"))
         elif option in found:

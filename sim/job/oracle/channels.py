@@ -22,9 +22,14 @@ from ckptsim.scenarios.dialect import duration_text
 from ckptsim.sim.job.oracle.observer import ChannelObserver
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
+    from collections.abc import Iterable
+
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.urgent import Instant
 
 AT_ONCE = "end_of_partition_leaves_at_once"
+FOR_EVER_NS = 1 << 62
+_NOTHING: deque[Any] = deque(maxlen=0)
 
 
 class ChannelOracle(ChannelObserver):
@@ -32,66 +37,79 @@ class ChannelOracle(ChannelObserver):
 
     index: among the inputs of the receiver.  keeps_order: barriers may not overtake.  pulled: the
     receiver takes from the sender's queue itself, so an element leaves when it is taken.
-    sent_amount, taken_amount: how much data has left the sender and has come to the task.
     restored_amount: how much of it the attempt began with, at both ends.  restored: the sizes still
     to be sent of that, oldest first, where they are told.  marker_due: EndOfChannelState
     has to leave, and has not yet.  old_channels: how many of the checkpoint it takes over.
     final_watermarks: that have come, one of each at most.
     sent_cut: per checkpoint, how much the sender had put in before its barrier; read_cut: how much
     of it the receiver's state has.
-    blocked_by: the checkpoint whose barrier the receiver took last, with the sender stopped behind
-    it; None once the sender was told to continue.  is_cancelled: the receiver has heard that this
-    checkpoint is given up.
+    is_cancelled: the receiver has heard that the checkpoint whose barrier stops the sender is given
+    up.
     cut: nothing leaves the sender any more: it has failed.
     drained: how its data has ended, as the receiver took EndOfData; acknowledged: the receiver has
     said so.  heard, over: when the sender heard that, and when EndOfPartition was taken.
     """
 
+    # How each channel begins; a large job makes ten thousands of them.
+    restored_amount = final_watermarks = 0
+    restored: deque[int] = _NOTHING
+    marker_due = False
+    old_channels = 1
+    is_cancelled = cut = acknowledged = False
+    drained: bool | None = None
+    heard: Instant | None = None
+    over: Instant | None = None
+    _sent_amount = _taken_amount = 0
+    _blocked = _ended = False
+    _at_marker = False  # stopped behind what its sender had recovered
+    _number = _taken_number = 0  # of the last element sent and taken
+    _priority_taken = -1
+    _keeps_splits: bool | None = None  # not looked at before the attempt has begun
+    _persisted = -1  # newest checkpoint for which input was persisted
+    _memory: int | None = None  # how much both ends may hold, where it is bounded
+    _ends_ns: int | None = None  # when EndOfPartition may leave
+
     def __init__(
-        self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool
+        self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool = False
     ) -> None:
         self.sender = sender
         self.receiver = receiver
         self.index = len(receiver.inputs)
         self.keeps_order = keeps_order
-        self._pulled = pulled
-        self.name = f"{sender.name} -> {receiver.name}"
-        self.sent_amount = 0
-        self.taken_amount = 0
-        self.restored_amount = self.final_watermarks = 0
-        self.restored: deque[int] = deque()
-        self.marker_due = False
-        self.old_channels = 1
+        self.pulled = pulled
         self.sent_cut: dict[int, int] = {}
         self.read_cut: dict[int, int] = {}
-        self.blocked_by: int | None = None
-        self.is_cancelled = False
-        self._at_marker = False  # stopped behind what its sender had recovered
-        self.cut = False
-        self.drained: bool | None = None
-        self.acknowledged = False
-        self.heard: Instant | None = None
-        self.over: Instant | None = None
         self._plane = sender.plane
         # Data without numbers that were sent and not taken.
         self._on_way: deque[Any] = deque()
-        self._blocked = False
-        self._ended = False
-        self._number = self._taken_number = 0  # of the last element sent and taken
-        self._priority_taken = -1
-        self._keeps_splits: bool | None = None  # not looked at before the attempt has begun
         self._read: dict[int, int] = {}  # of each split, the latest record that was taken
-        self._persisted = -1  # newest checkpoint for which input was persisted
-        self._memory: int | None = None  # how much both ends may hold, where it is bounded
-        self._ends_ns: int | None = None  # when EndOfPartition may leave
         self._open: dict[int, int | None] = {}  # checkpoint -> its time-out while it is queued
 
+    @property
+    def name(self) -> str:
+        """The name of the channel in sentences."""
+        return f"{self.sender.name} -> {self.receiver.name}"
+
+    @property
+    def sent_amount(self) -> int:
+        """How much data has left the sender."""
+        return self._sent_amount
+
+    @property
+    def taken_amount(self) -> int:
+        """How much data has come to the task."""
+        return self._taken_amount
+
     # At the sender ----------------------------------------------------------------------------
+
+    def expect(self, sizes: Iterable[int]) -> None:
+        """Expect that data of these sizes is sent first: a checkpoint has it in flight."""
+        self.restored = deque(sizes)
 
     def preloaded(self, elements: Any, /) -> None:
         """Note data that are at the receiver from the beginning."""
         self._number = len(elements)
-        self.sent_amount += sum(map(self._plane.amount, elements))
+        self._sent_amount += sum(map(self._plane.amount, elements))
 
     def takes_over(self, channels: int, /) -> None:
         """Note how many channels of the checkpoint it stands for."""
@@ -134,6 +152,7 @@ class ChannelOracle(ChannelObserver):
         """Note a barrier that is put into the queue behind so much data; due_ns: its time-out."""
         self.sent_cut[checkpoint] = written
         if due_ns is not None:
+            self.opened(checkpoint)
             self._open[checkpoint] = due_ns
 
     def sent(self, element: object, /) -> None:
@@ -170,20 +189,27 @@ class ChannelOracle(ChannelObserver):
 
     def _data_sent(self, element: object) -> None:
         amount = self._plane.amount(element)
-        self.sent_amount += amount
-        if self.restored and (expected := self.restored.popleft()) != amount:
-            says = f"sends {amount} bytes where its checkpoint has {expected} in flight"
-            self._violate("order_is_kept", says)
+        self._sent_amount += amount
+        self._check_restored(amount)
         if self._memory is not None:
             self._check_memory()
-        if self._ended:
-            self._violate("end_marks_in_order", "sends data behind its end")
+        self._check_end()
         number = self._plane.number(element)
         if number is None:
             self._on_way.append(element)
         else:
             self._in_order("sends", number, self._number)
             self._number = number
+
+    def _check_restored(self, amount: int) -> None:
+        """Check that what a checkpoint has in flight is sent first, piece by piece."""
+        if self.restored and (expected := self.restored.popleft()) != amount:
+            says = f"sends {amount} bytes where its checkpoint has {expected} in flight"
+            self._violate("order_is_kept", says)
+
+    def _check_end(self) -> None:
+        if self._ended:
+            self._violate("end_marks_in_order", "sends data behind its end")
 
     def resumed(self) -> None:
         """Note that the sender continues."""
@@ -193,20 +219,29 @@ class ChannelOracle(ChannelObserver):
 
     def ends(self) -> None:
         """Note that the sender closes: EndOfPartition leaves now, or when the queue continues."""
-        self._ends_ns = None if self._pulled else self.sender.now_ns
+        self._ends_ns = None if self.pulled else self.sender.now_ns
 
     def opened(self, checkpoint: int) -> None:
         """Note that the output's part of a checkpoint is not known yet."""
-        self._open.setdefault(checkpoint, None)
+        if checkpoint not in self._open:
+            self._open[checkpoint] = None
+            self.sender.open_outputs[checkpoint] += 1
 
     def settled(self, checkpoint: int) -> None:
         """Note that the output's part of a checkpoint is known, or will never be."""
-        self._open.pop(checkpoint, None)
+        if checkpoint in self._open:
+            del self._open[checkpoint]
+            self.sender.open_outputs[checkpoint] -= 1
 
     @property
     def unsettled(self) -> list[int]:
         """Return the checkpoints whose output part is not known."""
         return list(self._open)
+
+    @property
+    def due_ns(self) -> int:
+        """Return when the first barrier that still waits in the queue is to overtake."""
+        return min((due for due in self._open.values() if due is not None), default=FOR_EVER_NS)
 
     def overdue(self, now_ns: int) -> int | None:
         """Return a checkpoint whose barrier still waits in the queue after its time-out."""
@@ -217,10 +252,14 @@ class ChannelOracle(ChannelObserver):
 
     # At the receiver --------------------------------------------------------------------------
 
+    def hold(self, *, on: bool) -> None:
+        """Note whether the task may read nothing of it until its snapshot."""
+
     def arrived(self, element: object, /) -> None:
         """Note an unaligned barrier that has come to the front."""
         if isinstance(element, Barrier) and element.is_unaligned:
-            self.receiver.overtaking_barrier_arrived(self.index, element.checkpoint)
+            arrived = self.receiver.instant()
+            self.receiver.urgent.arrived(self.index, element.checkpoint, arrived)
 
     def taken(self, element: object, /, *, priority: bool = False) -> None:
         """Check that data, and barriers of high priority, are taken in the order of sending."""
@@ -229,7 +268,7 @@ class ChannelOracle(ChannelObserver):
             return
         self.receiver.data_taken(self)
         amount, number = self._plane.amount(element), self._plane.number(element)
-        self.taken_amount += amount
+        self._taken_amount += amount
         if number is not None:
             self._in_order("delivers", number, self._taken_number)
             self._taken_number = number
@@ -268,7 +307,8 @@ class ChannelOracle(ChannelObserver):
         match event:
             case Barrier(checkpoint=checkpoint):
                 if event.needs_alignment:
-                    self.blocked_by, self.is_cancelled = checkpoint, False
+                    self.receiver.blocked[self.index] = checkpoint
+                    self.is_cancelled = False
                 if priority and checkpoint <= self._priority_taken:
                     says = f"barrier {checkpoint} comes behind {self._priority_taken}"
                     self._violate("order_is_kept", says)
@@ -292,9 +332,9 @@ class ChannelOracle(ChannelObserver):
 
     def told_to_resume(self) -> None:
         """Check that the sender is told to continue once per barrier that stopped it."""
-        if self.blocked_by is None and not self._at_marker:
+        by = self.receiver.blocked.pop(self.index, None)
+        if by is None and not self._at_marker:
             self._violate("senders_are_resumed_once", "is resumed though nothing blocks it")
-        self.blocked_by = None
         self.is_cancelled = self._at_marker = False
 
     def input_persisted(self, checkpoint: int, elements: Any) -> None:

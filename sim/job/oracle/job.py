@@ -124,18 +124,14 @@ class JobOracle(JobObserver):
         return self._files[-1]
 
     def channel(
-        self,
-        sender: ObservedTask,
-        receiver: ObservedTask,
-        *,
-        keeps_order: bool,
-        pulled: bool = False,
+        self, sender: ObservedTask, receiver: ObservedTask, **settings: bool
     ) -> ChannelOracle:
         """Return the oracle of a channel."""
-        ends = self.task(sender), self.task(receiver)
-        channel = self.channel_type(*ends, keeps_order=keeps_order, pulled=pulled)
-        ends[0].outputs.append(channel)
-        ends[1].inputs.append(channel)
+        return self._joined(self.channel_type(self.task(sender), self.task(receiver), **settings))
+
+    def _joined(self, channel: ChannelOracle) -> ChannelOracle:
+        channel.sender.outputs.append(channel)
+        channel.receiver.inputs.append(channel)
         return channel
 
     # The run ----------------------------------------------------------------------------------

@@ -1,10 +1,4 @@
-"""What must hold of one task's checkpoints: what it has seen, when it acts, what it may not do.
-
-A record is the unit of everything that must happen "at once": a barrier that came before, or an
-instant that has passed, may delay no more than the record already under way.  So no data may be
-begun while something waits that goes first, and the wait may not outlast a record; time in which
-the thread could do nothing (a snapshot is copied, an output has no buffer) does not count.
-"""
+"""What must hold of one task's checkpoints: what it has seen, when it acts, what it may not do."""
 
 from __future__ import annotations
 
@@ -13,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.channels.persister import PersisterStatus
 from ckptsim.scenarios.dialect import duration_text
-from ckptsim.scenarios.job import Mode
 from ckptsim.sim.job.oracle.ends.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
 from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
 from ckptsim.sim.job.oracle.ordered import OrderedRecords
 from ckptsim.sim.job.oracle.routing import RoutingOracle
+from ckptsim.sim.job.oracle.urgent import Urgent
 from ckptsim.sim.job.oracle.writing import WritingOracle
 
 if TYPE_CHECKING:
@@ -26,11 +20,9 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.job.oracle.messages.notifications import NotificationOracle
+    from ckptsim.sim.job.oracle.urgent import Instant
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.job.port import ObservedTask
-
-Instant = tuple[int, int]
-"""An instant in ns, and how long the thread had been busy by then with what is no record."""
 
 
 class TaskOracle(WritingOracle):
@@ -50,12 +42,15 @@ class TaskOracle(WritingOracle):
         self.inputs: list[ChannelOracle] = []
         self.outputs: list[ChannelOracle] = []
         self.violate = violate
-        self.is_over = False
+        self.is_over = self._some_cancelled = False
+        # Channel -> the checkpoint whose barrier was taken there last, with the sender stopped
+        # behind it, until that is told to continue.
+        self.blocked: dict[int, int] = {}
         self.order = OrderedRecords(violate)
+        self.urgent = Urgent(self)
         self.lifecycle = LifecycleOracle(job, self)
         self.event_time = EventTimeOracle(job, self)
         self.routing = RoutingOracle(self)
-        self._timed = job.checkpointing.mode is Mode.ALIGNED_TIMEOUT
         # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
         # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").
         self._in_order = job.checkpointing.exactly_once
@@ -63,8 +58,6 @@ class TaskOracle(WritingOracle):
         self._needed: NeededBarriers | None = None
         self._newest = -1  # of which an element was seen here
         self._opened: dict[int, tuple[int, int]] = {}  # instant and amount taken at the first sign
-        self._due: tuple[int, Instant] | None = None  # checkpoint, its time-out
-        self._overtaking: dict[tuple[int, int], Instant] = {}  # (channel, checkpoint) -> arrival
         self._held: dict[int, int] = {}  # channel -> checkpoint whose barrier was taken there
         self._triggered: dict[int, bool] = {}  # checkpoint -> as an unaligned one
         self._aborted: dict[int, None] = {}
@@ -93,13 +86,10 @@ class TaskOracle(WritingOracle):
 
     # What the task sees -----------------------------------------------------------------------
 
-    def overtaking_barrier_arrived(self, channel: int, checkpoint: int) -> None:
-        """Note an unaligned barrier that has come to the front of a channel."""
-        self._overtaking.setdefault((channel, checkpoint), self.instant())
-
     def barrier_taken(self, channel: int, barrier: Barrier, /) -> None:
         """Check that an overtaking barrier has waited for the record under way at most."""
-        self._check_blocked()
+        if self._some_cancelled:
+            self._check_blocked()
         number = barrier.checkpoint
         self.seen(barrier)
         self.needed.came(channel, number)
@@ -107,9 +97,8 @@ class TaskOracle(WritingOracle):
         over = number < self._newest or number <= self._ended or self._is_over(number)
         if not over and (barrier.needs_alignment or barrier.is_unaligned):
             self._held[channel] = number
-        arrived = self._overtaking.pop((channel, number), None)
-        if arrived is not None:
-            self._check_at_once("unaligned_barriers_are_taken_next", number, arrived)
+            self.inputs[channel].hold(on=True)
+        self.urgent.taken(channel, number)
 
     def barrier_by_rpc(self, channel: int, checkpoint: int, /) -> None:
         """Note that a trigger by remote call stands for a channel's barrier."""
@@ -127,9 +116,9 @@ class TaskOracle(WritingOracle):
             return  # behind the cancellation of a newer one a barrier is obsolete
         self._newest = number
         self._opened[number] = self.now_ns, self._taken_amount()
-        self._due = None
-        if barrier.is_timeoutable and barrier.timeout_ns is not None:
-            self._due = number, (self._due_ns(barrier), self.plane.busy_ns(self.task))
+        timed = barrier.is_timeoutable and barrier.timeout_ns is not None
+        busy_ns = self.plane.busy_ns(self.task) if timed else 0
+        self.urgent.aligns(number, (self._due_ns(barrier), busy_ns) if timed else None)
 
     def _due_ns(self, barrier: Barrier) -> int:
         """Return when a timeoutable barrier that is seen or sent now has timed out."""
@@ -139,7 +128,8 @@ class TaskOracle(WritingOracle):
     def cancelled(self, checkpoint: int, /) -> None:
         """Note a cancellation marker, or a channel that cannot begin a checkpoint any more."""
         for channel, number in self._held.items():
-            self.inputs[channel].is_cancelled |= number <= checkpoint
+            if number <= checkpoint:
+                self.inputs[channel].is_cancelled = self._some_cancelled = True
         self._cancelled = max(self._cancelled, checkpoint)
 
     def data_taken(self, channel: ChannelOracle) -> None:
@@ -147,31 +137,12 @@ class TaskOracle(WritingOracle):
         number = self._held.get(channel.index)
         if number is not None:
             says = f"reads behind barrier {number} of {channel.sender.name} before its snapshot"
-            self._violate("nothing_read_between_barrier_and_trigger", says, number)
+            self.says("nothing_read_between_barrier_and_trigger", says, number)
         self.record_begun()
 
     def record_begun(self) -> None:
         """Check that nothing waits that goes before a record."""
-        now_ns = self.now_ns
-        for index, number in self._overtaking:
-            name = self.inputs[index].sender.name
-            says = f"begins a record while a barrier of {name} overtakes"
-            self._violate("unaligned_barriers_are_taken_next", says, number)
-        if self._due is not None and self._due[1][0] < now_ns:
-            number, (due_ns, _) = self._due
-            says = f"still aligns {number}, {duration_text(now_ns - due_ns)} after its time-out"
-            self._violate("time_out_ends_alignment", says, number)
-        for out in self.outputs if self._timed else ():
-            late = out.overdue(now_ns)
-            if late is not None:
-                says = f"keeps barrier {late} queued for {out.receiver.name} after its time-out"
-                self._violate("time_out_ends_alignment", says, late)
-
-    def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
-        """Check that what the task does now it does within a record."""
-        late_ns = self.late_ns(since)
-        if late_ns > self.plane.at_once_ns(self.task):
-            self._violate(name, f"comes {duration_text(late_ns)} late to {checkpoint}", checkpoint)
+        self.urgent.record_begun()
 
     def late_ns(self, since: Instant) -> int:
         """Return for how long the thread could have acted since an instant."""
@@ -229,11 +200,13 @@ class TaskOracle(WritingOracle):
 
     def _gate_of(self, channel: int) -> int:
         """Return the index of the gate of a channel."""
+        if len(self.task.gates) == 1:
+            return 0
         ends = accumulate(len(gate.channels) for gate in self.task.gates)
         return next(index for index, end in enumerate(ends) if channel < end)
 
     def _out_of_turn(self, says: str) -> None:
-        self._violate("input_starts_and_stops_in_turn", says)
+        self.says("input_starts_and_stops_in_turn", says)
 
     def input_persisted(self, channel: int, checkpoint: int, elements: Any, /) -> None:
         """Check elements of an input that become state: while its gate is to persist them."""
@@ -255,15 +228,14 @@ class TaskOracle(WritingOracle):
         """Check that the task takes part in a checkpoint once, in rising order."""
         number = barrier.checkpoint
         if number in self._triggered:
-            self._violate("triggered_and_aborted_once", f"is triggered twice for {number}")
+            self.says("triggered_and_aborted_once", f"is triggered twice for {number}")
         if number in self._aborted:
-            self._violate("triggered_and_aborted_once", f"is triggered for {number} after an abort")
+            self.says("triggered_and_aborted_once", f"is triggered for {number} after an abort")
         if self._in_order and self._triggered and number < max(self._triggered):
             says = f"is triggered for {number} after {max(self._triggered)}"
-            self._violate("triggered_ids_increase", says)
+            self.says("triggered_ids_increase", says)
         self._triggered[number] = barrier.is_unaligned
-        if self._due is not None and self._due[0] == number:
-            self._check_at_once("time_out_ends_alignment", number, self._due[1])
+        self.urgent.triggered(number)
         self._release(number)
         if not barrier.is_unaligned:
             self.all_received(number)
@@ -273,20 +245,20 @@ class TaskOracle(WritingOracle):
         self._cut, self.entering = barrier, barrier.checkpoint
         if not 0 <= start_delay_ns <= max(0, self.now_ns - barrier.timestamp_ns):
             says = f"has a start delay of {duration_text(start_delay_ns)} in {barrier.checkpoint}"
-            self._violate("alignment_figures_are_sane", says, barrier.checkpoint)
+            self.says("alignment_figures_are_sane", says, barrier.checkpoint)
 
     def entered(self, checkpoint: int, /) -> None:
         """Check that a task is about to take part, or to skip a trigger, that has not failed."""
         if self.is_over:
             says = f"comes to checkpoint {checkpoint} after it has failed"
-            self._violate("failed_tasks_do_nothing", says, checkpoint)
+            self.says("failed_tasks_do_nothing", says, checkpoint)
         self._before, self.entering = self._passed_on, None
 
     def answered(self, checkpoint: int, /) -> None:
         """Check that a trigger reaches the tasks below."""
         if self.outputs and checkpoint > self._before and self._passed_on < checkpoint:
             says = f"neither sends barrier {checkpoint} on nor says that it does not come"
-            self._violate("triggers_are_passed_on", says)
+            self.says("triggers_are_passed_on", says)
 
     def barrier_sent(self, barrier: Barrier, /) -> None:
         """Note the place of a barrier in the outputs, and its time-out where it may overtake."""
@@ -295,6 +267,8 @@ class TaskOracle(WritingOracle):
         for out, written in zip(self.outputs, self.plane.written(self.task), strict=True):
             due_ns = self._due_ns(barrier) if timed and not out.keeps_order else None
             out.barrier_queued(barrier.checkpoint, written, due_ns)
+            if due_ns is not None:
+                self.urgent.queued(due_ns)
 
     def cancellation_sent(self, checkpoint: int, /) -> None:
         """Note that the tasks below hear of a checkpoint."""
@@ -315,10 +289,10 @@ class TaskOracle(WritingOracle):
             self.triggered(self._cut)
         if checkpoint == self._performed or checkpoint in self._aborted:
             says = f"takes part in {checkpoint} twice, or after giving it up"
-            self._violate("triggered_and_aborted_once", says, checkpoint)
+            self.says("triggered_and_aborted_once", says, checkpoint)
         if checkpoint < self._performed:
             says = f"takes part in {checkpoint} after {self._performed}"
-            self._violate("triggered_ids_increase", says, checkpoint)
+            self.says("triggered_ids_increase", says, checkpoint)
         self._performed = max(self._performed, checkpoint)
         for channel, unread in zip(self.inputs, self.plane.unread(self.task), strict=True):
             channel.read_cut[checkpoint] = channel.taken_amount - unread
@@ -326,12 +300,12 @@ class TaskOracle(WritingOracle):
     def aborted(self, checkpoint: int, /) -> None:
         """Check that the task gives a checkpoint up for a cause, once, and aligned before it."""
         if checkpoint in self._aborted:
-            self._violate("triggered_and_aborted_once", f"gives {checkpoint} up twice")
+            self.says("triggered_and_aborted_once", f"gives {checkpoint} up twice")
         if self._triggered.get(checkpoint) is False:
-            self._violate("triggered_and_aborted_once", f"gives aligned {checkpoint} up after it")
+            self.says("triggered_and_aborted_once", f"gives aligned {checkpoint} up after it")
         if self._after_finish and checkpoint > self._cancelled and checkpoint >= self._newest:
             says = f"gives {checkpoint} up though nothing has happened"
-            self._violate("given_up_for_a_cause", says)
+            self.says("given_up_for_a_cause", says)
         self._aborted[checkpoint] = None
         self._release(checkpoint)
         self._ended = max(self._ended, checkpoint)
@@ -342,7 +316,7 @@ class TaskOracle(WritingOracle):
         self._ended = max(self._ended, checkpoint)
         wrong = self.needed.complete(checkpoint)
         if wrong is not None:
-            self._violate("needed_barriers_stay_fixed", wrong)
+            self.says("needed_barriers_stay_fixed", wrong)
         self.look_at_writing()
 
     def measured(self, checkpoint: int, duration_ns: int, size: int, /) -> None:
@@ -352,7 +326,7 @@ class TaskOracle(WritingOracle):
         longest_ns, most = now_ns - since_ns, taken - before
         if not 0 <= duration_ns <= longest_ns or not 0 <= size <= most:
             says = f"aligns {checkpoint} for {duration_text(duration_ns)}, {size} of {most}"
-            self._violate("alignment_figures_are_sane", says, checkpoint)
+            self.says("alignment_figures_are_sane", says, checkpoint)
 
     def settled(self) -> None:
         """Check, after a step, that neither a sender nor a checkpoint waits for what is over."""
@@ -360,17 +334,19 @@ class TaskOracle(WritingOracle):
             self._check_stopped()
         waiting = self.needed.kept_waiting()
         if waiting is not None:
-            self._violate("needed_barriers_stay_fixed", waiting[1])
+            self.says("needed_barriers_stay_fixed", waiting[1])
         self._check_blocked(self._ended)
 
     def _check_blocked(self, over: int = -1) -> None:
         """Check that no sender waits for what is cancelled, or for a checkpoint up to `over`."""
-        for channel in self.inputs:
-            by = channel.blocked_by
-            if by is not None and (by <= over or channel.is_cancelled):
-                channel.blocked_by = None
+        if not self.blocked or (min(self.blocked.values()) > over and not self._some_cancelled):
+            return
+        for index, by in sorted(self.blocked.items()):
+            channel = self.inputs[index]
+            if by <= over or channel.is_cancelled:
+                del self.blocked[index]
                 says = f"leaves {channel.sender.name} blocked behind barrier {by}, which is over"
-                self._violate("no_channel_stays_blocked", says)
+                self.says("no_channel_stays_blocked", says)
 
     def failed(self) -> None:
         """Note that the task fails: nothing is expected of it."""
@@ -379,10 +355,7 @@ class TaskOracle(WritingOracle):
     def look(self) -> None:
         """Check that nothing has waited too long that goes before a record, and no writing."""
         self.look_at_writing()
-        for (_, number), arrived in list(self._overtaking.items()):
-            self._check_at_once("unaligned_barriers_are_taken_next", number, arrived)
-        if self._due is not None and self._due[1][0] < self.now_ns:
-            self._check_at_once("time_out_ends_alignment", *self._due)
+        self.urgent.look()
 
     def _taken_amount(self) -> int:
         return sum(channel.taken_amount for channel in self.inputs)
@@ -391,10 +364,11 @@ class TaskOracle(WritingOracle):
         return checkpoint in self._triggered or checkpoint in self._aborted
 
     def _release(self, checkpoint: int) -> None:
-        if any(held <= checkpoint for held in self._held.values()):
-            self._held = {c: held for c, held in self._held.items() if held > checkpoint}
-        if self._due is not None and self._due[0] <= checkpoint:
-            self._due = None
+        for channel in [c for c, held in self._held.items() if held <= checkpoint]:
+            del self._held[channel]
+            self.inputs[channel].hold(on=False)
+        self.urgent.over(checkpoint)
 
-    def _violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
+    def says(self, name: str, says: str, checkpoint: int | None = None) -> None:
+        """Report a property that the task does not keep."""
         self.violate(name, f"{self.name} {says}", checkpoint)

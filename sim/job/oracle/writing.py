@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.dialect import duration_text
@@ -46,6 +47,9 @@ class WritingOracle(TaskObserver):
     def __init__(self) -> None:
         # Checkpoint -> since when nothing else is missing.
         self._writing: dict[int, int | None] = {}
+        self._missing: WritingOracle | None = None
+        # Checkpoint -> of how many outputs the state is not known.
+        self.open_outputs: Counter[int] = Counter()
         # Of which its part of a shared file may never be whole, until the others give it up, too.
         self._given_up: dict[int, None] = {}
 
@@ -110,7 +114,11 @@ class WritingOracle(TaskObserver):
                 self.violate(_IN_TIME, f"{says}, and waits for nothing else", checkpoint)
 
     def _has_all(self, checkpoint: int) -> bool:
-        return all(one.is_through(checkpoint) for one in self.peers.values())
+        if self._missing is not None and not self._missing.is_through(checkpoint):
+            return False  # the one that was missing when it was asked last
+        waits = (one for one in self.peers.values() if not one.is_through(checkpoint))
+        self._missing = next(waits, None)
+        return self._missing is None
 
     def is_through(self, checkpoint: int) -> bool:
         """Return whether a checkpoint wants nothing more of the task than to write.
@@ -122,4 +130,4 @@ class WritingOracle(TaskObserver):
         if self.lifecycle.closed_ns is not None:
             return True
         has_come = not self.inputs or self._ended >= checkpoint
-        return has_come and not any(checkpoint in out.unsettled for out in self.outputs)
+        return has_come and not self.open_outputs[checkpoint]

@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.rules.answers import Answer, Pick, Refused, Rules, given
+from ckptsim.sim.kernel import Stream
+from ckptsim.sim.rules.answers import Answer, Refused, given
 from ckptsim.sim.rules.beside import Proxy
 from ckptsim.sim.rules.ours.pair import Departure, Pair
+from ckptsim.sim.rules.ours.walker import Walker
 
 # Of how many events one is followed by a walk of so many.  A core that has taken more than the last
 # number walks no more: it would begin by taking all of them again.  (Assumptions: with them a run
@@ -29,21 +31,23 @@ _WALKS_UNTIL = 240
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """What walks need: another core as the user's was, who draws events, and when.
+    """What walks need: another core as the user's was, what draws events, when, and the time.
 
-    make: makes a core in its first state.  events: has taken what the cores have taken.
+    make: makes a core in its first state.  walker: has taken what the cores have taken.
     """
 
     make: Callable[[], Any]
-    events: Rules
-    pick: Pick
+    walker: Walker
+    stream: Stream
+    now_ns: Callable[[], int]
 
 
 class Alongside(Proxy):
     """The user's core as its host sees it.
 
-    questions: what hosts ask of such a core.  depart: is told of every difference; only one in the
-    order of effects lets the comparison go on, if `exact` is not set.
+    questions: what hosts ask of such a core; None for one that they do not step, whose methods are
+    all compared.  depart: gets every difference.  The comparison ends with the first that is not of
+    the order of effects alone, or with any if `exact` is set.
     """
 
     __slots__ = ("_depart", "_exact", "_pair", "_questions", "_taken", "_walks")
@@ -52,7 +56,7 @@ class Alongside(Proxy):
         self,
         pair: Pair,
         *,
-        questions: Collection[str],
+        questions: Collection[str] | None,
         walks: Walks | None,
         depart: Callable[[Departure], None],
         exact: bool,
@@ -68,12 +72,13 @@ class Alongside(Proxy):
     def __getattr__(self, name: str) -> Any:
         """Return what the core has under the name; a host's question is asked of ours as well."""
         found = getattr(self._core, name)
-        if self._pair is None or name not in self._questions:
+        if self._pair is None or (self._questions is not None and name not in self._questions):
             return found
         if name == "clock":
             return _Clock(found, self)
         if not callable(found):
-            self._asked(name, found)
+            if self._questions is not None:
+                self._asked(name, found)
             return found
 
         def ask(*positional: Any, **named: Any) -> Any:
@@ -82,6 +87,23 @@ class Alongside(Proxy):
             return answer
 
         return ask
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute of both cores; those of this class begin with an underscore."""
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+            return
+        setattr(self._core, name, value)
+        if self._pair is not None:
+            setattr(self._pair.ours, name, value)
+
+    def __len__(self) -> int:
+        """Return the length of a core that has one, a channel."""
+        return len(self._core)
+
+    def __bool__(self) -> bool:
+        """Return whether the core counts as true."""
+        return bool(self._core)
 
     def step(self, event: Any) -> Any:
         """Have the core take an event, and compare what it answers."""
@@ -99,7 +121,7 @@ class Alongside(Proxy):
     def count(self, clock: Any, size: int) -> None:
         """Count bytes on the clock of the user's handler, and on that of ours."""
         clock.add_bytes(size)
-        if self._pair is not None and self._pair.ours is not None:
+        if self._pair is not None:
             self._pair.ours.clock.add_bytes(size)
             self._taken.append((size, None))
 
@@ -115,28 +137,30 @@ class Alongside(Proxy):
     def _compare(self, event: Any, answer: Answer) -> None:
         assert self._pair is not None
         try:
-            found = self._pair.compare(event, answer)
+            found, ours = self._pair.compare(event, answer)
         except Exception:  # noqa: BLE001 - ours cannot take what only this core lets happen
             self._pair = None
             return
         if found is not None:
             self._end(found)
         if self._pair is not None and self._walks is not None:
-            self._walk(self._walks, event, answer)
+            self._walk(self._walks, event, answer, ours)
 
     def _end(self, found: Departure) -> None:
         self._depart(found)
         if self._exact or not found.reordered:
             self._pair = None
 
-    def _walk(self, walks: Walks, event: Any, answer: Answer) -> None:
+    def _walk(self, walks: Walks, event: Any, answer: Answer, ours: Answer) -> None:
         """Let copies of both take events that did not come."""
         assert self._pair is not None
         self._taken.append((event, answer))
-        if walks.events.answer(event) is None or len(self._taken) > _WALKS_UNTIL:
+        if isinstance(ours, Refused):
+            return
+        if not walks.walker.take(walks.now_ns(), event, ours) or len(self._taken) > _WALKS_UNTIL:
             self._walks = None
             return
-        if not walks.pick.one_in(WALK_EVERY):
+        if not walks.stream.chance(1 / WALK_EVERY):
             return
         twin = walks.make()
         for taken, before in self._taken:
@@ -146,7 +170,7 @@ class Alongside(Proxy):
                 self._walks = None  # the core keeps something outside: its copies say nothing
                 return
         pair = self._pair.copied(twin)
-        found = pair.walk(walks.events.copied(), walks.pick, WALK_EVENTS)
+        found = pair.walk(walks.walker.copied(), WALK_EVENTS)
         if found is not None:
             says = f"with events that did not come and could, {found.says}"
             self._end(replace(found, says=says))

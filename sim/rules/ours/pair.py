@@ -9,18 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ckptsim.models.barriers.handler.events import FailTask
-from ckptsim.sim.rules.answers import (
-    STORY,
-    WALKER_ASKED_EVERY,
-    Answer,
-    Pick,
-    Refused,
-    Rules,
-    given,
-)
-from ckptsim.sim.rules.beside import Walk, copied
-from ckptsim.sim.rules.ours.words import answer_words, event_words, value_words
-from ckptsim.sim.slots import OURS, Factory
+from ckptsim.sim.rules.answers import STORY, Answer, Refused, given
+from ckptsim.sim.rules.beside import copied
+from ckptsim.sim.rules.ours.walker import Walker
+from ckptsim.sim.rules.words import answer_words, event_words, value_words
 from ckptsim.sim.slots.process.codec import encoder
 from ckptsim.sim.slots.process.doors import DOORS
 
@@ -33,26 +25,28 @@ class Departure:
     """
 
     says: str
-    story: tuple[str, ...]
+    story: tuple[str, ...] = ()
     reordered: bool = False
 
 
 class Pair:
-    """A user's core and ours; without ours its rules say what ours would answer."""
+    """A user's core and ours, which take the same events."""
 
-    def __init__(self, slot: str, theirs: Any, ours: Any | None) -> None:
+    def __init__(self, slot: str, theirs: Any, ours: Any) -> None:
         self.theirs = theirs
         self.ours = ours
         self._questions = DOORS[slot].questions if slot in DOORS else {}
         self._events = 0
         self._story: deque[tuple[Any, Answer]] = deque(maxlen=STORY)
 
-    def compare(self, event: Any, answer: Answer) -> Departure | None:
-        """Let ours take an event that the other has answered; return how they differ.
+    def compare(self, event: Any, answer: Answer) -> tuple[Departure | None, Answer]:
+        """Let ours take an event that the other has answered.
 
-        Raises what ours raises, if that is no refusal.
+        Returns how they differ, and what ours answers.  Raises what ours raises, if that is no
+        refusal.
         """
-        return self._compare(event, answer, given(self.ours, event))
+        ours = given(self.ours, event)
+        return self._compare(event, answer, ours), ours
 
     def asked(self, name: str, answer: Any, *positional: Any, **named: Any) -> Departure | None:
         """Compare what the user's core has answered to a question of the host's."""
@@ -65,30 +59,30 @@ class Pair:
         about = [name.replace("_", " "), *map(value_words, [*positional, *named.values()])]
         return self._says(" ".join(about), answer, ours)
 
-    def walk(self, events: Rules, pick: Pick, steps: int) -> Departure | None:
-        """Send both so many events that some host could send; events: draws them.
+    def walk(self, walker: Walker, steps: int) -> Departure | None:
+        """Send both so many events that some host could send; walker: draws them.
 
-        What the user's core raises that is no refusal is a difference, too.
+        What ours refuses is sent to neither.  What the user's core raises is a difference, too.
         """
-        for step in range(steps):
-            event = events.stray(pick)
-            expected = None if event is None else events.answer(event)
-            if expected is None:
+        for _ in range(steps):
+            try:
+                drawn = self._allowed(walker)
+            except Exception:  # noqa: BLE001 - ours cannot take what no host sends
                 return None
+            if drawn is None:
+                return None
+            now_ns, event, ours = drawn
             try:
                 answer = given(self.theirs, event)
             except Exception as error:  # noqa: BLE001 - whatever a core raises is looked for
                 where = f"at {event_words(event)} it raises {type(error).__name__}"
                 return self._departure(where, str(error), "takes it")
-            if self.ours is not None:
-                found = self.compare(event, answer)
-            else:
-                found = self._compare(event, events.normal(answer), events.normal(expected))
-                if found is None and (step + 1 == steps or pick.one_in(WALKER_ASKED_EVERY)):
-                    found = self._asked_all(events)
+            found = self._compare(event, answer, ours)
             if found is not None:
                 return found
-        return None
+            if not walker.take(now_ns, event, ours):
+                return None
+        return self._asked_all()
 
     def copied(self, theirs: Any) -> Pair:
         """Return a pair in the same state; theirs: the copy of the user's core."""
@@ -108,11 +102,21 @@ class Pair:
         self._story.append((event, answer))
         return departure
 
-    def _asked_all(self, rules: Rules) -> Departure | None:
-        """Compare what the core says of itself with what its rules say."""
-        for name, answer, ours in rules.says(self.theirs):
-            if answer != ours:
-                return self._says(name, answer, ours)
+    def _allowed(self, walker: Walker) -> tuple[int, Any, tuple[Any, ...]] | None:
+        """Return the next event that ours takes, its instant, and what ours answers."""
+        for now_ns, event in walker.drawn():
+            ours = given(self.ours, event)
+            if not isinstance(ours, Refused):
+                return now_ns, event, ours
+        return None
+
+    def _asked_all(self) -> Departure | None:
+        """Compare what both answer to the questions of hosts that take no arguments."""
+        for name, question in self._questions.items():
+            if question.is_property and hasattr(self.ours, name):
+                found = self.asked(name, getattr(self.theirs, name))
+                if found is not None:
+                    return found
         return None
 
     def _says(self, name: str, answer: Any, ours: Any) -> Departure:
@@ -123,21 +127,6 @@ class Pair:
     def _departure(self, where: str, theirs: str, ours: str) -> Departure:
         story = tuple(f"{event_words(one)}: {answer_words(what)}" for one, what in self._story)
         return Departure(f"{where}: {theirs}; ours: {ours}", story)
-
-
-def walked(slot: str, walk: Walk, make: Factory, pick: Pick) -> Departure | None:
-    """Let a new core of the user's walk alone beside one of ours; return how they differ.
-
-    A core that takes calls instead of events walks beside the rules of ours.
-    """
-    positional, named = walk.draw(pick)
-    events = walk.rules(*positional, **named)
-    if walk.adapt is not None:
-        pair = Pair(slot, walk.adapt(make)(*positional, **named), None)
-    else:
-        theirs = make(*copy.deepcopy(positional), **named)
-        pair = Pair(slot, theirs, getattr(OURS, slot)(*copy.deepcopy(positional), **named))
-    return pair.walk(events, pick, walk.events)
 
 
 def _plain(answer: Answer) -> Answer:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.scenarios.dialect import exact_text
-from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.kernel import Environment, Streams
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.rules.answers import Pick
-from ckptsim.sim.rules.beside import Walk
 from ckptsim.sim.rules.ours.alongside import Alongside, Walks
-from ckptsim.sim.rules.ours.pair import Departure, Pair, walked
-from ckptsim.sim.rules.table import WALKS, walks_each
+from ckptsim.sim.rules.ours.pair import Departure, Pair
+from ckptsim.sim.rules.ours.walker import Memory, Walker, events_of
+from ckptsim.sim.rules.words import value_words
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import OURS, SLOTS, Factory, ProtocolCores
 from ckptsim.sim.slots.process.doors import DOORS
@@ -23,25 +22,17 @@ from ckptsim.sim.slots.process.doors import DOORS
 DOES_AS_OURS = "a_core_does_as_ours"
 
 
-def compared(link: str) -> list[str]:
-    """Return the slots of a link with cores that can be compared with ours."""
-    return [slot for slot in WALKS.get(link, {}) if slot in SLOTS]
-
-
 class LikeOurs:
     """Looks on at the user's cores of one run.
 
     judges: a difference is a violation, and cores walk; else it is a hint.
-    Raises UserError where it is to judge a core that cannot be compared.
     """
 
-    def __init__(self, link: str, seed: int, *, judges: bool) -> None:
+    def __init__(self, seed: int, *, judges: bool) -> None:
         self.judges = judges
         self.found: list[tuple[str, int, Departure]] = []
-        self._walks = WALKS.get(link, {})
-        self._each = walks_each(link)
         self._streams = Streams(seed)
-        self._walking: list[tuple[str, Factory]] = []
+        self._memories: dict[str, Memory] = {}
         self._env: Environment | None = None
         self._made: dict[str, int] = {}
 
@@ -49,28 +40,17 @@ class LikeOurs:
         """Return factories that make each core of the user's with ours beside it."""
         made: dict[str, Factory] = {}
         for slot in foreign:
-            walk = self._walks.get(slot)
             theirs = getattr(cores, slot)
             if slot == "store":
                 made[slot] = self._store(theirs)
-            elif walk is not None and walk.adapt is None:
-                made[slot] = self._factory(slot, walk, theirs, getattr(OURS, slot))
-            if walk is not None and self.judges:
-                self._walking.append((slot, theirs))
+            elif hasattr(OURS, slot):
+                make = self._rule if SLOTS[slot].is_rule else self._factory
+                made[slot] = make(slot, theirs, getattr(OURS, slot))
         return replace(cores, **made)
 
     def begin(self, env: Environment) -> None:
-        """Take the environment of the run, and let cores walk that no run has."""
+        """Take the environment of the run."""
         self.follow(env)
-        walking, self._walking = self._walking, []
-        for slot, theirs in walking:
-            walk = self._walks[slot]
-            for number in range(self._each * walk.times):
-                pick = Pick(self._streams.stream(f"walk {slot}", number))
-                found = walked(slot, walk, theirs, pick)
-                if found is not None:
-                    self._depart(slot, f"core {slot}, on a walk of its own", found)
-                    break
 
     def follow(self, env: Environment) -> None:
         """Take the environment in which a part of the run continues."""
@@ -85,12 +65,12 @@ class LikeOurs:
             for at_ns, one in self._firsts()
         ]
 
-    def hints(self, until_ns: int) -> list[str]:
-        """Return a line for each slot with a difference up to an instant."""
+    def hints(self, row: ViolationRow) -> list[str]:
+        """Return a line for each slot with a difference up to a violation of another property."""
         return [
             f"first difference from ours, at {exact_text(at_ns)}: {one.says}"
             for at_ns, one in self._firsts()
-            if at_ns <= until_ns
+            if at_ns <= row.at_ns and row.property != DOES_AS_OURS
         ]
 
     def _firsts(self) -> Iterable[tuple[int, Departure]]:
@@ -100,26 +80,33 @@ class LikeOurs:
             firsts.setdefault(slot, (at_ns, one))
         return firsts.values()
 
+    @property
+    def now_ns(self) -> int:
+        """The present instant of the run; 0 before it has begun."""
+        return 0 if self._env is None else self._env.now
+
     def _depart(self, slot: str, name: str, found: Departure) -> None:
-        now_ns = 0 if self._env is None else self._env.now
-        self.found.append((slot, now_ns, replace(found, says=f"{name}: {found.says}")))
+        self.found.append((slot, self.now_ns, replace(found, says=f"{name}: {found.says}")))
 
     def _store(self, factory: Factory) -> Factory:
         """Return what makes a store with our ingestion core beside each of the user's."""
-        walk = self._walks["ingestion"]
 
         def make(*arguments: Any) -> Any:
             versions = factory(*arguments)
             parts = versions.client.parts
-            ingestion = self._factory("store", walk, parts.ingestion, walk.make or parts.ingestion)
+            ingestion = self._factory("ingestion", parts.ingestion, PartitionIngestion, "store")
             versions.client.parts = replace(parts, ingestion=ingestion)
             return versions
 
         return make
 
-    def _factory(self, slot: str, walk: Walk, theirs: Factory, ours: Factory) -> Factory:
-        asked = DOORS[slot].questions if slot in DOORS else SLOTS[slot].offers
-        questions = frozenset(("clock", *asked)) - {"step"}
+    def _factory(self, core: str, theirs: Factory, ours: Factory, slot: str = "") -> Factory:
+        """Return what makes a core of the user's with ours beside it.
+
+        core: what it is; slot: where it stands, if that has another name.
+        """
+        slot = slot or core
+        memory = self._memories.setdefault(core, Memory())
 
         def make(*positional: Any, **named: Any) -> Any:
             # A list that a factory takes may become part of its core: each gets its own.
@@ -130,9 +117,16 @@ class LikeOurs:
                 return lambda: factory(*own, **named)
 
             number = self._made[slot] = self._made.get(slot, 0) + 1
-            pair = Pair(slot, theirs(*positional, **named), anew(ours)())
-            pick = Pick(self._streams.stream(f"beside {slot}", number))
-            walks = Walks(anew(theirs), walk.rules(*given, **named), pick) if self.judges else None
+            beside = anew(ours)()
+            pair = Pair(slot, theirs(*positional, **named), beside)
+            events, walks = events_of(beside), None
+            if events is not None and self.judges:
+                for name, value in _arguments(slot, given, named):
+                    memory.value(name, value)
+                stream = self._streams.stream(f"beside {slot}", number)
+                walker = Walker(core, events, memory, stream)
+                walks = Walks(anew(theirs), walker, stream, lambda: self.now_ns)
+            questions = None if events is None else _questions(slot)
 
             def depart(found: Departure) -> None:
                 self._depart(slot, f"core {slot} {number}", found)
@@ -144,12 +138,29 @@ class LikeOurs:
         make.__wrapped__ = theirs  # type: ignore[attr-defined]  # for hosts that ask whose it is
         return make
 
+    def _rule(self, slot: str, theirs: Factory, ours: Factory) -> Factory:
+        """Return a function of the user's that is compared with ours."""
 
-def refuse_uncompared(link: str, slots: Collection[str]) -> None:
-    """Raise UserError for a slot with cores that cannot be compared with ours."""
-    known = compared(link)
-    if not slots:
-        raise UserError(f"--like-ours: found no core, expected --core with {', '.join(known)}")
-    for slot in slots:
-        if slot not in known:
-            raise UserError(f"--like-ours: found slot {slot!r}, expected {', '.join(known)}")
+        def decide(*positional: Any, **named: Any) -> Any:
+            answer, ours_answers = theirs(*positional, **named), ours(*positional, **named)
+            if answer != ours_answers:
+                says, instead = value_words(answer), value_words(ours_answers)
+                self._depart(slot, f"core {slot}", Departure(f"it answers {says}; ours: {instead}"))
+            return answer
+
+        return decide
+
+
+def _questions(slot: str) -> frozenset[str]:
+    """Return what hosts ask of a core that they step."""
+    asked = DOORS[slot].questions if slot in DOORS else SLOTS[slot].offers
+    return frozenset(("clock", *asked)) - {"step"}
+
+
+def _arguments(
+    slot: str, positional: Sequence[Any], named: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the arguments of a factory by their names."""
+    names = DOORS[slot].arguments if slot in DOORS else {}
+    yield from zip(names, positional, strict=False)
+    yield from named.items()

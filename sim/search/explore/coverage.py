@@ -1,7 +1,6 @@
 """What a run has reached: goals, and which event of an entity follows which.
 
-`branches` has the branches of cores.  Each is a short text, the same on any machine; a run of which
-all are known has shown nothing new.
+Each is a short text, the same on any machine.  A run has shown nothing new if all of its are known.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _BUCKETS = (1, 2, 4, 8, 16, 64)
 
 
 def features(result: RunResult) -> Iterator[str]:
-    """Yield what a run whose trace was kept has reached, but for branches."""
+    """Yield what a run whose trace was kept has reached."""
     yield f"outcome {result.run.outcome}"
     for name, count in result.goals.items():
         for bucket in _BUCKETS:

@@ -39,11 +39,6 @@ class ExploreReport:
         """Return what was reached last for the first time; empty where nothing was."""
         return next(reversed(self.covered), "")
 
-    @property
-    def branches(self) -> int:
-        """Return how many branches of cores were reached."""
-        return sum(".py:" in name for name in self.covered)
-
     def enter(self, found: Explored) -> bool:
         """Enter a run, and return whether it reached something new; they come in their order."""
         self.runs += 1

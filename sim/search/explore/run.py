@@ -22,14 +22,12 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import TooLongError, limited_cpu
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search.explore.branches import Branches
+from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.explore.ends import RUN_ENDS, end_row, judged, steps_of
 from ckptsim.sim.search.trial import Subject, Trial, trial_of
 from ckptsim.sim.slots import Factory, slots_of
 from ckptsim.sim.slots.guest import core_seconds
-from ckptsim.sim.slots.resolve import resolve
-from ckptsim.sim.world import load_world
 
 TIES = ("structural", "random", "pct", "pct:1", "pct:5")
 SURVIVES = "the_scenario_completes"
@@ -64,8 +62,7 @@ class Explored:
 
     choices: the list that decides it, tie policy and seed first; hazards: what it broke of what
     its scenario says that it may break, which is no part of the trial's violations; listed: the
-    same of a scenario of the library; reached: everything that it reached; branches only where no
-    run before it in its process did.
+    same of a scenario of the library; reached: everything that it reached.
     """
 
     number: int
@@ -81,7 +78,8 @@ class Explorer:
     """What is explored: the random scenarios of a link, run with these cores.
 
     cores, mutant, ignore, properties, like_ours: as of `Subject`; a run in a world without their
-    slots has ours.  scenario: around which one scenarios are drawn, instead of any.
+    slots has ours.  Hosts are judged by their duties.  scenario: around which one scenarios are
+    drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
 
@@ -116,8 +114,7 @@ class Explorer:
     ) -> tuple[Subject, int, str, tuple[int, ...]]:
         """Return what a list of choices means: a subject, a seed, a tie policy, the whole list."""
         choices = Choices(given, more)
-        # The order of the first choices is known to `evenly`, which gives their values turns, and
-        # to `distilled`, which draws the seed anew.
+        # The order of the first choices is known to `evenly`, which gives their values turns.
         ties = choices.of(TIES)
         seed = choices.integer(0, 999_999)
         if self.scenario is not None:
@@ -134,7 +131,7 @@ class Explorer:
             mutant=None if missing else self.mutant,
             ignore=self.ignore,
             properties=self.properties,
-            differential=True,
+            watches=(HostDuties,),
             like_ours=self.like_ours,
             cut_after=None if self.scenario is None else steps_of(self.scenario),
         )
@@ -145,15 +142,13 @@ class Explorer:
         number: int,
         given: Sequence[int],
         more: Callable[[int, int], int] = lowest,
-        *,
-        branches: Branches | None = None,
     ) -> Explored:
-        """Run what a list of choices means; branches: who watches the branches of cores."""
+        """Run what a list of choices means."""
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
-        found = _trial(subject, seed, ties, reached, branches)
+        found = _trial(subject, seed, ties, reached)
         if self.scenario is not None:
-            found = judged(subject, found, lambda other: _trial(other, seed, ties, [], None))
+            found = judged(subject, found, lambda other: _trial(other, seed, ties, []))
         of_library = subject.scenario.name in all_names()
         completes = self.link in COMPLETE and not {SURVIVES, *ENDS}.intersection(self.ignore)
         if self.scenario is None and not of_library and completes:
@@ -214,7 +209,7 @@ def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
     """
     if subject.cores or subject.mutant is not None:
         ours = replace(subject, cores={}, mutant=None)
-        found = _trial(ours, found.seed, found.ties, [], None)
+        found = _trial(ours, found.seed, found.ties, [])
     names = dict.fromkeys(row.property for row in found.violations)
     return tuple(name for name in names if name not in (CORE_RAISED, RUN_ENDS))
 
@@ -237,19 +232,12 @@ def _apart(
     return tuple(dict.fromkeys(hazards)), tuple(others)
 
 
-def _trial(
-    subject: Subject, seed: int, ties: str, reached: list[str], branches: Branches | None
-) -> Trial:
+def _trial(subject: Subject, seed: int, ties: str, reached: list[str]) -> Trial:
     """Run once; whatever comes out of it that is not a result is a violation, too."""
     began: list[Environment] = []
     # A core that does not come back is told of before the run that does not end.
     seconds = RUN_SECONDS_MAX + (core_seconds() if subject.cores else 0)
     try:
-        if branches is not None:
-            # Imported now: what an import runs is no branch of the run that happens to be first.
-            load_world(subject.scenario.world)
-            resolve(subject.scenario.world, cores=subject.cores, mutant=subject.mutant)
-            branches.watch()
         with limited_cpu(seconds):
             result = subject.run(seed, ties, keep_trace=True, began=began.append)
     except UserError:
@@ -259,9 +247,6 @@ def _trial(
         return _ended(seed, ties, end_row(says))
     except Exception as error:  # noqa: BLE001 - what a core raises is what is looked for
         return _ended(seed, ties, _row(CORE_RAISED, _raised(error)))
-    finally:
-        if branches is not None:
-            reached += branches.take()
     reached += dict.fromkeys(features(result))
     return trial_of(result, ties, began)
 

@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 
 from ckptsim.sim.kernel import Streams
-from ckptsim.sim.search.explore.branches import Branches
-from ckptsim.sim.search.explore.distilled import drawn
+from ckptsim.sim.search.explore.evenly import evenly
 from ckptsim.sim.search.explore.run import Explored, Explorer
 
 Plan = Sequence[tuple[int, tuple[int, ...]]]
@@ -23,24 +22,18 @@ CarryOut = Callable[[Plan], Iterator[Explored]]
 """Takes a round in hand and returns its runs in order; it may be asked for the next one before."""
 
 
-def carried_out(
-    explorer: Explorer, seed: int, plan: Plan, branches: Branches
-) -> Iterator[Explored]:
+def carried_out(explorer: Explorer, seed: int, plan: Plan) -> Iterator[Explored]:
     """Carry out runs one by one, here."""
     streams = Streams(seed)
     for number, given in plan:
-        # What a changed list lacks, it lacks at any place: its kind is there already.
-        more = streams.stream("choices", number).integer if given else drawn(explorer, seed, number)
-        yield explorer.run(number, given, more, branches=branches)
+        # A place that a changed list lacks gets any value: what kind of scenario it is, is there.
+        more = streams.stream("choices", number).integer if given else evenly(seed, number)
+        yield explorer.run(number, given, more)
 
 
 def carried_out_apart(explorer: Explorer, seed: int, plan: Plan) -> list[Explored]:
-    """Carry out a part of a round in a worker.
-
-    Each part tells all branches that it reaches: nobody knows which parts its process had before,
-    nor whether these were of earlier runs.
-    """
-    return list(carried_out(explorer, seed, plan, Branches()))
+    """Carry out a part of a round in a worker."""
+    return list(carried_out(explorer, seed, plan))
 
 
 def parts(plan: Plan, count: int) -> list[Plan]:
@@ -53,8 +46,7 @@ def parts(plan: Plan, count: int) -> list[Plan]:
 def workers_of(explorer: Explorer, seed: int, jobs: int) -> Iterator[CarryOut]:
     """Offer who carries out rounds with that many processes, which end with the block."""
     if jobs == 1:
-        branches = Branches()
-        yield lambda plan: carried_out(explorer, seed, plan, branches)
+        yield lambda plan: carried_out(explorer, seed, plan)
         return
     # Fresh interpreters, which end at once and quietly at an interrupt from the keyboard.
     quiet = (signal.SIGINT, signal.SIG_DFL)

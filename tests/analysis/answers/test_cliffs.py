@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
 
 from ckptsim.analysis.answers import cliff_sentences
 from ckptsim.analysis.answers.cliffs import cause, jumps, recovery_phases, sentence
 from ckptsim.analysis.answers.phases import phases_of_runs
-from ckptsim.analysis.findings import find
+from ckptsim.analysis.summaries import read, refresh
 from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
 from ckptsim.analysis.sweeps.sweep import WORLD
 from ckptsim.analysis.sweeps.worker import run_chunk
@@ -124,7 +126,8 @@ def test_phases_are_of_the_subtask_that_acknowledged_last() -> None:
     ]  # fmt: skip
 
 
-def test_a_sweep_of_a_job_explains_its_cliff(tmp_path: Path) -> None:
+@pytest.mark.spark
+def test_a_sweep_of_a_job_explains_its_cliff(spark: SparkSession, tmp_path: Path) -> None:
     """Barriers behind full buffers: the tables themselves name the phase that grew."""
     store = sweep_here(
         {
@@ -137,13 +140,17 @@ def test_a_sweep_of_a_job_explains_its_cliff(tmp_path: Path) -> None:
         },
         tmp_path,
     )
-    (told,) = cliff_sentences(find(store), store)
+    refresh(spark, store)
+    (told,) = cliff_sentences(read(store), store)
     assert told.startswith("Cliff at checkpointing mode unaligned -> aligned: ")
     assert "grows from" in told.partition("; ")[2]
     assert told.endswith("of the difference.")
 
 
-def test_phases_are_summed_over_pieces_that_know_different_ones(tmp_path: Path) -> None:
+@pytest.mark.spark
+def test_phases_are_summed_over_pieces_that_know_different_ones(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """A sweep of several pieces, some without the points of a cliff, is explained as one."""
     plan = plan_from(
         {
@@ -160,6 +167,7 @@ def test_phases_are_summed_over_pieces_that_know_different_ones(tmp_path: Path) 
     store.write_points(rows)
     for part in (rows[:4], rows[4:6], rows[6:]):
         store.commit([run_chunk(WORLD, part, each=lambda: None).tables])
-    (told,) = cliff_sentences(find(store), store)
+    refresh(spark, store)
+    (told,) = cliff_sentences(read(store), store)
     assert told.startswith("Cliff at sockets bandwidth 20 MB/s -> 20 kB/s: ")
     assert "; the wait for records grows from " in told

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from ckptsim.analysis.answers import printed
-from ckptsim.analysis.findings import find
+from ckptsim.analysis.summaries import read, refresh
 from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
 from ckptsim.scenarios.errors import ScenarioError, UserError
 from ckptsim.scenarios.planning import document_of, plan_from, points
@@ -59,7 +60,8 @@ def plan(scenario: str, grid: dict[str, list[object]], **more: object) -> dict[s
     return {"name": "designs", "scenario": scenario, "replications": 2, "grid": grid, **more}
 
 
-def test_a_core_is_an_axis_of_ordering(own: str, tmp_path: Path) -> None:
+@pytest.mark.spark
+def test_a_core_is_an_axis_of_ordering(spark: SparkSession, own: str, tmp_path: Path) -> None:
     """Our core has the keys that it has without the axis, the user's those that `check` gives."""
     grid: dict[str, list[object]] = {"core.ordering": ["builtin", f"{own}:right"]}
     rows = sweep_rows(plan_from(plan("reference", grid), source="test"))
@@ -74,7 +76,8 @@ def test_a_core_is_an_axis_of_ordering(own: str, tmp_path: Path) -> None:
     assert all("--set" not in run["replay"] for run in runs)
     by_seed = {(run["seed"], run["cores"] == "{}"): run["digest"] for run in runs}
     assert by_seed[1, True] == by_seed[1, False]  # the same core, brought from outside
-    findings = find(store)
+    refresh(spark, store)
+    findings = read(store)
     assert dict(findings.axes) == {"ordering core": ["builtin", f"{own}:right"]}
     assert any(line.startswith(f"{own}:right ") for line in printed(findings, []))
 
@@ -95,7 +98,10 @@ def test_a_core_in_a_row_is_judged_as_in_check(own: str, tmp_path: Path) -> None
     assert main(shlex.split(first[0]["replay"])[1:]) == 1
 
 
-def test_the_writer_of_channel_state_is_an_axis(own: str, tmp_path: Path) -> None:
+@pytest.mark.spark
+def test_the_writer_of_channel_state_is_an_axis(
+    spark: SparkSession, own: str, tmp_path: Path
+) -> None:
     """A core of the user's beside ours, and a mutant that loses an error beside the right core."""
     scenario = "flink_24667_disk_error"
     grid: dict[str, list[object]] = {"core.channel_state": ["builtin", f"{own}:writer"]}
@@ -108,7 +114,8 @@ def test_the_writer_of_channel_state_is_an_axis(own: str, tmp_path: Path) -> Non
     (replay,) = [row["replay"] for row in store.columns("runs", ["run_key", "mutant", "replay"])
                    if row["mutant"]]  # fmt: skip
     assert "--mutant write_error_lost" in replay
-    findings = find(store)
+    refresh(spark, store)
+    findings = read(store)
     assert findings.axes == {"mutant": ["no mutant", "write_error_lost"]}
     (line,) = [one for one in printed(findings, []) if one.startswith("write_error_lost")]
     assert "1 of 1 runs" in line

@@ -20,10 +20,10 @@ from ckptsim.models.coordinator import CheckpointCoordinator, CoordinatorParamet
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.conform.runner import run_file
-from ckptsim.sim.mutants.barriers import MUTANTS, whole_blob_per_channel
 from tests.barriers.task.account import BrokenRuleError, Factories
 from tests.barriers.task.rig import Rig
 from tests.barriers.task.script import VERBS, play
+from tests.mutants.barriers import MUTANTS, whole_blob_per_channel
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors"
 SUITES = {

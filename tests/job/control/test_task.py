@@ -14,9 +14,9 @@ from ckptsim.models import lifecycle
 from ckptsim.models.barriers import EndOfData
 from ckptsim.sim.conform.final_checkpoint import run as run_vector
 from ckptsim.sim.conform.scripted_task import ScriptedTask
-from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS, ProtocolCores
 from tests.conform.test_indifference import vectors
+from tests.mutants import MUTANTS
 
 SOURCE = lifecycle.TaskParameters(kind=lifecycle.TaskKind.SOURCE)
 TWO_INPUTS = lifecycle.TaskParameters(kind=lifecycle.TaskKind.NON_SOURCE, gate_channels=(2,))

@@ -11,7 +11,7 @@ from ckptsim.models import store
 from ckptsim.models.store.log import DataRecord, PartitionLog
 from ckptsim.models.store.state import SCHEMA_VERSION, read_fields, write_fields
 from ckptsim.sim.mishaps import ContentLoss, loss_of
-from ckptsim.sim.mutants.store import MUTANTS
+from tests.mutants.store import MUTANTS
 
 KEY = store.TopicPartition("s_v1", 0)
 NO_LOSS = ContentLoss(missing=0, stale=0, ghost=0)

@@ -26,8 +26,8 @@ from ckptsim.models.store import (
     StoreVersions,
     make_store,
 )
-from ckptsim.sim.mutants.store import MUTANTS
 from ckptsim.sim.store.real import real_medium
+from tests.mutants.store import MUTANTS
 from tests.store.core.machine import (
     HAZARDS,
     KEYS,

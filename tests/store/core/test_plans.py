@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from ckptsim.models.store import Placement, StoreVersions, make_store
-from ckptsim.sim.mutants.store import MUTANTS
+from tests.mutants.store import MUTANTS
 from tests.store.core import machine
 
 # Plans are long lists; what is slow about them is the database, not their generation.

@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.mutants.ordering import MUTANTS
 from ckptsim.sim.world import run_world
 from tests import kills
+from tests.mutants.ordering import MUTANTS
 from tests.sync.support import changed
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "ordering-mutants.md"
@@ -116,8 +116,9 @@ def table() -> str:
     lines = [
         "# Mutants of the ordering core",
         "",
-        "Each mutant is the ordering core with one rule broken. `ckptsim check SCENARIO",
-        "--mutant NAME` tells it from the right core; seeds start at 0, ties are random.",
+        "Each mutant is the ordering core with one rule broken. From a checkout,",
+        "`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME` tells it from the",
+        "right core. Seeds start at 0, ties are random.",
         (
             "Written by `python -m tests.sync.mutants.mutant_table`; "
             "a test compares it with the program."

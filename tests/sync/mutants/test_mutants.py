@@ -3,11 +3,11 @@
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.mutants.ordering import MUTANTS, VECTORS_OF
 from ckptsim.sim.world import run_world
+from tests.mutants import ordering
 from tests.sync.mutants import corpus, mutant_table
 
-SPEC = [name for name in MUTANTS if name not in VECTORS_OF]
+SPEC = [name for name, one in ordering.MUTANTS.items() if one.profile == "spec"]
 MUTANTS = [name for name in SPEC if name not in mutant_table.SHOWN_BY_CORE]
 
 

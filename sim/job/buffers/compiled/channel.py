@@ -35,9 +35,9 @@ class CompiledRecovered(RecoveredBuffers):
         driver = channel.gate.task.driver
         self.in_use += 1
         channel.subpartition.restored.add(size, records)
-        e = driver.ask(request.ADD_RECOVERED, channel.row, size, records)
+        driver.ask(request.ADD_RECOVERED, channel.row, size, records)
         if driver.follower is not None:
-            driver.follower.recovered(channel.row, e, size, records)
+            driver.follower.recovered(channel.row, size, records)
 
 
 class CompiledChannel:

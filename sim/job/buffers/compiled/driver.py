@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from simpy.events import NORMAL
 
-from ckptsim.models.barriers.barrier import Announcement, Barrier, NetworkEvent, is_blocking
+from ckptsim.models.barriers.barrier import (
+    Announcement,
+    Barrier,
+    EndOfData,
+    NetworkEvent,
+    is_blocking,
+)
 from ckptsim.models.barriers.channels import (
     OutputStateFailed,
     OutputStateKnown,
@@ -24,7 +30,9 @@ from ckptsim.models.barriers.channels import (
 )
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.compiled.columns import cell, clock, entry, request
-from ckptsim.sim.job.buffers.compiled.tables import Tables, link, zeros
+from ckptsim.sim.job.buffers.compiled.followers import tell_of
+from ckptsim.sim.job.buffers.compiled.tables import Tables
+from ckptsim.sim.job.buffers.compiled.words import link, zeros
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.kernel import Timer, unfenced
@@ -155,6 +163,7 @@ class CompiledDriver:
             self._event_of[found] = event
             row = self.m[found : found + cell.EVENT_WIDTH]
             row[cell.IS_BLOCKING] = is_blocking(event)
+            row[cell.ENDS_DATA] = isinstance(event, EndOfData)
             if isinstance(event, Barrier):
                 row[cell.IS_BARRIER] = 1
                 row[cell.CHECKPOINT] = event.checkpoint
@@ -284,20 +293,21 @@ class CompiledDriver:
 
     def _new_lines(self) -> list[list[int]]:
         """Return what control has to hear of the log, when those have heard who follow the data."""
-        row = self.m
-        first, width = row.item(clock.LOG), clock.LOG_WIDTH
-        lines = row[first : first + row.item(clock.LOG_SIZE) * width].reshape(-1, width)
-        row[clock.LOG_SIZE] = row[clock.LOG_URGENT] = 0
+        words, width = self.words, clock.LOG_WIDTH
+        first, end = words[clock.LOG], words[clock.LOG] + words[_LOG_SIZE] * width
+        words[_LOG_SIZE] = words[clock.LOG_URGENT] = 0
         if self.followers:
+            lines = self.m[first:end].reshape(-1, width)
             told = (lines[:, 0] == clock.EMITTED) | (lines[:, 0] == clock.PROCESSED)
             for one in self.followers:
                 one.tell(lines[told])
-            lines = lines[~told]
-        rows: list[list[int]] = lines.tolist()
+            flat = lines[~told].ravel().tolist()
+        else:
+            flat = words[first:end].tolist()
+        rows = [flat[place : place + width] for place in range(0, len(flat), width)]
         if self.follower is not None:
             # First: nothing that control does now may come before what buffers did.
-            self._follow([one for one in rows if one[0] >= clock.FIRST_FOLLOWED])
-            rows = [one for one in rows if one[0] < clock.FIRST_FOLLOWED]
+            rows = tell_of(rows, self.follower, self.env)
         return rows
 
     def _read_log(self) -> None:
@@ -336,15 +346,6 @@ class CompiledDriver:
             sender.outbox.append(effect)
             if not self._holds_back:
                 sender.control.checkpoints.drain()
-
-    def _follow(self, rows: list[list[int]]) -> None:
-        """Let the oracle hear what buffers did, at the instants at which they did it."""
-        env, tell = self.env, self.follower.tell  # type: ignore[union-attr]
-        now = env._now  # noqa: SLF001
-        for what, number, item, size, records, at_ns in rows:
-            env._now = at_ns  # noqa: SLF001
-            tell(what, number, item, size, records)
-        env._now = now  # noqa: SLF001
 
     # Room -------------------------------------------------------------------------------------
 

@@ -21,25 +21,43 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.tables import Tables
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
     from ckptsim.sim.job.buffers.restoring import Lateness
+    from ckptsim.sim.kernel import Environment
 
 # So many lines are worked out at once: a bound for memory, without effect on results.
 _MOST = 100_000
 
 
 class Follower(Protocol):
-    """Hears what happens to each buffer."""
+    """Hears what happens to buffers, as far as the kernel tells."""
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Hear a line of the log, see `columns/clock.py`."""
         ...
 
-    def recovered(self, number: int, item: int, size: int, records: int) -> None:
+    def recovered(self, number: int, size: int, records: int) -> None:
         """Hear of a buffer that a restore has put in front of a channel."""
         ...
 
     def told_to_resume(self, number: int) -> None:
         """Hear that the sender of a channel is told to continue."""
         ...
+
+
+def tell_of(rows: list[list[int]], follower: Follower, env: Environment) -> list[list[int]]:
+    """Let a follower hear what buffers did, at the instants at which they did it.
+
+    Returns the other lines.
+    """
+    now, others, first = env._now, [], clock.FIRST_FOLLOWED  # noqa: SLF001
+    for row in rows:
+        what, number, item, size, records, at_ns = row
+        if what < first:
+            others.append(row)
+            continue
+        env._now = at_ns  # noqa: SLF001
+        follower.tell(what, number, item, size, records)
+    env._now = now  # noqa: SLF001
+    return others
 
 
 class StretchFollower(Protocol):

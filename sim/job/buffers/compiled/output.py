@@ -150,8 +150,8 @@ class PoolView:
     def held(self) -> list[int]:
         """How many segments each lane holds."""
         first = self._get(writer.HELD)
-        end = first + self._get(writer.LANES)
-        held: list[int] = self._writer.task.driver.m[first:end].tolist()
+        end = first + 2 * self._get(writer.LANES)
+        held: list[int] = self._writer.task.driver.m[first:end:2].tolist()
         return held
 
 

@@ -10,6 +10,7 @@ from ckptsim.sim.job.buffers.compiled.columns import (
     cell,
     channel,
     clock,
+    counts,
     entry,
     gate,
     stream,
@@ -20,6 +21,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.random_streams import RandomStreams, seed, signed
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.compiled.ties import KernelTies
+from ckptsim.sim.job.buffers.compiled.words import LINE, link, rows_of, zeros
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import RandomRoute, RoundRobinRoute, SingleRoute
 from ckptsim.sim.job.buffers.tasks.source import is_idle
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
 _FOR_EVER_NS = 1 << 62
-# Words of a line of the processor's cache: a row that lies across two of them costs twice.
-_LINE = 8
 # Rows for events from the start: a checkpoint has up to three, and more room means a larger copy.
 _EVENTS = 512
 _TOLD = 6
@@ -63,13 +63,14 @@ class Tables:
     ) -> None:
         self._world = world
         self._env = world.env
+        self._follows = world.observer.follows
         self._recorded = 0 if world.timed is None else clock.BY_STRETCHES
         if world.identities is not None:
             self._recorded = clock.AT_ONCE
         self.tasks = tasks
         self.channels = channels
-        self._gates = gates
-        self._writers = writers
+        self.gates = gates
+        self.writers = writers
         entities = [rank_of(one.name, one.subtask) for one in tasks]
         entities += [rank for one in writers for rank in _ranks_of(one)]
         self.ties = KernelTies(world.env.ties, entities)
@@ -84,7 +85,7 @@ class Tables:
 
     def _rows(self, count: int, width: int) -> int:
         """Return where so many rows begin."""
-        first = -(-self._size // _LINE) * _LINE
+        first = -(-self._size // LINE) * LINE
         self._size = first + count * width
         return first
 
@@ -92,38 +93,39 @@ class Tables:
         network = self._world.model.network
         for one in self.tasks:
             one.row = self._rows(1, task.WIDTH)
-        for single in self._gates:
+        for single in self.gates:
             single.row = self._rows(1, gate.WIDTH)
-        for output in self._writers:
+        for output in self.writers:
             output.row = self._rows(1, writer.WIDTH)
         for end in self.channels:
             end.row = end.subpartition.row = self._rows(1, channel.WIDTH)
-        lanes = sum(1 if one.broadcast else len(one.subpartitions) for one in self._writers)
+        self._counted = self._rows(len(self.channels) if self._follows else 0, counts.WIDTH)
+        lanes = sum(1 if one.broadcast else len(one.subpartitions) for one in self.writers)
         self._lanes = self._rows(lanes, writer.LANE_WIDTH)
-        self._held = self._rows(lanes, 1)
+        self._held = self._rows(2 * lanes, 1)
         self._inputs = self._rows(len(self.channels), 1)
-        varying = [one for one in self._writers if not one.sizes.is_steady]
-        self._counts = self._rows(sum(2 * len(one.subpartitions) for one in varying), 1)
-        self._picks = self._rows(len(self._writers), writer.RING)
-        bounds = (one.route.bounds for one in self._writers if isinstance(one.route, RandomRoute))
+        varying = [one for one in self.writers if not one.sizes.is_steady]
+        self._sizes = self._rows(sum(2 * len(one.subpartitions) for one in varying), 1)
+        self._picks = self._rows(len(self.writers), writer.RING)
+        bounds = (one.route.bounds for one in self.writers if isinstance(one.route, RandomRoute))
         self._weights = self._rows(sum(map(len, bounds)), 1)
-        self._routes = self._rows(len(self._writers), stream.WIDTH)
+        self._routes = self._rows(len(self.writers), stream.WIDTH)
         self._changes = self._rows(len(self.ties.changes), 2)
         self._services = self._rows(len(self.tasks), stream.WIDTH)
-        segments = (one.settings["size"] + one.settings["overdraft_max"] for one in self._writers)
+        segments = (one.settings["size"] + one.settings["overdraft_max"] for one in self.writers)
         self.segments = sum(segments)
         self._first_segment = self._rows(self.segments, cell.SEGMENT_WIDTH)
         most = max((len(one.subpartitions) for one in self.tasks), default=0)
         self._margin = 64 + (4 + 2 * self._most_opened()) * (most + 1) + 2 * self._most_received()
         received = len(self.channels) * network.exclusive_buffers
-        received += len(self._gates) * (network.floating_buffers + 1)
+        received += len(self.gates) * (network.floating_buffers + 1)
         for source in (one for one in self.tasks if isinstance(one, CompiledSource)):
             source.split_row = self._rows(len(source.by_number), task.SPLIT_WIDTH)
         self._cells = 2 * self._margin + self.segments + received + len(self.channels)
         self._first_cell = self._rows(self._cells, cell.WIDTH)
         self._entries = 2 * self._margin + 2 * (len(self.tasks) + len(self.channels))
         self._heap = self._rows(self._entries, entry.WIDTH)
-        self.told = (_TOLD if self._world.observer.follows else 1) + bool(self._recorded)
+        self.told = (_TOLD if self._follows else 1) + bool(self._recorded)
         self._log_rows = self.told * (self._cells + self._margin) + bool(self._recorded) * _LINES
         self._log = self._rows(self._log_rows, clock.LOG_WIDTH)
         self.events = self._rows(_EVENTS, cell.EVENT_WIDTH)
@@ -131,7 +133,7 @@ class Tables:
     def _most_opened(self) -> int:
         """Return how many segments one record may open at most."""
         most, network = 1, self._world.model.network
-        for one in self._writers:
+        for one in self.writers:
             least = min(network.segment_bytes, 256)
             opened = -(-one.sizes.largest // least) + 1
             most = max(most, min(opened, one.settings["size"] + one.settings["overdraft_max"]))
@@ -141,7 +143,7 @@ class Tables:
         """Return per task how many buffers wait at its inputs, and how many at its outputs."""
         if not self.channels:
             return [0] * len(self.tasks), [0] * len(self.tasks)
-        rows = self._channel_rows(m)
+        rows = self.channel_rows(m)
         waiting = rows[:, channel.IN_DATA], rows[:, channel.DATA]
         inputs, outputs = (
             np.bincount(ends, weights=buffers, minlength=len(self.tasks)).astype(int).tolist()
@@ -183,7 +185,14 @@ class Tables:
         m[clock.HEAP], m[clock.HEAP_ROWS] = self._heap, self._entries
         m[clock.LOG], m[clock.LOG_ROWS] = self._log, self._log_rows
         m[clock.LOG_MARGIN] = self.told * self._margin
-        m[clock.FOLLOWED] = world.observer.follows
+        m[clock.FOLLOWED], m[clock.COUNTS] = self._follows, self._counted
+        for rows, first, end, width in (
+            (self.tasks, clock.FIRST_TASK, clock.END_TASK, task.WIDTH),
+            (self.channels, clock.FIRST_CHANNEL, clock.END_CHANNEL, channel.WIDTH),
+            (self.writers, clock.FIRST_WRITER, clock.END_WRITER, writer.WIDTH),
+        ):
+            if rows:
+                m[first], m[end] = rows[0].row, rows[-1].row + width
         m[clock.RECORDED] = self._recorded
         m[clock.LEAST_FREE] = world.mechanisms.stops_early
         m[clock.FREED_WHEN_READ] = world.mechanisms.freed_when_read
@@ -206,6 +215,7 @@ class Tables:
         row[task.TWO_INPUT] = one.two_input
         for name in (task.CELL, task.CHANNEL, task.TURN_HEAD, task.TURN_TAIL):
             row[name] = clock.NONE
+        row[task.SUSPECT_NS] = _FOR_EVER_NS
         row[task.READING] = 1  # so the first one that is asked is the first
         row[task.STREAM] = clock.NONE
         if one.gates:
@@ -240,7 +250,7 @@ class Tables:
 
     def _fill_tasks_ends(self, m: Memory) -> None:
         """Note where the writers and outgoing channels of each task begin and end."""
-        writers = self._writers[0].row if self._writers else 0
+        writers = self.writers[0].row if self.writers else 0
         channels = self.channels[0].row if self.channels else 0
         for one in self.tasks:
             row = m[one.row : one.row + task.WIDTH]
@@ -251,7 +261,7 @@ class Tables:
 
     def _fill_gates(self, m: Memory) -> None:
         first = self._inputs
-        for one in self._gates:
+        for one in self.gates:
             row, end = m[one.row : one.row + gate.WIDTH], first + len(one.channels)
             row[gate.TASK], row[gate.INDEX] = one.task.row, one.index
             row[gate.FIRST_INPUT], row[gate.END_INPUT] = first, end
@@ -260,15 +270,15 @@ class Tables:
             for name in (gate.READY_HEAD, gate.READY_TAIL, gate.NEXT_TURN, gate.ASIDE_CELL):
                 row[name] = clock.NONE
             row[gate.LEND_HEAD] = row[gate.LEND_TAIL] = clock.NONE
-            row[gate.FLOATING_FREE] = one.floating
+            row[gate.FLOATING_FREE] = row[gate.FLOATING] = one.floating
 
     # Writers ----------------------------------------------------------------------------------
 
     def _fill_writers(self, m: Memory) -> None:
         lanes, picks, stream_row, weights = self._lanes, self._picks, self._routes, self._weights
-        held, counts = self._held, self._counts
+        held, sizes = self._held, self._sizes
         size = self._world.model.network.segment_bytes
-        for one in self._writers:
+        for one in self.writers:
             row, count = m[one.row : one.row + writer.WIDTH], len(one.subpartitions)
             row[writer.TASK] = one.task.row
             row[writer.FIRST_CHANNEL] = one.subpartitions[0].row
@@ -280,13 +290,13 @@ class Tables:
             m[lanes + writer.OPEN : end : writer.LANE_WIDTH] = clock.NONE
             m[lanes + writer.CAPACITY : end : writer.LANE_WIDTH] = size
             row[writer.HELD] = held
-            lanes, held = end, held + int(row[writer.LANES])
+            lanes, held = end, held + 2 * int(row[writer.LANES])
             row[writer.BROADCAST] = one.broadcast
             row[writer.RECORD_BYTES], row[writer.SEGMENT_BYTES] = one.sizes.mean, size
             row[writer.COUNTS] = clock.NONE
             if not one.sizes.is_steady:
-                row[writer.COUNTS], row[writer.RESTORED] = counts, counts + count
-                counts += 2 * count
+                row[writer.COUNTS], row[writer.RESTORED] = sizes, sizes + count
+                sizes += 2 * count
                 row[writer.SIZES_KEY] = signed(one.sizes.key)
                 row[writer.FIXED_BYTES] = one.sizes.fixed
                 row.view(np.float64)[writer.VARYING_BYTES] = one.sizes.varying
@@ -324,7 +334,7 @@ class Tables:
             return
         before = len(self.tasks)  # of whom the ties are in front
         network, unaligned = self._world.model.network, self._world.model.checkpointing.unaligned
-        rows = self._channel_rows(m)
+        rows = self.channel_rows(m)
         for name in (
             *(channel.HEAD, channel.TAIL, channel.PRIORITY_HEAD, channel.PRIORITY_TAIL),
             *(channel.IN_HEAD, channel.IN_TAIL, channel.IN_PRIORITY_HEAD, channel.IN_PRIORITY_TAIL),
@@ -334,6 +344,8 @@ class Tables:
             rows[:, name] = clock.NONE
         for name in (channel.CREDIT, channel.EXCLUSIVE_FREE, channel.REQUIRED):
             rows[:, name] = network.exclusive_buffers
+        if self._follows:
+            self.counts(m)[:, counts.ALLOWED] = network.exclusive_buffers
         rows[:, channel.RANK] = self.ties.ranks[before:]
         rows[:, channel.DRAWN] = self.ties.drawn[before:]
         gates = [one.gate for one in self.channels]
@@ -341,7 +353,7 @@ class Tables:
         rows[:, channel.RECEIVER] = [gate.task.row for gate in gates]
         hosts = np.array([gate.task.spec.task_manager for gate in gates])
         end = 0
-        for one in self._writers:  # whose channels are neighbours
+        for one in self.writers:  # whose channels are neighbours
             start, end = end, end + len(one.subpartitions)
             mine = rows[start:end]
             mine[:, channel.WRITER] = one.row
@@ -353,32 +365,21 @@ class Tables:
             overtaking = unaligned and one.supports_unaligned
             mine[:, channel.KEEPS_ORDER] = not overtaking and not network.jitter_ns
 
-    def _channel_rows(self, m: Memory) -> Memory:
-        first, count = self.channels[0].row, len(self.channels)
-        return m[first : first + count * channel.WIDTH].reshape(count, channel.WIDTH)
+    def channel_rows(self, m: Memory) -> Memory:
+        """Return the rows of the channels, shape (channels, columns)."""
+        return rows_of(m, self.channels, channel.WIDTH)
+
+    def counts(self, m: Memory) -> Memory:
+        """Return what the oracle has counted of the channels, shape (channels, columns)."""
+        first, width = self._counted, counts.WIDTH
+        return m[first : first + len(self.channels) * width].reshape(-1, width)
+
+    def counts_of(self, channel_row: int) -> int:
+        """Return where the counts of a channel begin."""
+        return self._counted + (channel_row - self.channels[0].row) // channel.WIDTH * counts.WIDTH
 
 
 def _ranks_of(one: CompiledWriter) -> list[bytes]:
     """Return the structural ranks of the channels of a writer."""
     ends = [end.input_channel.gate for end in one.subpartitions]
     return [rank_of(one.component(gate), gate.task.subtask) for gate in ends]
-
-
-def zeros(words: int) -> Memory:
-    """Return memory that begins where a line of the processor's cache does, as most rows do."""
-    m = np.zeros(words + _LINE, dtype=np.int64)
-    first = -(m.ctypes.data // m.itemsize) % _LINE
-    return m[first : first + words]
-
-
-def link(m: Memory, first: int, count: int, width: int, head: int) -> None:
-    """Put rows in front of a free list, in their order; behind its head is how many it has.
-
-    The next one of a free row is its first word.
-    """
-    if not count:
-        return
-    rows = first + width * np.arange(count)
-    m[rows] = rows + width
-    m[rows[-1]] = m[head] if m[head + 1] else clock.NONE
-    m[head], m[head + 1] = first, m[head + 1] + count

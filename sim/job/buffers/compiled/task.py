@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.barriers.barrier import EndOfPartition
 from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.sim.job.buffers.compiled.columns import gate, request, task
+from ckptsim.sim.job.buffers.compiled.columns.channel import PARTIAL_BYTES
 from ckptsim.sim.job.buffers.compiled.columns.clock import NONE
 from ckptsim.sim.job.buffers.due import turned
 from ckptsim.sim.job.buffers.kinds import State
@@ -135,6 +136,14 @@ class CompiledTask(Task):
         """Whether the thread has ended."""
         return self._get(task.STATE) == task.ENDED
 
+    def time_spent(self, states: Collection[int]) -> int:
+        """Return how many ns the thread was in some of its states; asked for each barrier."""
+        words, row = self.driver.words, self.row
+        first = row + task.TIMES
+        current = self.env.now - words[row + task.SINCE_NS]
+        here = current if words[row + task.STATE] in states else 0
+        return sum([words[first + state] for state in states]) + here
+
     def enter(self, state: State) -> None:
         """Change what the thread does, and account for the time since the last change."""
         now = self.env.now
@@ -190,6 +199,21 @@ class CompiledTask(Task):
         if taken and not self.is_source:
             self._set(task.TAKEN_BYTES, 0)
             self.events.clock.add_bytes(taken)
+
+    def unread_of_all(self) -> list[int]:
+        """Count what is unread of each channel; buffers are under way of two of them at most."""
+        words = self.driver.words
+        mine: Sequence[CompiledChannel] = self.channels  # type: ignore[assignment]
+        found = [words[one.row + PARTIAL_BYTES] for one in mine]
+        reading = [] if self._get(task.CELL) == NONE else [self._get(task.CHANNEL)]
+        if self.two_input:
+            rows = [one.row for one in self.gates]  # type: ignore[attr-defined]
+            aside = [row for row in rows if words[row + gate.ASIDE_CELL] >= 0]
+            reading += [words[row + gate.ASIDE_CHANNEL] for row in aside]
+        for row in reading:
+            one = self.driver.tables.channel_of[row]
+            found[one.index] = self.unread_bytes(one)  # type: ignore[arg-type]
+        return found
 
     def unread_records(self, channel: CompiledChannel) -> int:  # type: ignore[override]
         """Count what is unread of the buffer under way of a channel, in whole records."""

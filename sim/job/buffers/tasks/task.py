@@ -279,13 +279,6 @@ class Task(Pausing):
         """Whether the thread has ended."""
         return self.state is _ENDED
 
-    def enter(self, state: State) -> None:
-        """Change what the thread does, and account for the time since the last change."""
-        now = self.env.now
-        self.time_in[self.state] += now - self.since_ns
-        self.since_ns = now
-        self.state = state
-
     # What the coordinator calls ---------------------------------------------------------------
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
@@ -385,6 +378,10 @@ class Task(Pausing):
         end, unread = channel.subpartition, self.unread_records(channel)
         written = channel.records - end.restored.records
         return channel.partial_bytes + end.writer.sizes.unread(end.lane, written, unread)
+
+    def unread_of_all(self) -> list[int]:
+        """Return the same of each channel."""
+        return [self.unread_bytes(channel) for channel in self.channels]
 
     def unread_records(self, channel: Channel) -> int:
         """Count what is unread of the buffer under way of a channel, in whole records."""

@@ -1,6 +1,7 @@
 """What pools and channels have out, lent and filled, counted apart from what they count themselves.
 
-Told by observed pools and channels (`observed.py`), or by the log of a kernel (`logged.py`).
+Told by observed pools and channels (`observed.py`).  A kernel counts the same for itself
+(`compiled/kernel/base/counts.py`).
 """
 
 from __future__ import annotations

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
-from ckptsim.sim.job.oracle.buffers.counts import GateCount, PoolCount
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input import Channel, InputGate
@@ -18,6 +17,26 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.view import Violate
 
 
+class Lent(Protocol):
+    """What is known of a pool apart from its own count."""
+
+    @property
+    def out(self) -> int:
+        """How many segments are out."""
+        ...
+
+
+class Filled(Protocol):
+    """What is known of a gate apart from its own count; total: its floating buffers."""
+
+    total: int
+
+    @property
+    def filled(self) -> int:
+        """How many of them hold data."""
+        ...
+
+
 class BufferInvariants:
     """Compares what was written, sent, read and processed; call `look` at any instant."""
 
@@ -26,8 +45,8 @@ class BufferInvariants:
         world: DataflowWorld,
         *,
         tasks: dict[int, TaskOracle],
-        floating: dict[tuple[int, int], GateCount],
-        pools: dict[int, list[PoolCount]],
+        floating: Mapping[tuple[int, int], Filled],
+        pools: Mapping[int, Sequence[Lent]],
         written_bytes: Callable[[Task], list[int]],
         violate: Violate,
     ) -> None:
@@ -49,8 +68,7 @@ class BufferInvariants:
                 self._check_gate(gate)
 
     def end(self) -> None:
-        """Check besides that a task that has finished has left nothing in its channels."""
-        self.look()
+        """Check that a task that has finished has left nothing in its channels."""
         for task in self._world.tasks:
             if task.finished_ns is None:
                 continue
@@ -112,7 +130,7 @@ class BufferInvariants:
 
     # Buffers ----------------------------------------------------------------------------------
 
-    def _check_pool(self, writer: RecordWriter, count: PoolCount, *, task: Task, seen: int) -> None:
+    def _check_pool(self, writer: RecordWriter, count: Lent, *, task: Task, seen: int) -> None:
         """As many segments are out as are in queues, but for those that a local reader holds.
 
         seen: segments in the queues of an output.

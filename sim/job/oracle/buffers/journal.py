@@ -13,12 +13,17 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ckptsim.models.barriers.barrier import Announcement, NetworkEvent
+from ckptsim.sim.job.buffers.compiled.columns import clock, writer
+from ckptsim.sim.job.oracle.buffers.counted import CountsFollower
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
 from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
 from ckptsim.sim.job.oracle.channels import ChannelOracle
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ckptsim.models.coordinator.plan import Plan
+    from ckptsim.sim.job.buffers.compiled import CompiledDriver
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
@@ -136,9 +141,58 @@ class JournaledCredit(CreditCount):
         super().freed(floating=floating)
 
 
+class JournalFollower(CountsFollower):
+    """Notes what a kernel tells of each buffer, besides; places: the entries of channels, by row.
+
+    credits: those of the credit of channels over the network; pools: those of pools, by lane.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        of_channels: Mapping[int, list[Entry]],
+        of_credits: Mapping[int, list[Entry]],
+        of_pools: Mapping[int, tuple[int, list[Entry]]],
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self._journal = journal
+        self._of_channels = of_channels
+        self._of_credits = of_credits
+        self._of_pools = of_pools
+
+    def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
+        """Hear one line; see `columns/clock.py`."""
+        now = self._journal.now()
+        if what in (clock.GIVEN, clock.RETURNED):
+            lane, entries = self._of_pools[number]
+            entries.append((now, "hands out" if what == clock.GIVEN else "gets back", lane))
+        elif what in (clock.SENT, clock.TAKEN):
+            does = "sends" if what == clock.SENT else "delivers"
+            self._of_channels[number].append((now, does, (size, records)))
+        elif what >= clock.FIRST_JOURNALED:
+            if number in self._of_credits:
+                self._of_credits[number].append((now, *_of_credit(what, size)))
+        else:
+            if what in (clock.SENT_EVENT, clock.TAKEN_EVENT):
+                does = "sends" if what == clock.SENT_EVENT else "delivers"
+                event = self._driver.event_in(item)
+                self._of_channels[number].append((now, does, str(event)))
+            super().tell(what, number, item, size, records)
+
+
+def _of_credit(what: int, size: int) -> tuple[str, Any]:
+    if what == clock.CREDITED:
+        return "is credited", size
+    if what == clock.SENT_EMPTY:
+        return "sends", "empty"
+    return "fills" if what == clock.ARRIVED else "frees", size != 0
+
+
 class JournaledOracle(BufferOracle):
     """The oracle of jobs on buffers, with a journal of all attempts."""
 
+    follows = clock.EVERY
     channel_type = JournaledChannel
     pool_type = JournaledPool
     credit_type = JournaledCredit
@@ -152,7 +206,26 @@ class JournaledOracle(BufferOracle):
     ) -> ChannelOracle:
         """Return the oracle of a channel, with a journal."""
         found = super().channel(sender, receiver, **settings)
-        return self._noted(found, f"channel {found.name}, input {found.index}")
+        return self._noted(found, _of_channel(found))
+
+    def follower(self, driver: CompiledDriver) -> JournalFollower:
+        """Return what hears the log of the attempt's kernel, and notes all of it."""
+        lanes: dict[int, tuple[int, list[Entry]]] = {}
+        for pool in self._counted_pools:
+            place = self._pools[pool.output.task.number].index(pool)
+            first = driver.m.item(pool.output.row + writer.FIRST_LANE)
+            entries = self.journal.of(f"pool {pool.name}, {place}")
+            for lane in range(driver.m.item(pool.output.row + writer.LANES)):
+                lanes[first + lane * writer.LANE_WIDTH] = lane, entries
+        of = self.journal.of
+        remote = (one for one in self._counted if not one.pulled)
+        return JournalFollower(
+            self.journal,
+            {one.end.row: of(_of_channel(one)) for one in self._counted},
+            {one.end.row: of(_of_credits(one)) for one in remote},
+            lanes,
+            **self._follows(driver),
+        )
 
     def planned(self, plan: Plan) -> None:
         """Look around before each checkpoint, as small jobs are over before samples are taken."""
@@ -169,10 +242,17 @@ class JournaledOracle(BufferOracle):
         return self._noted(super()._pool_count(task, name, **settings), f"pool {name}, {place}")
 
     def _credit(self, oracle: ChannelOracle, **settings: Any) -> CreditCount:
-        name = f"credit of {oracle.name}, input {oracle.index}"
-        return self._noted(super()._credit(oracle, **settings), name)
+        return self._noted(super()._credit(oracle, **settings), _of_credits(oracle))
 
     def _noted(self, found: _Noted, name: str) -> _Noted:
         one: Any = found
         one.journal, one.entries = self.journal, self.journal.of(name)
         return found
+
+
+def _of_channel(oracle: ChannelOracle) -> str:
+    return f"channel {oracle.name}, input {oracle.index}"
+
+
+def _of_credits(oracle: ChannelOracle) -> str:
+    return f"credit of {oracle.name}, input {oracle.index}"

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 class BufferObserver(JobObserver):
     """Takes note of nothing.
 
-    follows: it wants to be told of every buffer.
+    follows: whether the kernel counts buffers for it, or tells of each, as `columns/clock.py` says.
     """
 
-    follows = False
+    follows = 0
 
     def __init__(self, world: DataflowWorld) -> None:
         del world

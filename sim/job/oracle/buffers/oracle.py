@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections import deque
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.recovery.failover import Phase
 from ckptsim.scenarios.job import Partitioner
+from ckptsim.sim.job.buffers.compiled.columns import clock
 from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.oracle.buffers.counted import (
+    CountedChannel,
+    CountedGate,
+    CountedPool,
+    CountsFollower,
+    tell_of_records_after,
+)
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
-from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants
-from ckptsim.sim.job.oracle.buffers.logged import LogFollower, LoggedChannel
+from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants, Filled, Lent
 from ckptsim.sim.job.oracle.buffers.observed import (
     ObservedLocalChannel,
     ObservedPool,
     ObservedRemoteChannel,
 )
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
+from ckptsim.sim.job.oracle.buffers.screen import CountsScreen
 from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.routing import check_route
@@ -27,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ckptsim.sim.job.buffers.compiled import CompiledDriver
-    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
-    from ckptsim.sim.job.buffers.compiled.output import CompiledSubpartition, CompiledWriter
+    from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
+    from ckptsim.sim.job.buffers.compiled.output import CompiledWriter
     from ckptsim.sim.job.buffers.input import InputGate, LocalChannel, RemoteChannel, Wire
     from ckptsim.sim.job.buffers.output import LocalBufferPool, Route, Subpartition
     from ckptsim.sim.job.buffers.state import BufferSnapshot
@@ -44,10 +52,28 @@ if TYPE_CHECKING:
 _OF_POOLS = ("size", "channels", "max_per_channel", "overdraft_max", "stops_early")
 
 
+def _bounds(
+    *,
+    burst_bytes: int,
+    least_segment_bytes: int,
+    size: int,
+    overdraft_max: int,
+    max_per_channel: int,
+    **_: int,
+) -> dict[str, int]:
+    """Return how many segments of a pool may be out at once, and of one channel.
+
+    A record of the input is begun only while no channel holds its maximum.  Nothing stops what
+    comes of it but an empty pool, so all of it may open segments of one channel.
+    """
+    segments = -(-burst_bytes // least_segment_bytes)
+    return {"most": size + overdraft_max, "most_per_channel": max_per_channel - 1 + segments}
+
+
 class BufferOracle(JobOracle, BufferObserver):
     """Checks what must hold of jobs, and of their buffers."""
 
-    follows = True
+    follows = clock.COUNTED
     pool_type: type[PoolCount] = PoolCount
     credit_type: type[CreditCount] = CreditCount
 
@@ -55,11 +81,14 @@ class BufferOracle(JobOracle, BufferObserver):
         self._view = BufferView(world)
         super().__init__(world.env, world.model, self._view, world.violate)
         self._world = world
-        self._floating: dict[tuple[int, int], GateCount] = {}
-        self._pools: dict[int, list[PoolCount]] = {}
+        self._gates: dict[tuple[int, int], GateCount] = {}
+        # By task and gate; of the kernel's gates and pools what its tables say.
+        self._floating: dict[tuple[int, int], Filled] = {}
+        self._pools: dict[int, list[Lent]] = {}
+        self._counted_pools: list[CountedPool] = []
         self._remote: list[ObservedRemoteChannel] = []
-        self._logged: list[LoggedChannel] = []
-        self._logged_pools: list[tuple[CompiledWriter, PoolCount]] = []
+        self._counted: list[CountedChannel] = []
+        self._screen: CountsScreen | None = None
         # Of the attempt before, by task and subpartition, where records have identities.
         self._sent: dict[tuple[int, int], list[int]] = {}
         self._invariants: BufferInvariants
@@ -79,46 +108,27 @@ class BufferOracle(JobOracle, BufferObserver):
             self._violate("failed_tasks_do_nothing", says)
         super().deploying()
         self._view.redeployed()
-        for parts in (
-            self._floating,
-            self._pools,
-            self._remote,
-            self._logged,
-            self._logged_pools,
-        ):
+        for parts in (self._floating, self._gates, self._pools, self._remote):
             parts.clear()
+        for counted in (self._counted, self._counted_pools):
+            counted.clear()
+        self._screen = None
 
     def pool(self, task: Task, name: str, **settings: Any) -> LocalBufferPool:
         """Make a pool that is observed."""
-        count = self._pool_count(task, name, **settings)
+        count = self._pool_count(task, name, channels=settings["channels"], **_bounds(**settings))
+        self._pools.setdefault(task.number, []).append(count)
         return ObservedPool(count, **{one: settings[one] for one in _OF_POOLS})
 
     def logged_pool(self, writer: CompiledWriter, name: str, **settings: Any) -> None:
         """Count the segments of an output of the kernel."""
-        count = self._pool_count(writer.task, name, **settings)
-        self._logged_pools.append((writer, count))
+        count = CountedPool(writer, name, self._violate, **_bounds(**settings))
+        self._pools.setdefault(writer.task.number, []).append(count)
+        self._counted_pools.append(count)
 
-    def _pool_count(
-        self,
-        task: Task,
-        name: str,
-        *,
-        burst_bytes: int,
-        least_segment_bytes: int,
-        **settings: Any,
-    ) -> PoolCount:
-        # A record of the input is begun only while no channel holds its maximum.  Nothing stops
-        # what comes of it but an empty pool, so all of it may open segments of one channel.
-        segments = -(-burst_bytes // least_segment_bytes)
-        count = self.pool_type(
-            name,
-            self._violate,
-            channels=settings["channels"],
-            most=settings["size"] + settings["overdraft_max"],
-            most_per_channel=settings["max_per_channel"] - 1 + segments,
-        )
-        self._pools.setdefault(task.number, []).append(count)
-        return count
+    def _pool_count(self, task: Task, name: str, **settings: int) -> PoolCount:
+        del task
+        return self.pool_type(name, self._violate, **settings)
 
     def route(self, task: Task, output: OutputSpec, route: Route) -> None:
         """Check where a route leads, and follow a copy of it."""
@@ -131,7 +141,7 @@ class BufferOracle(JobOracle, BufferObserver):
     ) -> RemoteChannel:
         """Make a channel that is observed."""
         oracle = self._channel(subpartition, gate, pulled=False)
-        floating = self._gate(gate, gate.floating_free)
+        floating = self._gate(gate)
         count = self._credit(oracle, exclusive=exclusive, floating=floating)
         channel = ObservedRemoteChannel(
             subpartition, gate, wire, exclusive=exclusive, oracle=oracle, count=count
@@ -143,29 +153,32 @@ class BufferOracle(JobOracle, BufferObserver):
         self, env: Environment, entity: Entity, subpartition: Subpartition, gate: InputGate
     ) -> LocalChannel:
         """Make a channel that is observed."""
-        self._gate(gate, gate.floating_free)
+        self._gate(gate)
         oracle = self._channel(subpartition, gate, pulled=True)
         return ObservedLocalChannel(env, entity, subpartition, gate, oracle=oracle)
 
     def logged(self, channel: CompiledChannel, *, exclusive: int, is_local: bool) -> None:
-        """Follow a channel of the kernel by its log."""
-        gate, count = channel.gate, None
-        floating = self._gate(gate, gate.floating)
-        oracle = self._channel(channel.subpartition, gate, pulled=is_local)
-        if not is_local:
-            count = self._credit(oracle, exclusive=exclusive, floating=floating)
-        self._logged.append(LoggedChannel(channel, oracle, count))
+        """Read a channel of the kernel from its tables, and hear of its events."""
+        up, gate = channel.subpartition, channel.gate
+        self._floating.setdefault((gate.task.number, gate.index), CountedGate(gate))
+        ends = self.task(up.owner), self.task(gate.task)
+        keeps_order = not up.writer.supports_unaligned
+        oracle = CountedChannel(*ends, channel, keeps_order=keeps_order, pulled=is_local)
+        ends[1].urgent.hear_after = partial(tell_of_records_after, gate.task)
+        self._joined(oracle)
+        self._counted.append(oracle)
 
-    def follower(self, driver: CompiledDriver) -> LogFollower:
+    def follower(self, driver: CompiledDriver) -> CountsFollower:
         """Return what hears the log of the attempt's kernel."""
-        return LogFollower(driver, self._logged, self._logged_pools)
+        return CountsFollower(**self._follows(driver))
+
+    def _follows(self, driver: CompiledDriver) -> dict[str, Any]:
+        self._screen = CountsScreen(driver, self._view)
+        parts = {"driver": driver, "channels": self._counted, "pools": self._counted_pools}
+        return parts | {"violate": self._violate}
 
     def _channel(
-        self,
-        subpartition: Subpartition | CompiledSubpartition,
-        gate: InputGate | CompiledGate,
-        *,
-        pulled: bool,
+        self, subpartition: Subpartition, gate: InputGate, *, pulled: bool
     ) -> ChannelOracle:
         ends = subpartition.owner, gate.task
         return self.channel(
@@ -175,8 +188,11 @@ class BufferOracle(JobOracle, BufferObserver):
     def _credit(self, oracle: ChannelOracle, *, exclusive: int, floating: GateCount) -> CreditCount:
         return self.credit_type(oracle.name, self._violate, exclusive=exclusive, floating=floating)
 
-    def _gate(self, gate: InputGate | CompiledGate, total: int) -> GateCount:
-        return self._floating.setdefault((gate.task.number, gate.index), GateCount(total))
+    def _gate(self, gate: InputGate) -> GateCount:
+        key = gate.task.number, gate.index
+        count = self._gates.setdefault(key, GateCount(gate.floating_free))
+        self._floating[key] = count
+        return count
 
     # The run ----------------------------------------------------------------------------------
 
@@ -192,6 +208,8 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def begun(self, restored: JobCheckpoint | None) -> None:
         """Begin to look at the buffers of an attempt."""
+        backlog = self._world.model.channels.preloaded_records
+        self._view.restores = restored is not None or backlog > 0
         super().begun(restored)
         self._invariants = BufferInvariants(
             self._world,
@@ -241,7 +259,7 @@ class BufferOracle(JobOracle, BufferObserver):
                 spans = [*(receiver.input_spans.get(channel.index, ()) if receiver else ())]
                 spans += sender.output_spans.get(place, ()) if sender else ()
                 oracle = self.tasks[task.number].outputs[place]
-                oracle.restored = deque(size for size, _ in spans)
+                oracle.expect(size for size, _ in spans)
 
     def _check_dealt_out(self, restored: JobCheckpoint) -> None:
         """Check that today's channels of each edge take up all that was in flight there, once."""
@@ -273,7 +291,7 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def look(self) -> None:
         """Check what must hold at every instant, and that an attempt that runs does something."""
-        self._invariants.look()
+        self._look_at_buffers()
         for channel in self._remote:
             channel.look()
         super().look()
@@ -282,5 +300,10 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def end(self, *, ended: bool) -> None:
         """Check what must hold at the end of a run."""
+        self._look_at_buffers()
         self._invariants.end()
         super().end(ended=ended)
+
+    def _look_at_buffers(self) -> None:
+        if self._screen is None or not self._screen.holds():
+            self._invariants.look()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ckptsim.sim.job.buffers.output import Channels, Route
 
+Counts: TypeAlias = NDArray[np.int64]
 _BLOCK = 4096
 
 
@@ -21,8 +25,11 @@ class Recount:
         self._counted = 0
         self._block: Channels = np.zeros(0, dtype=np.int16)
 
-    def records(self, emitted: int) -> list[int]:
-        """Return how many of the first `emitted` records each channel got; they only grow."""
+    def records(self, emitted: int) -> Counts:
+        """Return how many of the first `emitted` records each channel got; they only grow.
+
+        The array is its own: it holds until the next call.
+        """
         while self._counted < emitted:
             if not len(self._block):
                 self._block = self._route.block(_BLOCK)
@@ -30,5 +37,4 @@ class Recount:
             self._block = self._block[len(part) :]
             self._counts += np.bincount(part, minlength=len(self._counts))
             self._counted += len(part)
-        found: list[int] = self._counts.tolist()
-        return found
+        return self._counts

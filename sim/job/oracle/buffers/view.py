@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from ckptsim.scenarios.job import VertexKind
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
 from ckptsim.sim.job.buffers.watched import bytes_ns, message_ns, writing_ns
-from ckptsim.sim.job.oracle.buffers.recount import Recount
-from ckptsim.sim.job.oracle.view import Contents, Held
+from ckptsim.sim.job.oracle.buffers.recount import Counts, Recount
+from ckptsim.sim.job.oracle.view import NOTHING, Contents, Held
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
@@ -27,17 +29,18 @@ if TYPE_CHECKING:
 
 # So many messages, one after the other, and one of them has come.  Assumption: as on records.
 _MESSAGES = 4
-_TAKES_NO_MAIL = (State.STUCK, State.PAUSED, State.RESTORING)
+_TAKES_NO_MAIL = (int(State.STUCK), int(State.PAUSED), int(State.RESTORING))
 _ALL = None  # what all records are called where they have no identity
 
 
 class BufferView:
-    """A plane of buffers."""
+    """A plane of buffers; restores: the attempt began with data in flight, or may have."""
 
     unit = "bytes"
     storing_ns: int | None = None  # the cores of a machine take their time
     header_bytes = BUFFER_HEADER_BYTES
     loses_queues = False
+    restores = True
 
     def __init__(self, world: DataflowWorld) -> None:
         self._world = world
@@ -109,21 +112,32 @@ class BufferView:
 
         What a restart has put back there was written before.
         """
-        found = []
+        found: list[int] = self._written(task).tolist()
+        return found
+
+    def written_by_all(self, tasks: Sequence[Task]) -> Counts:
+        """Return the same of all tasks, one after the other."""
+        return np.concatenate([self._written(task) for task in tasks])
+
+    def _written(self, task: Task) -> Counts:
+        found = [np.zeros(0, dtype=np.int64)]
         recounts = self._recounts.get(task.number, [])
         for writer, recount in zip(task.writers, recounts, strict=True):
-            records = recount.records(writer.emitted)
-            if len(records) < len(writer.subpartitions):  # a broadcast
-                records = records * len(writer.subpartitions)
-            found += [
-                writer.sizes.first(one.lane, count) + one.restored.bytes
-                for count, one in zip(records, writer.subpartitions, strict=True)
-            ]
-        return found
+            ends, sizes = writer.subpartitions, writer.sizes
+            records = np.broadcast_to(recount.records(writer.emitted), len(ends))
+            if sizes.is_steady:
+                size = records * sizes.mean
+            else:
+                of = zip(ends, records.tolist(), strict=True)
+                size = np.array([sizes.first(one.lane, count) for one, count in of])
+            if self.restores:
+                size = size + np.array([one.restored.bytes for one in ends])
+            found.append(size)
+        return np.concatenate(found)
 
     def unread(self, task: Task) -> list[int]:
         """Return what a task has not read yet of the buffers that it has taken."""
-        return [task.unread_bytes(channel) for channel in task.channels]
+        return task.unread_of_all()
 
     def has_no_splits(self, task: Task) -> bool:
         """Return whether it is a source that nothing is left for to read."""
@@ -159,10 +173,7 @@ class BufferView:
 
     def busy_ns(self, task: Task) -> int:
         """Return how long the thread was inside a record without a buffer, paused, or restoring."""
-        busy_ns = sum(task.time_in[state] for state in _TAKES_NO_MAIL)
-        if task.state in _TAKES_NO_MAIL:
-            busy_ns += task.env.now - task.since_ns
-        return busy_ns
+        return task.time_spent(_TAKES_NO_MAIL)
 
     def at_once_ns(self, task: Task) -> int:
         """Return what one record takes, or waking up."""
@@ -230,4 +241,6 @@ def _records_of(subpartition: Subpartition) -> Fraction:
 
 
 def _held(spans: Sequence[Span]) -> Held:
+    if not spans:
+        return NOTHING
     return Held(sum(size for size, _ in spans), len(spans))

@@ -24,7 +24,8 @@ from ckptsim.sim.job.oracle.event_time import RESTORED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.urgent import Instant
 
 _ORDER = ("watermark", "end of data", "end of partition")
 _MARKS = "end_marks_in_order"

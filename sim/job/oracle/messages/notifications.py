@@ -14,7 +14,8 @@ from ckptsim.scenarios.job.faults import DelayNotification, LoseNotification
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
-    from ckptsim.sim.job.oracle.tasks import Instant, TaskOracle
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.urgent import Instant
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.kernel import Environment
 

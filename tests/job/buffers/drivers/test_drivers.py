@@ -27,6 +27,7 @@ from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.job.oracle.buffers.journal import Journal
 from ckptsim.sim.kernel import Environment, parse_ties
+from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search import Subject
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import crashing_job, jobs, random_job
@@ -212,7 +213,7 @@ def test_exploring_compares_both_drivers(monkeypatch: pytest.MonkeyPatch) -> Non
     """A run of the kernel that the reference does not give is a violation; else there is none."""
     model = replace(job(), engine=Engine.COMPILED)
     scenario = replace(random_job(0), model=model, faults=())
-    subject = Subject(scenario=scenario, differential=True)
+    subject = Subject(scenario=scenario, watches=(HostDuties,))
     assert subject.run(0, "random").violations == []
     right = Wire.forward
     monkeypatch.setattr(Wire, "forward", lambda wire, at, *rest: right(wire, at + 1, *rest))
@@ -235,7 +236,7 @@ def test_exploring_compares_what_data_did(monkeypatch: pytest.MonkeyPatch) -> No
     """Buffers that are never flushed, of which no trace of this job tells, part the journals."""
     model = job(rate_per_s=400.0, duration_ns=100 * MS, first_trigger_ns=60_000 * MS)
     scenario = replace(random_job(0), model=replace(model, engine=Engine.COMPILED), faults=())
-    subject = Subject(scenario=scenario, differential=True)
+    subject = Subject(scenario=scenario, watches=(HostDuties,))
     assert subject.run(0, "random").violations == []
     monkeypatch.setattr(Subpartition, "flush", lambda _: None)
     (row,) = subject.run(0, "random").violations

@@ -16,12 +16,13 @@ from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate,
 from ckptsim.sim.job.buffers.compiled.followers import Follower
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.job.oracle.buffers.journal import JournaledOracle
 from ckptsim.sim.kernel import Environment, parse_ties
-from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import random_job
+from tests.mutants import MUTANTS
 
 Break = Callable[[CompiledDriver], object]
 
@@ -54,16 +55,16 @@ def _longer_slice(driver: CompiledDriver) -> None:
             driver.m[first + cell.BYTES] += 1
 
 
-@pytest.mark.parametrize(
-    ("wrong", "breaks"),
-    [
-        (_credit_from_nowhere, "credits_stay_within_bounds"),
-        (_buffer_from_nowhere, "credits_stay_within_bounds"),
-        (_segment_from_nowhere, "pools_stay_within_bounds"),
-        (_record_from_nowhere, "every_record_is_somewhere"),
-        (_longer_slice, "order_is_kept"),
-    ],
-)
+WRONG: list[tuple[Break, str]] = [
+    (_credit_from_nowhere, "credits_stay_within_bounds"),
+    (_buffer_from_nowhere, "credits_stay_within_bounds"),
+    (_segment_from_nowhere, "pools_stay_within_bounds"),
+    (_record_from_nowhere, "every_record_is_somewhere"),
+    (_longer_slice, "order_is_kept"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "breaks"), WRONG)
 def test_a_kernel_that_loses_count_is_caught(wrong: Break, breaks: str) -> None:
     """Credits, buffers, segments, records and slices are counted once more from the log."""
     env = Environment(1)
@@ -95,7 +96,7 @@ class _Notes:
 def test_the_log_tells_the_way_of_each_buffer() -> None:
     """Data is sent, arrives and is taken in this order, none of it twice, all with its instant."""
     env = Environment(1)
-    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=BufferOracle)
+    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=JournaledOracle)
     driver = world.compiled
     assert driver is not None
     assert driver.follower is not None

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.sim.answers.jobs.validating import document
 from ckptsim.sim.cli import main
-from ckptsim.sim.cli.jobs.validate import document
 from ckptsim.sim.validate import predict_all, read_runs, report_lines, score
 from tests.job.buffers.validate.measured_like import lines
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.mutants.barriers import MUTANTS
 from ckptsim.sim.search.trial import Subject, trial
 from tests import kills
+from tests.mutants.barriers import MUTANTS
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "barrier-mutants.md"
 SAMPLE = 30
@@ -79,6 +79,12 @@ def first(mutant: str) -> tuple[int, str] | None:
     return kills.first(violated, mutant, SCENARIO_OF[mutant])
 
 
+_COMMAND = (
+    "CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME "
+    "--ties structural,random,pct"
+)
+
+
 def table() -> str:
     """Return the document."""
     rows = kills.kills(violated, SCENARIO_OF, SAMPLE)
@@ -86,9 +92,9 @@ def table() -> str:
         "# Mutants of the barrier cores",
         "",
         "Each mutant is a core of barriers, channels, in-flight state or the coordinator with one",
-        "safeguard removed, mostly one that a published issue brought in.",
-        "`ckptsim check SCENARIO --mutant NAME --ties structural,random,pct` tells it from the",
-        "right core, which survives the same seeds; seeds start at 0. Written by",
+        "safeguard removed, mostly one that a published issue brought in. From a checkout,",
+        f"`{_COMMAND}`",
+        "tells it from the right core, which survives the same seeds. Seeds start at 0. Written by",
         "`python -m tests.job.records.mutants.mutant_table`; a test compares it with the program.",
         "",
         *kills.lines_of(rows, MUTANTS, SAMPLE),

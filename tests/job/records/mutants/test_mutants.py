@@ -6,10 +6,10 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.mutants import barriers, lifecycle
 from ckptsim.sim.world import run_world
 from tests.job.records.mutants import mutant_table
 from tests.kills import SEEDS_MAX
+from tests.mutants import barriers, lifecycle
 
 # Mutants whose fault needs events that a whole job does not produce; vectors kill them: a stop that
 # nobody asks for again.

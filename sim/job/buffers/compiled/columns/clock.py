@@ -36,13 +36,20 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     EXCLUSIVE,  # buffers that a channel has of its own
     MARGIN,  # cells, segments and heap entries that one entry may need at most
     LOG_MARGIN,  # rows of the log that one entry may need at most
-    FOLLOWED,  # an oracle follows the buffers: the log tells of each
+    FOLLOWED,  # an oracle counts the buffers, see below
+    COUNTS,  # where its counts of the channels begin
+    FIRST_TASK,
+    END_TASK,
+    FIRST_CHANNEL,
+    END_CHANNEL,
+    FIRST_WRITER,
+    END_WRITER,
     RECORDED,  # somebody follows the records, see below: the log tells of each stretch
     LEAST_FREE,  # mechanisms, as in `mechanisms.py`: segments that a pool needs for a record
     FREED_WHEN_READ,
     SLICES,
-) = range(37)
-WIDTH = 40
+) = range(44)
+WIDTH = 48
 
 NONE = -1
 """No element, no entry of a list."""
@@ -82,21 +89,32 @@ BY_STRETCHES, AT_ONCE = 1, 2
     PROCESSED,  # of a channel: how many, when the last one was done, ns of each
 ) = range(8, 10)
 
-# What it tells besides where an oracle follows the buffers: of a channel, with a cell or an event
-# in the place of the checkpoint; of a pool, with a lane in that of the channel.
+# Where an oracle counts the buffers: how events move, and what is or may be wrong with data.
+# `EVERY`: a journal is kept besides, and the log tells of each buffer.
+COUNTED, EVERY = 1, 2
+(
+    SENT_EVENT,  # event
+    TAKEN_EVENT,  # event; whether it overtakes data
+    OVERTAKING_ARRIVED,  # an unaligned barrier is at the receiver: event; how long it was busy
+    RESUMED,
+    SENT_SUSPECT,  # data by a channel with a flag: bytes, records in the last columns
+    TAKEN_SUSPECT,  # data when the task may have to do something else first
+    OUT_OF_TURN,  # data that is not what was sent next: bytes
+    CREDIT_WRONG,  # what, as in `counts.py`
+    POOL_WRONG,  # of a writer: 1 for too many, with how many are out, and of one lane; 0: too few
+) = range(10, 19)
+FIRST_FOLLOWED = SENT_EVENT
+
+# For a journal; of a pool with a lane in the place of the channel.
 (
     SENT,  # data has left the sender: cell, bytes, records
     SENT_EMPTY,
-    SENT_EVENT,  # event
     CREDITED,  # how many
-    RESUMED,
     ARRIVED,  # data is at the receiver: whether it fills a floating buffer
-    OVERTAKING_ARRIVED,  # an unaligned barrier is: event
     FREED,  # a buffer of the receiver: whether it is a floating one
     TAKEN,  # by the task: cell, bytes, records
-    TAKEN_EVENT,  # event; whether it overtakes data
     GIVEN,  # a segment of a pool
     RETURNED,
-) = range(10, 22)
-FIRST_FOLLOWED = SENT
+) = range(19, 27)
+FIRST_JOURNALED = SENT
 LOG_WIDTH = 6

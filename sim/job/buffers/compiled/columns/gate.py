@@ -18,5 +18,7 @@
     ASIDE_LEFT,
     ASIDE_STEP_NS,
     READY_NS,  # since when there has been something to read, if there is
-) = range(17)
+    FLOATING,  # how many floating buffers there are
+    FILLED,  # how many of them hold data, by the oracle's count
+) = range(19)
 WIDTH = 24

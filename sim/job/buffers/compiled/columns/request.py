@@ -30,4 +30,5 @@
     ADD_RECOVERED,  # channel, bytes, records; the cell
     REQUEST_PARTITION,  # channel
     FEED,  # task, how many records are queued, whether nothing comes any more
-) = range(29)
+    LOOK,  # count what is queued, in the columns of the oracle
+) = range(30)

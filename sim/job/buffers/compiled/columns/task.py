@@ -47,8 +47,9 @@
     FIXED_NS,
     LONGEST_NS,
     MEAN,  # of the varying part in ns, the bits of a float
+    SUSPECT_NS,  # the oracle hears of each buffer that is taken later, NONE: of every one
     TIMES,  # ns per state, from here on
-) = range(47)
+) = range(48)
 WIDTH = 56
 
 SPLIT_GAP_NS, SPLIT_DUE_NS, POSITION, MOST = range(4)  # DUE_NS without a rate: turns that it had

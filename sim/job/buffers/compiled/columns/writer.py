@@ -24,7 +24,7 @@
     REFUSED,  # a request was refused since the last return
     FULL,  # lanes that hold their maximum
     MOST,  # that maximum
-    HELD,  # where it is counted, lane by lane
+    HELD,  # where it is counted, lane by lane, each with the count of the oracle behind it
     # The route.
     ROUTE,
     NEXT,  # lane of the next record
@@ -48,8 +48,14 @@
     SIZES_KEY,
     FIXED_BYTES,
     VARYING_BYTES,  # mean of the varying part, the bits of a float
-) = range(40)
-WIDTH = 40
+    # What the oracle counts: segments that are out, at most, and of one lane at most; how many of
+    # them stand in queues, when somebody asked last.
+    SEGMENTS_OUT,
+    MOST_OUT,
+    MOST_OUT_OF_LANE,
+    SEEN,
+) = range(44)
+WIDTH = 48
 
 SINGLE, ROUND_ROBIN, UNIFORM, WEIGHTED = range(4)
 RING = 256

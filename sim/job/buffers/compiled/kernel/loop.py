@@ -50,6 +50,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.input.credits import give_back, hea
 from ckptsim.sim.job.buffers.compiled.kernel.input.gate import take_priority
 from ckptsim.sim.job.buffers.compiled.kernel.output.emission import retry
 from ckptsim.sim.job.buffers.compiled.kernel.output.flush import flush
+from ckptsim.sim.job.buffers.compiled.kernel.output.look import look
 from ckptsim.sim.job.buffers.compiled.kernel.output.planning import plan, written
 from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import count_restored
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import time_out
@@ -262,6 +263,8 @@ def ask(m: Memory, what: int, one: int, first: int, second: int) -> int:
         free_cell(m, one)
     elif what == request.PLAN:
         plan(m, one)
+    elif what == request.LOOK:
+        look(m)
     elif what in (
         request.PUMP,
         request.TIME_OUT,

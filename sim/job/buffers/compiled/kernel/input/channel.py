@@ -9,6 +9,18 @@ from __future__ import annotations
 from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, entry, gate
 from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push_wire
+from ckptsim.sim.job.buffers.compiled.kernel.base.counts import (
+    counts_of,
+    credited,
+    element_sent,
+    element_taken,
+    empty_sent,
+    log,
+    overtaking_arrived,
+    sender_resumed,
+    slice_arrived,
+    slice_sent,
+)
 from ckptsim.sim.job.buffers.compiled.kernel.base.lists import (
     line_append,
     line_first,
@@ -75,7 +87,7 @@ def send_all(m: Memory, c: int) -> None:
             m[c + channel.READY_NS] = now + m[clock.SEND_NS]
             due = due_forward(m, c, max(now, ready))
             if m[clock.FOLLOWED]:
-                note(m, clock.SENT_EMPTY, c, 0, 0, 0)
+                empty_sent(m, c)
             push_wire(m, c, due, entry.ARRIVE_EMPTY, backlog(m, c), 0)
             continue
         e = take(m, c)
@@ -89,7 +101,7 @@ def send_all(m: Memory, c: int) -> None:
                 m[e + cell.SEGMENT] = _NONE
                 release(m, s)
         if m[clock.FOLLOWED]:
-            note_sent(m, c, e)
+            element_sent(m, c, e)
         due = due_forward(m, c, max(now, ready))
         push_wire(m, c, due, entry.ARRIVE, e, backlog(m, c))
 
@@ -118,7 +130,7 @@ def pump_later(m: Memory, c: int, head: int) -> None:
 def add_credit(m: Memory, c: int, count: int) -> None:
     """Take credit: what can be sent has been sent already, unless it waited for this."""
     if m[clock.FOLLOWED]:
-        note(m, clock.CREDITED, c, 0, count, 0)
+        credited(m, c, count)
     waited = not m[c + channel.CREDIT]
     m[c + channel.CREDIT] += count
     if waited:
@@ -129,7 +141,7 @@ def add_credit(m: Memory, c: int, count: int) -> None:
 def resumed(m: Memory, c: int) -> int:
     """Continue behind a blocking event; return REFUSED when there is none."""
     if m[clock.FOLLOWED]:
-        note(m, clock.RESUMED, c, 0, 0, 0)
+        sender_resumed(m, c)
     if not m[c + channel.LOCAL] and not m[clock.EXCLUSIVE]:
         m[c + channel.CREDIT] = 0  # the receiver has given back what it had lent
     if not m[c + channel.BLOCKED]:
@@ -203,7 +215,7 @@ def arrive(m: Memory, c: int, e: int, count: int) -> None:
         else:
             m[c + channel.EXCLUSIVE_FREE] -= 1
         if m[clock.FOLLOWED]:
-            note(m, clock.ARRIVED, c, 0, m[e + cell.FLOATING], 0)
+            slice_arrived(m, c, m[e + cell.FLOATING])
         line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
         m[c + channel.IN_SEQUENCE] += 1
         m[c + channel.ARRIVED] += 1
@@ -238,6 +250,9 @@ def add_recovered(m: Memory, c: int, size: int, records: int) -> int:
     m[e + cell.BYTES] = size
     m[e + cell.RECORDS] = records
     m[e + cell.FLOATING] = cell.RECOVERED
+    if m[clock.FOLLOWED]:
+        log(m, clock.SENT, c, e, size, records)
+        slice_sent(m, counts_of(m, c), e)  # before anything that the sender sends
     line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
     m[c + channel.IN_DATA] += 1
     count_restored(m, c, records)
@@ -272,8 +287,7 @@ def event_arrives(m: Memory, c: int, e: int) -> None:
         return
     if m[event + cell.IS_UNALIGNED]:
         if m[clock.FOLLOWED]:
-            note(m, clock.OVERTAKING_ARRIVED, c, event, 0, 0)
-            m[clock.LOG_URGENT] = 1  # the oracle asks how long the thread could have acted by now
+            overtaking_arrived(m, c, event)
         line_append(m, c + channel.IN_PRIORITY_HEAD, e, cell.NEXT)
     else:
         line_append(m, c + channel.IN_HEAD, e, cell.NEXT)
@@ -294,15 +308,6 @@ def event_arrives(m: Memory, c: int, e: int) -> None:
 
 
 @compiled
-def note_sent(m: Memory, c: int, e: int) -> None:
-    """Tell the oracle of an element that leaves its sender."""
-    if m[e + cell.WHAT] == cell.SLICE:
-        note(m, clock.SENT, c, e, m[e + cell.BYTES], m[e + cell.RECORDS])
-    else:
-        note(m, clock.SENT_EVENT, c, m[e + cell.EVENT], 0, 0)
-
-
-@compiled
 def take_in(m: Memory, c: int) -> int:
     """Take the next element for the task, NONE when there is none."""
     if not m[clock.FOLLOWED]:
@@ -312,11 +317,8 @@ def take_in(m: Memory, c: int) -> int:
     if e < 0:
         return e
     if m[c + channel.INSIDE]:
-        note_sent(m, c, e)
-    if m[e + cell.WHAT] == cell.SLICE:
-        note(m, clock.TAKEN, c, e, m[e + cell.BYTES], m[e + cell.RECORDS])
-    elif m[e + cell.WHAT] == cell.EVENT_CELL:
-        note(m, clock.TAKEN_EVENT, c, m[e + cell.EVENT], 1 if priority else 0, 0)
+        element_sent(m, c, e)
+    element_taken(m, c, e, priority)
     return e
 
 

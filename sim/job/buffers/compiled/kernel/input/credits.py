@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, entry, gate
 from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.counts import buffer_freed
 from ckptsim.sim.job.buffers.compiled.kernel.base.lists import (
     free_cell,
     line_append,
@@ -101,7 +102,7 @@ def recycle(m: Memory, c: int, e: int) -> None:
 def free_buffer(m: Memory, c: int, floating: int) -> None:
     """Free a buffer of the receiver, a floating one or one of the channel's own."""
     if m[clock.FOLLOWED]:
-        note(m, clock.FREED, c, 0, floating, 0)
+        buffer_freed(m, c, floating)
     if floating:
         return_floating(m, m[c + channel.GATE])
         return

@@ -11,8 +11,9 @@ not yet emitted.  The opener is drawn, and in no fill.
 
 from __future__ import annotations
 
-from ckptsim.sim.job.buffers.compiled.columns import cell, channel, writer
+from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
+from ckptsim.sim.job.buffers.compiled.kernel.base.counts import counts_of
 from ckptsim.sim.job.buffers.compiled.kernel.base.intrinsics import fetch
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.output.routing import draw_lanes
@@ -66,9 +67,11 @@ def fetch_opened(m: Memory, w: int, lane: int) -> None:
     row = m[w + writer.FIRST_CHANNEL] + place * channel.WIDTH
     for line in range(row, row + channel.LAST_SEEN, 8):
         fetch(m, line)
-    fetch(m, m[w + writer.HELD] + place)
+    fetch(m, m[w + writer.HELD] + 2 * place)
     fetch(m, m[lane + writer.OPEN])
     fetch(m, m[row + channel.HEAD])
+    if m[clock.FOLLOWED]:
+        fetch(m, counts_of(m, row))
 
 
 @compiled

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ckptsim.sim.job.buffers.compiled.columns import cell, clock, writer
 from ckptsim.sim.job.buffers.compiled.jit import compiled
-from ckptsim.sim.job.buffers.compiled.kernel.base.lists import free_segment, note
+from ckptsim.sim.job.buffers.compiled.kernel.base.counts import segment_given, segment_returned
+from ckptsim.sim.job.buffers.compiled.kernel.base.lists import free_segment
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import output_available
 
@@ -26,14 +27,14 @@ def request(m: Memory, w: int, lane: int) -> bool:
     if m[held] == m[w + writer.MOST]:
         m[w + writer.FULL] += 1
     if m[clock.FOLLOWED]:
-        note(m, clock.GIVEN, lane, 0, 0, 0)
+        segment_given(m, w, lane, held + 1)
     return True
 
 
 @compiled
 def held_by(m: Memory, w: int, lane: int) -> int:
-    """Return where it is counted how many segments a lane holds."""
-    return m[w + writer.HELD] + (lane - m[w + writer.FIRST_LANE]) // writer.LANE_WIDTH
+    """Return where it is counted how many segments a lane holds, and what the oracle says of it."""
+    return m[w + writer.HELD] + (lane - m[w + writer.FIRST_LANE]) // writer.LANE_WIDTH * 2
 
 
 @compiled
@@ -44,10 +45,10 @@ def release(m: Memory, s: int) -> None:
         return
     w, lane = m[s + cell.SEGMENT_WRITER], m[s + cell.SEGMENT_LANE]
     free_segment(m, s)
-    if m[clock.FOLLOWED]:
-        note(m, clock.RETURNED, lane, 0, 0, 0)
-    was_available = m[w + writer.FREE] > 0 and not m[w + writer.FULL]
     held = held_by(m, w, lane)
+    if m[clock.FOLLOWED]:
+        segment_returned(m, w, lane, held + 1)
+    was_available = m[w + writer.FREE] > 0 and not m[w + writer.FULL]
     if m[held] == m[w + writer.MOST]:
         m[w + writer.FULL] -= 1
     m[held] -= 1

@@ -1,0 +1,1 @@
+"""The verbs without their command line: each computes an answer, with its lines and document."""

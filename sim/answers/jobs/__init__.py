@@ -1,0 +1,1 @@
+"""Answers about jobs of a real engine: recordings, imports, comparisons, advice, validation."""

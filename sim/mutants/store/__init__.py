@@ -1,5 +1,0 @@
-"""Mutants of the checkpoint store: each lacks one safeguard of placement or ingestion."""
-
-from ckptsim.sim.mutants.store.table import MUTANTS
-
-__all__ = ["MUTANTS"]

@@ -1,0 +1,86 @@
+"""Figures of results on matplotlib Axes: each takes `ax=` and returns the axes that it drew on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ckptsim.scenarios import UserError
+from ckptsim.sim.extras import extras_explained
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BARS_MAX = 30
+
+
+class Plots(ABC):
+    """The figures of one result; nothing is shown: a notebook does that, or `pyplot.show`."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __call__(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the figure that says most."""
+
+    def __repr__(self) -> str:
+        names = [name for name in dir(type(self)) if not name.startswith("_")]
+        return f"<{type(self).__name__}: {', '.join(names) or 'plot()'}>"
+
+
+@contextmanager
+def on(ax: Axes | None) -> Iterator[Axes]:
+    """Draw on given axes, or on those of a new figure; the extra `sweeps` has what draws."""
+    with extras_explained():
+        from ckptsim.analysis.figures.style import drawn_on
+
+        with drawn_on(ax) as axes:
+            yield axes
+
+
+def inline(draw: Callable[[], Figure], title: str) -> str:
+    """Return a figure as SVG for a notebook; nothing where what draws is not installed."""
+    from ckptsim.sim.extras import ExtraMissing
+
+    try:
+        with extras_explained():
+            from ckptsim.analysis.figures.style import svg
+
+            text = svg(draw())
+    except ExtraMissing:
+        return ""
+    return f"<figure><figcaption>{title}</figcaption>{text[text.index('<svg') :]}</figure>"
+
+
+def bars(names: Sequence[str], values: Sequence[float], xlabel: str, ax: Axes | None) -> Axes:
+    """Draw a bar for each name, the first on top."""
+    with on(ax) as axes:
+        from ckptsim.analysis.figures.style import BLUE, new_figure, styled
+
+        @styled
+        def draw() -> Figure:
+            figure = new_figure(1.2 + 0.26 * min(len(names), _BARS_MAX))
+            place = figure.add_subplot()
+            shown = list(names)[:_BARS_MAX]
+            place.barh(range(len(shown)), list(values)[:_BARS_MAX], color=BLUE)
+            place.set_yticks(range(len(shown)), shown, fontsize=8)
+            place.invert_yaxis()
+            place.grid(visible=False, axis="y")
+            place.set_xlim(0, None)
+            left = f" (the first {_BARS_MAX} of {len(names)})" if len(names) > _BARS_MAX else ""
+            place.set_xlabel(xlabel + left)
+            return figure
+
+        draw()
+    return axes
+
+
+def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Return rows to draw; raises UserError where there are none."""
+    if rows.empty:
+        raise UserError(f"plot: found no {what}, expected some to draw")
+    return rows

@@ -1,0 +1,108 @@
+"""What all results have in common: a short repr, HTML for a notebook, a frame, a plot."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ckptsim._api.plots import Plots
+
+LINES_MAX = 12
+_COLUMNS_MAX = 100
+Facts: TypeAlias = Sequence[tuple[str, object]]
+
+
+class Result(ABC):
+    """A result: it prints as a few lines, and a notebook shows it as a table and a picture."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _facts(self) -> Facts:
+        """Return what is shown of it, name by name; the first one says what it is."""
+
+    @abstractmethod
+    def frame(self) -> pd.DataFrame:
+        """Return it as a tidy pandas frame."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON data, as the option `--json` of its verb prints it."""
+
+    @property
+    @abstractmethod
+    def plot(self) -> Plots:
+        """Return its figures; calling it draws the one that says most."""
+
+    def _picture(self) -> str:
+        """Return a picture for a notebook as HTML, empty where there is none."""
+        return ""
+
+    def __repr__(self) -> str:
+        return facts_text(type(self).__name__, self._facts())
+
+    def _repr_html_(self) -> str:
+        return facts_html(type(self).__name__, self._facts()) + self._picture()
+
+
+def facts_text(title: str, facts: Facts) -> str:
+    """Return facts as at most `LINES_MAX` lines, each no longer than a line of a terminal."""
+    width = max((len(name) for name, _ in facts), default=0)
+    lines = [f"<{title}>"] + [f"  {name:<{width}}  {_line(value)}" for name, value in facts]
+    if len(lines) > LINES_MAX:
+        left = len(lines) - LINES_MAX + 1
+        lines = [*lines[: LINES_MAX - 1], f"  ... and {left} more"]
+    return "\n".join(_cut(line) for line in lines)
+
+
+def facts_html(title: str, facts: Facts) -> str:
+    """Return facts as a table for a notebook."""
+    rows = [(name, _line(value)) for name, value in facts]
+    return f"<b>{escape(title)}</b>" + table_html((), rows)
+
+
+def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as HTML, its cells as text; without a head there is no first row."""
+    style = ' style="text-align: left"'
+
+    def row(cell: str, texts: Sequence[object]) -> str:
+        cells = "".join(f"<{cell}{style}>{escape(str(text))}</{cell}>" for text in texts)
+        return f"<tr>{cells}</tr>"
+
+    first = f"<thead>{row('th', head)}</thead>" if head else ""
+    return f"<table>{first}<tbody>{''.join(row('td', texts) for texts in rows)}</tbody></table>"
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _COLUMNS_MAX else line[: _COLUMNS_MAX - 1].rstrip() + "…"
+
+
+def nanoseconds(value: object, name: str) -> int:
+    """Return a duration as ns: a text with its unit, a timedelta, or a number of seconds.
+
+    Raises UserError for anything else.
+    """
+    from ckptsim.scenarios.errors import UserError
+    from ckptsim.sim.recording.values import duration_ns
+
+    found: int | None = None
+    if isinstance(value, timedelta):
+        found = (value.days * 86_400 + value.seconds) * 1_000_000_000 + value.microseconds * 1_000
+    elif isinstance(value, str) and not value.strip().isdigit():
+        found = duration_ns(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        found = round(value * 1e9)
+    if found is None or found < 0:
+        expected = 'a duration such as "30 min", a timedelta, or seconds'
+        raise UserError(f"{name}: found {value!r}, expected {expected}")
+    return found

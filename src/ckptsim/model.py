@@ -1,0 +1,70 @@
+"""The classes of scenarios, to read and to write them as Python: those of jobs by their names.
+
+    from ckptsim import Scenario
+    from ckptsim.model import Input, Job, Vertex
+
+`sync`, `stores` and `pipelines` are modules with the classes of the other links; `job_faults` has
+the faults of jobs.  Durations are whole nanoseconds and sizes bytes, as their names say.
+"""
+
+from ckptsim.scenarios import composed as pipelines
+from ckptsim.scenarios import store as stores
+from ckptsim.scenarios import sync
+from ckptsim.scenarios.job import (
+    BufferSizes,
+    Channels,
+    Checkpointing,
+    CheckpointProtocol,
+    Costs,
+    Edge,
+    Engine,
+    FixedDelay,
+    Input,
+    Job,
+    Machine,
+    Mode,
+    Network,
+    NoRestart,
+    Partitioner,
+    PlacementKind,
+    Plane,
+    RateChange,
+    Recorded,
+    Recovery,
+    RestartStrategy,
+    Storage,
+    Vertex,
+    VertexKind,
+)
+from ckptsim.scenarios.job import faults as job_faults
+
+__all__ = [
+    "BufferSizes",
+    "Channels",
+    "CheckpointProtocol",
+    "Checkpointing",
+    "Costs",
+    "Edge",
+    "Engine",
+    "FixedDelay",
+    "Input",
+    "Job",
+    "Machine",
+    "Mode",
+    "Network",
+    "NoRestart",
+    "Partitioner",
+    "PlacementKind",
+    "Plane",
+    "RateChange",
+    "Recorded",
+    "Recovery",
+    "RestartStrategy",
+    "Storage",
+    "Vertex",
+    "VertexKind",
+    "job_faults",
+    "pipelines",
+    "stores",
+    "sync",
+]

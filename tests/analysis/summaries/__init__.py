@@ -1,0 +1,1 @@
+"""Tests of what Spark makes of the rows of a sweep."""

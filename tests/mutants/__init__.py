@@ -1,0 +1,15 @@
+"""Mutants of our cores that tests tell from them; the program itself knows only some of them."""
+
+from ckptsim.sim.mutants import rescaling, uncoordinated
+from ckptsim.sim.mutants.mutant import Mutant, by_name
+from tests.mutants import barriers, composed, lifecycle, ordering, store
+
+MUTANTS: dict[str, Mutant] = by_name(
+    *ordering.MUTANTS.values(),
+    *barriers.MUTANTS.values(),
+    *lifecycle.MUTANTS.values(),
+    *rescaling.MUTANTS.values(),
+    *uncoordinated.MUTANTS.values(),
+    *store.MUTANTS.values(),
+    *composed.MUTANTS.values(),
+)
