@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ckptsim.scenarios.dialect import duration_text
@@ -144,13 +144,7 @@ def merged(steps: Iterable[Step]) -> list[Step]:
         last = found[-1] if found else None
         key = (step.place, step.phase, step.blamed)
         if last is not None and (last.place, last.phase, last.blamed) == key:
-            found[-1] = Step(
-                place=step.place,
-                phase=step.phase,
-                blamed=step.blamed,
-                from_ns=last.from_ns,
-                until_ns=step.until_ns,
-            )
+            found[-1] = replace(last, until_ns=step.until_ns)
         else:
             found.append(step)
     return found

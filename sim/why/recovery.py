@@ -34,9 +34,11 @@ def recovery_path(run: Observed, number: int) -> list[Step]:
             at_ns = until_ns
     until_ns = row.caught_up_ns
     if until_ns is None and row.peak_latency_ns is not None:
-        until_ns = _next_failure_ns(run, number)
+        later = run.result.recoveries[number:]
+        until_ns = later[0].failed_ns if later else run.result.run.ended_ns
     if until_ns is not None:
-        steps.append(step_of(_slowest(run), "catch_up", at_ns, max(at_ns, until_ns)))
+        busiest = max(run.places, key=run.busy)  # it has least room to catch up
+        steps.append(step_of(busiest, "catch_up", at_ns, until_ns))
     return merged(steps)
 
 
@@ -72,16 +74,6 @@ def _restored(run: Observed, row: RecoveryRow) -> Place:
     parts = run.parts.get(int(words[1]), {})
     sizes = {place: part.state_bytes + part.persisted_bytes for place, part in parts.items()}
     return max(sizes, key=lambda place: sizes[place]) if sizes else JOB
-
-
-def _slowest(run: Observed) -> Place:
-    """Return the subtask with least room to catch up: the busiest one."""
-    return max(run.places, key=run.busy)
-
-
-def _next_failure_ns(run: Observed, number: int) -> int:
-    later = run.result.recoveries[number:]
-    return later[0].failed_ns if later else run.result.run.ended_ns
 
 
 def longest(path: Sequence[Step]) -> Cause | None:

@@ -93,8 +93,8 @@ def there(run: Observed, cause: Cause, row: CheckpointRow | None) -> str:
             count = settings.max_concurrent
             return f"Checkpoint {before} was under way, and only {count} may run at once."
     if cause.phase == "detection":
-        timeout = duration(job.recovery.heartbeat_timeout_ns)
-        return f"A task manager counts as lost after {timeout} without a heartbeat."
+        timeout, every = job.recovery.heartbeat_timeout_ns, job.recovery.heartbeat_interval_ns
+        return f"Heartbeats come every {duration(every)}; their time-out is {duration(timeout)}."
     if cause.phase == "restore" and job.storage.read_bytes_per_s:
         return f"The storage reads {size_text(job.storage.read_bytes_per_s)}/s."
     return ""
