@@ -54,6 +54,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "capture": ("jobs.capture", "record a running job from its Flink REST server"),
     "import": ("jobs.import_job", "make a scenario of a recording of a running job"),
     "whatif": ("jobs.what_if", "compare a job as it is with the job as it would be"),
+    "why": ("jobs.why", "say why a checkpoint or a recovery took so long, or failed"),
     "advise": ("jobs.advise", "find the interval and mode of checkpoints that cost least"),
     "validate": ("jobs.validate", "predict measured Flink runs and compare"),
     "measure-store": (

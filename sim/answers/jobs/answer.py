@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.answers.columns import aligned, notes_lines, size_text
+from ckptsim.sim.answers.columns import aligned, notes_lines, paragraph, size_text
 from ckptsim.sim.answers.jobs.variant_page import body, whole_page
 from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
 from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
@@ -26,13 +26,15 @@ class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
     completed: checkpoints of a run at most, with those of the warm-up.  notes: what must be said.
-    failure: what a failure costs, None where none was asked for.
+    failure: what a failure costs, None where none was asked for.  cause: of the slowest checkpoint
+    of the first run.
     """
 
     measures: Measures
     medians_ms: tuple[float, ...]
     completed: int = 0
     notes: tuple[str, ...] = ()
+    cause: str = ""
     failure: FailurePrice | None = None
 
 
@@ -60,6 +62,9 @@ class Answer:
             yield "\nwhich part of a checkpoint moved:"
             for line in self._moved():
                 yield from aligned((), [("", line)])
+        yield "\nwhy the slowest checkpoint of the first run took so long:"
+        for label, _, outcome in self.labelled:
+            yield from paragraph(f"  {label}: {outcome.cause or 'none was triggered'}")
         if self.failure is not None:
             yield f"\n{_failure_title(self.failure)}"
             yield from aligned(_FAILURE_HEAD, list(self._failure_rows()))

@@ -26,6 +26,7 @@ from ckptsim.sim.infer.measures import WARM_UP, behind_warm_up, predicted
 from ckptsim.sim.infer.options import restart_delay_of
 from ckptsim.sim.infer.verdict import moving
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.why import cause_lines
 
 # So often a run in which all is warm-up is made longer, each time at least twice as long.
 _LONGER = 4
@@ -133,6 +134,7 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
         measures=predicted(results),
         medians_ms=tuple(one for one in each if one is not None),
         completed=max((one.run.checkpoints_completed for one in results), default=0),
+        cause=next(cause_lines(scenario, results[0]), ""),
         notes=(*_warm_up(was, scenario, results), *moving(results)),
     )
 

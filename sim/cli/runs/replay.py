@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run again with the trace kept, tell it, and write it for three viewers."""
-    kept = _kept(arguments)
+    kept = kept_of(arguments)
     subject = subject_of(arguments) if kept is None else kept.subject
     seed = arguments.seed if kept is None else kept.seed
     ties = arguments.ties if kept is None else kept.ties
@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _kept(arguments: argparse.Namespace) -> Kept | None:
+def kept_of(arguments: argparse.Namespace) -> Kept | None:
     """Return what a folder of `hunt` repeats; None where a scenario is meant.
 
     Raises UserError for arguments that the folder decides.
@@ -124,7 +124,7 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
         "--costs": arguments.costs,
         "--core": arguments.core,
         "--mutant": arguments.mutant,
-        "--like-ours": arguments.like_ours,
+        "--like-ours": getattr(arguments, "like_ours", False),
         "--ignore": arguments.ignore,
         "--property": arguments.property,
         "--seed": arguments.seed,

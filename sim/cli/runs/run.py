@@ -12,7 +12,7 @@ from ckptsim.scenarios.dialect import duration_text, in_units
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.limits import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
-from ckptsim.sim.answers.columns import notes_lines
+from ckptsim.sim.answers.columns import notes_lines, paragraph
 from ckptsim.sim.answers.ran import checkpoints_text, run_document
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
@@ -32,6 +32,7 @@ from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import FigureRow, RunResult
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.search.trial import Subject
+from ckptsim.sim.why import cause_lines, is_traced_at_ease
 
 EXAMPLES = """examples:
   ckptsim run reference
@@ -60,14 +61,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it; a violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
     _check_store(arguments.store)
-    kept_trace = arguments.store is not None
-    duration_ns = getattr(subject.scenario.model, "duration_ns", None)
+    model = subject.scenario.model
+    explained = isinstance(model, Job) and is_traced_at_ease(model)
+    kept_trace = explained or arguments.store is not None
+    duration_ns = getattr(model, "duration_ns", None)
     with SimulatedTime(duration_ns) as clock, limited(limits_of(arguments)):
         result = subject.run(
             arguments.seed, arguments.ties, keep_trace=kept_trace, began=clock.watch
         )
         if result.violations:
-            kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
+            kept = result
+            if not kept_trace:
+                kept = subject.run(arguments.seed, arguments.ties, keep_trace=True)
             result.violations = stories(subject, kept)
     raised = result.run.outcome == OUTCOME_RAISED
     written = None if raised else _keep(arguments.store, result)
@@ -140,7 +145,9 @@ def _text(subject: Subject, result: RunResult) -> str:
             ("replay", run.replay),
         ]
     )
-    told = [recoveries_text(result.recoveries)] if result.recoveries else []
+    causes = [line for one in cause_lines(subject.scenario, result) for line in paragraph(one)]
+    told = ["\n".join(causes)] if causes else []
+    told += [recoveries_text(result.recoveries)] if result.recoveries else []
     notes = "".join(f"\n{line}" for line in notes_lines(_notes(subject.scenario.model)))
     return "\n\n".join([lines + notes, *told, *violation_texts(result.violations)])
 

@@ -1,0 +1,1 @@
+"""Tests of `why`: causes that are known by construction."""
