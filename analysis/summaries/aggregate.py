@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ckptsim.analysis.summaries import checkpoints, points, runs, seeds
+from ckptsim.analysis.summaries.columns import remember_names
 from ckptsim.analysis.summaries.rows import is_shared, points_of, rows_of
 from ckptsim.analysis.summaries.schema import ORDER, SUMMARIES
 from ckptsim.analysis.tables import aggregates
@@ -69,6 +70,7 @@ def aggregate(session: SparkSession, store: SweepStore, *, by_path: bool | None 
     by_path: whether executors read and write the directory; found out when not given.
     """
     size = _size(store)
+    remember_names(session)
     own = session.newSession()  # its settings are ours alone
     for name, value in (QUICK if size.is_small else thorough(size)).items():
         own.conf.set(name, value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -106,17 +107,28 @@ def _about(plan: Plan, point: Point) -> dict[str, Any]:
     }
 
 
-def prepare(
-    plan: Plan, store: SweepStore, *, resume: bool = True, properties: Sequence[str] = ()
-) -> list[SweepRow]:
-    """Make a directory ready for a plan, and return the rows of all its runs.
+@contextmanager
+def prepared(
+    plan: Plan,
+    out: Path | None,
+    *,
+    base: Path = Path("out"),
+    resume: bool = True,
+    properties: Sequence[str] = (),
+) -> Iterator[tuple[SweepStore, list[SweepRow]]]:
+    """Hold a directory that is ready for a plan, with the rows of all its runs.
 
-    properties: of the user's, which are judged in every run.
-    Raises ScenarioError for a plan that is wrong, and UserError as `make_ready` does.
+    out: the directory; without it the first of `base/NAME`, `base/NAME-2`, ... that is free or has
+    this very sweep.  properties: of the user's, which are judged in every run.
+    Raises ScenarioError for a plan that is wrong, and UserError as `make_ready` does, or when
+    another process writes into the directory.
     """
     rows = sweep_rows(plan, properties)
-    make_ready(store, rows, about_sweep(plan, rows), resume=resume)
-    return rows
+    about = about_sweep(plan, rows)
+    store = SweepStore(out or free_place(base / plan.name, about, resume=resume))
+    with store.writing():
+        make_ready(store, rows, about, resume=resume)
+        yield store, rows
 
 
 def make_ready(

@@ -79,7 +79,7 @@ def job_of_the_tutorial() -> Any:
 
 def _sweep(session: Any, number: int, arguments: argparse.Namespace) -> int:
     """Sweep one of the plans and print its answers; return how many runs went wrong."""
-    from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
+    from ckptsim.analysis.sweeps.plan import about_sweep, make_ready, sweep_rows
     from ckptsim.analysis.sweeps.sweep import run_sweep
     from ckptsim.analysis.tables.store import SweepStore
 
@@ -90,10 +90,8 @@ def _sweep(session: Any, number: int, arguments: argparse.Namespace) -> int:
     store = SweepStore(arguments.out / name)
     about = about_sweep(plan, rows)
     with store.writing(), ProgressBar("  runs") as bar:
-        if store.differs(about):
-            store.clear()  # of an earlier version of the program
-        store.open(about)
-        store.write_points(rows)
+        # A sweep of an earlier version of the program is replaced.
+        make_ready(store, rows, about, resume=not store.differs(about))
         summary = run_sweep(
             session,
             rows,

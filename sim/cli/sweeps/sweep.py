@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 from ckptsim.scenarios.planning import Plan, size_of
 from ckptsim.sim.answers.asked import asked_plan, save_plan
@@ -73,9 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the sweep, print its answers, and say where tables and page are."""
     from ckptsim.analysis.spark.session import spark_session
-    from ckptsim.analysis.sweeps.plan import about_sweep, free_place, make_ready, sweep_rows
+    from ckptsim.analysis.sweeps.plan import prepared
     from ckptsim.analysis.sweeps.sweep import run_sweep
-    from ckptsim.analysis.tables.store import SweepStore
     from ckptsim.sim.cli.sweeps.answers import answered, answers_of
 
     settings = spark_settings(arguments)
@@ -89,17 +87,16 @@ def run(arguments: argparse.Namespace) -> int:
         metrics=arguments.metric,
     )
     say_size(plan)
-    rows = sweep_rows(plan, properties)
-    if arguments.save_plan is not None:
-        save_plan(plan, arguments.save_plan)
-    about = about_sweep(plan, rows)
-    out = arguments.out or free_place(Path("out") / plan.name, about, resume=arguments.resume)
-    store = SweepStore(out)
     page = None
-    try:
-        with store.writing():
-            make_ready(store, rows, about, resume=arguments.resume)
-            say(f"starting Spark on {arguments.master}")
+    with prepared(plan, arguments.out, resume=arguments.resume, properties=properties) as (
+        store,
+        rows,
+    ):
+        out = store.directory
+        if arguments.save_plan is not None:
+            save_plan(plan, arguments.save_plan)
+        say(f"starting Spark on {arguments.master}")
+        try:
             with spark_session(arguments.master, settings=settings) as session:
                 with ProgressBar("runs") as bar:
                     summary = run_sweep(
@@ -116,9 +113,9 @@ def run(arguments: argparse.Namespace) -> int:
                     from ckptsim.analysis.report import write_report
 
                     page = write_report(out, session)
-    except KeyboardInterrupt as stop:
-        kept = f"{len(store.run_keys())} of {size_of(plan).runs} runs are kept in {out}"
-        raise KeyboardInterrupt(f"{kept}; the same command does the rest") from stop
+        except KeyboardInterrupt as stop:
+            kept = f"{len(store.run_keys())} of {size_of(plan).runs} runs are kept in {out}"
+            raise KeyboardInterrupt(f"{kept}; the same command does the rest") from stop
     tally = store.tally()
     if arguments.json:
         told = {"out": str(out), **asdict(summary), **asdict(tally), **found.document()}

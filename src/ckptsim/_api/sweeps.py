@@ -72,9 +72,8 @@ def sweep(
     `sweeps` is not installed.
     """
     with extras_explained():
-        from ckptsim.analysis.sweeps.plan import about_sweep, free_place, make_ready, sweep_rows
+        from ckptsim.analysis.sweeps.plan import prepared
         from ckptsim.analysis.sweeps.sweep import run_sweep
-        from ckptsim.analysis.tables.store import SweepStore
 
         base = Path("out") if out is None else Path(out).parent
         designs = _designs(plan, core, mutant)
@@ -88,21 +87,18 @@ def sweep(
             base=base,
         )
         own = tuple(map(_importable, own_properties(properties).values()))
-        rows = sweep_rows(asked, own)
-        about = about_sweep(asked, rows)
-        place = free_place(base / asked.name, about, resume=resume) if out is None else Path(out)
-        store = SweepStore(place)
-        with store.writing():
-            make_ready(store, rows, about, resume=resume)
-            with _session(spark, master, settings) as session:
-                summary = run_sweep(
-                    session,
-                    rows,
-                    store,
-                    partitions=partitions,
-                    progress=lambda *, done, total: progress(done, total) if progress else None,
-                )
-                _summarise(session, store)
+        place = None if out is None else Path(out)
+        with (
+            prepared(asked, place, base=base, resume=resume, properties=own) as (store, rows),
+            _session(spark, master, settings) as session,
+        ):
+            summary = run_sweep(
+                session,
+                rows,
+                store,
+                partitions=partitions,
+                progress=lambda *, done, total: progress(done, total) if progress else None,
+            )
         return _result(
             store,
             spark=spark,
@@ -341,12 +337,6 @@ def kept_session() -> SparkSession:
 
 
 # Results -----------------------------------------------------------------------------------------
-
-
-def _summarise(session: SparkSession, store: Any) -> None:
-    from ckptsim.analysis.summaries import refresh
-
-    refresh(session, store)
 
 
 def _is_current(store: Any) -> bool:
