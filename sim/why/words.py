@@ -68,7 +68,7 @@ def _queue(run: Observed, place: Place, steps: Sequence[Step], took_ns: int) -> 
     elsewhere = [step for step in steps if step.place != place]
     if 2 * sum(step.duration_ns for step in elsewhere) > took_ns:
         queues = ", ".join(dict.fromkeys(place_text(step.place) for step in elsewhere))
-        return f"the barrier waited {took} before {queues}, as {who} keeps them back"
+        return f"the barrier waited {took} before {queues}, as {who} keeps it back"
     if run.job.plane is Plane.BUFFERS and len(steps) * run.job.network.latency_ns > took_ns / 2:
         return f"the barrier was on the network to {who} for {took}"
     service_ns = run.service_ns(place)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ckptsim import cores, kernel, model
+    from ckptsim._api.causes import Why, why
     from ckptsim._api.jobs import advise, capture, import_job, validate, whatif
     from ckptsim._api.jobs_results import Advice, Captured, ImportedJob, Validation, WhatIf
     from ckptsim._api.pages import (
@@ -57,6 +58,7 @@ __version__ = "0.1.0"
 
 # Module -> the public names that it has; a test compares this with the imports above.
 _HOMES = {
+    "ckptsim._api.causes": ("Why", "why"),
     "ckptsim._api.jobs": (
         "advise",
         "capture",
@@ -181,6 +183,7 @@ __all__ = [
     "Validation",
     "ViolationRow",
     "WhatIf",
+    "Why",
     "__version__",
     "advise",
     "capture",
@@ -211,6 +214,7 @@ __all__ = [
     "validate",
     "vary",
     "whatif",
+    "why",
 ]
 
 if not TYPE_CHECKING:  # a type checker shall see the names above and no others

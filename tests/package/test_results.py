@@ -46,6 +46,8 @@ def results(run: ck.RunResult, compared: ck.WhatIf) -> list[Result]:
         ck.check("reference", seeds=3, core={"ordering": Silent}),
         find,
         ck.replay(find),
+        ck.why(run, 3),
+        ck.why("orders", 12),
         ck.import_job("orders", seeds=0),
         ck.order(AIRBYTE),
         ck.conform(VECTORS),
@@ -84,10 +86,14 @@ def test_documents_are_those_of_the_command_line(
 
     def told(*words: str) -> Any:
         main([*words, "--json"])
-        return json.loads(capsys.readouterr().out)
+        return without_driver(json.loads(capsys.readouterr().out))
 
     def same(one: Result) -> Any:
-        return json.loads(json.dumps(one.to_dict()))
+        return without_driver(json.loads(json.dumps(one.to_dict())))
+
+    def without_driver(document: dict[str, Any]) -> dict[str, Any]:
+        # Which driver runs a small job depends on what the process has run before.
+        return {key: value for key, value in document.items() if key != "driver"}
 
     assert told("run", "alignment_timeout", "--seed", "3") == same(run)
     words = ("whatif", "orders", "--set", f"{UNALIGNED}=true", "--seeds", "1")
