@@ -20,10 +20,15 @@ _CLEAR = "\r\x1b[K"
 
 
 class ProgressBar:
-    """Shows how many runs are done, how many per second, and the time left."""
+    """Shows how many runs are done, how many per second, and the time left.
 
-    def __init__(self, says: str) -> None:
+    total: of `step`, about how many there are.
+    """
+
+    def __init__(self, says: str, *, total: int | None = None) -> None:
         self._says = says
+        self._total = total
+        self._done = 0
         self._bar: Any = None
         self._began_s = 0.0
         self._violated = ""
@@ -35,6 +40,11 @@ class ProgressBar:
     def __enter__(self) -> Self:
         self._began_s = time.time()  # the clock of tqdm
         return self
+
+    def step(self, *_over: object) -> None:
+        """Show that one more is over."""
+        self._done += 1
+        self(done=self._done, total=self._total)
 
     def __call__(self, *, done: int, total: int | None, note: str = "") -> None:
         """Show that so many of all runs are done; total: None where only time bounds them.

@@ -91,10 +91,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     failures = advice.Failures(mtbf_s=arguments.mtbf, restart_s=arguments.restart)
     curves = []
-    with ProgressBar("advise") as bar:
-        points = len(arguments.modes) * (_POINTS + 1)
-        ran = _Ran(bar, points * advice.RUNS_OF_A_POINT * len(parts))
-        advisor = advice.Advisor(scenario, failures, parts=parts, ran=ran)
+    points = len(arguments.modes) * (_POINTS + 1)
+    with ProgressBar("advise", total=points * advice.RUNS_OF_A_POINT * len(parts)) as bar:
+        advisor = advice.Advisor(scenario, failures, parts=parts, ran=bar.step)
         for mode in arguments.modes:
             first = advisor.point(mode, job.checkpointing.interval_ns / 1e9)
             curves.append(
@@ -121,17 +120,6 @@ def run(arguments: argparse.Namespace) -> int:
         written_whole(arguments.out, page_of(scenario.name, answer))
         print(f"written: {arguments.out}", file=sys.stderr)
     return EXIT_FINE
-
-
-class _Ran:
-    """Shows that one more run is over; `about`: how many there are, unless one needs more."""
-
-    def __init__(self, bar: ProgressBar, about: int) -> None:
-        self._bar, self._about, self._done = bar, about, 0
-
-    def __call__(self) -> None:
-        self._done += 1
-        self._bar(done=self._done, total=self._about)
 
 
 def _curve(advisor: advice.Advisor, mode: Mode, intervals_s: Sequence[float]) -> Curve:

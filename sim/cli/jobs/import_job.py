@@ -102,10 +102,10 @@ def _replay(arguments: argparse.Namespace, change: dict[str, str]) -> Measures:
     named = job_named(arguments.folder, job=arguments.job, machine=MachineChoice.RECORDED)
     scenario = bounded(changed(named.scenario, change))
     results = []
-    with ProgressBar("replay") as bar:
+    with ProgressBar("replay", total=arguments.seeds) as bar:
         for seed in range(1, arguments.seeds + 1):
             results += simulated(scenario, seeds=(seed,))
-            bar(done=seed, total=arguments.seeds)
+            bar.step()
     return predicted(results)
 
 

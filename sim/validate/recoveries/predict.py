@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from multiprocessing import get_context
 
-from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
 from ckptsim.sim.job.buffers.constants import CONSTANTS
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.kernel import Environment, KernelError, fence
+from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.config import recovering_model_of
+from ckptsim.sim.validate.predict import FAILURES, in_order
 from ckptsim.sim.validate.recoveries.measured import Figures, Given, RecoveryRun
 from ckptsim.sim.validate.recoveries.resubmitted import resubmitted
 
@@ -64,19 +62,7 @@ def predict_recoveries(
     progress: Callable[[], object] | None = None,
 ) -> list[RecoveryPrediction]:
     """Predict every run, `jobs` at a time, in the order of the runs."""
-    one, found = partial(predict_recovery, seeds=seeds), []
-    if jobs == 1:
-        for prediction in map(one, runs):
-            found.append(prediction)
-            if progress is not None:
-                progress()
-        return found
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for prediction in pool.map(one, runs):
-            found.append(prediction)
-            if progress is not None:
-                progress()
-    return found
+    return in_order(partial(predict_recovery, seeds=seeds), runs, jobs, progress)
 
 
 def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
@@ -94,7 +80,7 @@ def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
     given = [one.given for one in run.recoveries]
     try:
         results = [_simulate(model, run, given, seed) for seed in range(1, seeds + 1)]
-    except (ProtocolError, KernelError, ArithmeticError, LookupError) as error:
+    except FAILURES as error:
         story = f"the simulation failed: {type(error).__name__}: {error}"
         return RecoveryPrediction(run=run, reason=story, broken=True)
     same = [flag for one in results for flag in one.same]
@@ -176,14 +162,11 @@ def _merged(results: Sequence[Seed]) -> tuple[Figures, ...]:
     for index in range(len(results[0].figures)):
         same = [one.figures[index] for one in results if one.same[index]]
         kept = same or [one.figures[index] for one in results]
-        found.append(
-            Figures(
-                downtime_ms=_middle([one.downtime_ms for one in kept]),
-                reprocessed_records=_middle([one.reprocessed_records for one in kept]),
-                peak_latency_ms=_middle([one.peak_latency_ms for one in kept]),
-                catch_up_duration_ms=_middle([one.catch_up_duration_ms for one in kept]),
-            )
-        )
+        middles = {
+            field.name: _middle([getattr(one, field.name) for one in kept])
+            for field in fields(Figures)
+        }
+        found.append(Figures(**middles))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ prediction and counts nowhere.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ckptsim.sim.validate.recoveries.measured import Figures, RecoveryRun
@@ -45,7 +45,6 @@ class RecoveryLine:
     """
 
     name: str
-    family: str
     downtime: Pair | None
     reprocessed: Pair | None
     peak_latency: Pair | None
@@ -122,17 +121,16 @@ def _lines(prediction: RecoveryPrediction) -> Iterable[RecoveryLine]:
         told = one.given.downtime_ms is not None
         yield RecoveryLine(
             name=f"{run.run_id} failure {index + 1}",
-            family=run.family,
-            downtime=None if told else _pair(ours, theirs, lambda f: f.downtime_ms),
-            reprocessed=_pair(ours, theirs, lambda f: f.reprocessed_records),
-            peak_latency=_pair(ours, theirs, lambda f: f.peak_latency_ms),
-            catch_up=_pair(ours, theirs, lambda f: f.catch_up_duration_ms),
+            downtime=None if told else _pair(ours, theirs, "downtime_ms"),
+            reprocessed=_pair(ours, theirs, "reprocessed_records"),
+            peak_latency=_pair(ours, theirs, "peak_latency_ms"),
+            catch_up=_pair(ours, theirs, "catch_up_duration_ms"),
             came=came if paced else None,
         )
 
 
-def _pair(ours: Figures, theirs: Figures, of: Callable[[Figures], float | None]) -> Pair | None:
-    predicted, measured = of(ours), of(theirs)
+def _pair(ours: Figures, theirs: Figures, name: str) -> Pair | None:
+    predicted, measured = getattr(ours, name), getattr(theirs, name)
     if predicted is None or measured is None:
         return None
     return Pair(float(predicted), float(measured))

@@ -1,13 +1,7 @@
-"""The comparison of recoveries as text and as JSON."""
+"""The comparison of recoveries as text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
-
-from ckptsim.sim.validate.recoveries.measured import Figures
-from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction
 from ckptsim.sim.validate.recoveries.score import RecoveryLine, RecoveryScore, Share
 from ckptsim.sim.validate.score import Pair
 
@@ -29,37 +23,6 @@ def recovery_lines(found: RecoveryScore) -> list[str]:
     ]
     lines += [f"not simulated: {one.run.run_id}: {one.reason}" for one in found.skipped]
     return lines
-
-
-def recovery_entries(predictions: Sequence[RecoveryPrediction]) -> list[dict[str, Any]]:
-    """Return what `--json` prints per run: predicted and measured recoveries in order."""
-    return [
-        {
-            "run_id": one.run.run_id,
-            "cell_id": one.run.cell_id,
-            "family": one.run.family,
-            "predicted": {"recoveries": [_figures(figures) for figures in one.figures]},
-            "measured": {"recoveries": [_figures(each.figures) for each in one.run.recoveries]},
-        }
-        for one in predictions
-        if one.figures
-    ]
-
-
-def recovery_scores(found: RecoveryScore) -> dict[str, Any]:
-    """Return the shares and errors that `--json` prints."""
-    return {
-        "recoveries": len(found.lines),
-        "downtime_share": round(found.downtime.share, 4),
-        "reprocessed_share": round(found.reprocessed.share, 4),
-        "catch_up_share": round(found.catch_up.share, 4),
-        "catch_up_mean_error": round(found.catch_up_error, 4),
-        "peak_latency_mean_error": round(found.peak_error, 4),
-    }
-
-
-def _figures(figures: Figures) -> dict[str, Any]:
-    return {key: None if value is None else round(value) for key, value in asdict(figures).items()}
 
 
 def _row(line: RecoveryLine) -> str:
