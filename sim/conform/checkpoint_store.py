@@ -6,12 +6,11 @@ default one keeps everything in the model medium.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from ckptsim.models.store import Placement, StoreError, make_store
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector, as_text, compare
 from ckptsim.sim.conform.store_steps import StoreScript
 from ckptsim.sim.slots import Factory
 
@@ -38,21 +37,18 @@ def run(vector: Vector, make: Factory | None) -> Mismatch | None:
 def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
     for field, wanted in expected.items():
         found = _OBSERVATIONS[field](script, wanted)
-        if not _agrees(wanted, found, whole=field in {"errors", "results"}):
-            return Mismatch(field, _text(wanted), _text(found))
+        seen = found if field in {"errors", "results"} else _part(found, wanted)
+        mismatch = compare(field, wanted, seen)
+        if mismatch is not None:
+            return Mismatch(field, mismatch.expected, as_text(found))
     return None
 
 
-def _agrees(wanted: Any, found: Any, *, whole: bool) -> bool:
-    if whole or not isinstance(wanted, dict):
-        return _text(wanted) == _text(found)
-    if not isinstance(found, dict):
-        return False
-    return all(_agrees(value, found.get(name), whole=False) for name, value in wanted.items())
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+def _part(found: Any, wanted: Any) -> Any:
+    """Return of what was found only what an expectation names."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return found
+    return {name: _part(found.get(name), value) for name, value in wanted.items()}
 
 
 def _per_partition(observe: Callable[[StoreScript, str], Any]) -> Observation:
