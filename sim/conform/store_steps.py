@@ -1,4 +1,8 @@
-"""The steps of a `checkpoint_store` vector, each as a call of a client and its versions."""
+"""Run the vectors of suite `checkpoint_store` against a client with its versions of stores.
+
+A factory takes the placement and returns `StoreVersions` of `models/store` around a client.  The
+default one keeps everything in the model medium.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +20,23 @@ from ckptsim.models.store import (
     LogBook,
     Order,
     PartitionLog,
+    Placement,
     Reset,
     Slot,
     StoreClient,
+    StoreError,
     StoreVersions,
     TopicPartition,
     VersionState,
     decode_state,
+    make_store,
 )
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.state import WIRE_NAMES
 from ckptsim.scenarios.store import Damage
 from ckptsim.sim import mishaps
-from ckptsim.sim.conform.runner import Step, named
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, as_text, compare, named
+from ckptsim.sim.slots import Factory
 
 _SLOTS = {"custom": Slot.CUSTOM, "null": Slot.BUILT_IN, None: Slot.BUILT_IN}
 _SETTINGS: dict[str, Callable[[Any], Any]] = {
@@ -236,3 +244,66 @@ def _wire_version(state: VersionState) -> dict[str, Any]:
     shown["topicSwitch"] = state.topic_switch
     shown["compressionDictionary"] = state.compression_dictionary
     return shown
+
+
+PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
+
+Observation = Callable[[StoreScript, Any], Any]
+
+
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Run one vector on the model, the given factory's client, or a mutant's."""
+    versions = (make or make_store)(PLACEMENTS[vector["placement"]])
+    try:
+        script = StoreScript(versions)
+        for index, step in enumerate(vector["steps"]):
+            try:
+                script.play(step)
+            except StoreError as error:
+                script.errors.append([index, error.kind])
+        return _compare(script, vector["expect"])
+    finally:
+        versions.client.medium.close()
+
+
+def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
+    for field, wanted in expected.items():
+        found = _OBSERVATIONS[field](script, wanted)
+        seen = found if field in {"errors", "results"} else _part(found, wanted)
+        mismatch = compare(field, wanted, seen)
+        if mismatch is not None:
+            return Mismatch(field, mismatch.expected, as_text(found))
+    return None
+
+
+def _part(found: Any, wanted: Any) -> Any:
+    """Return of what was found only what an expectation names."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return found
+    return {name: _part(found.get(name), value) for name, value in wanted.items()}
+
+
+def _per_partition(observe: Callable[[StoreScript, str], Any]) -> Observation:
+    return lambda script, wanted: {name: observe(script, name) for name in wanted}
+
+
+# Expect field -> how it is observed.  Objects per partition are observed for the listed ones.
+_OBSERVATIONS: dict[str, Observation] = {
+    "errors": lambda script, _: script.errors,
+    "results": lambda script, _: script.results,
+    "data": _per_partition(lambda script, name: script.data(name)),
+    "rows": _per_partition(lambda script, name: len(script.data(name))),
+    "ckpt": _per_partition(lambda script, name: script.durable_position(name)),
+    "pos": _per_partition(lambda script, name: script.position(name)),
+    "loss": _per_partition(lambda script, name: script.loss(name)),
+    "applied": lambda script, _: script.client.journal.applied,
+    "reprocessed": lambda script, _: script.client.journal.reprocessed,
+    "syncs": lambda script, _: script.client.journal.syncs,
+    "replayed": lambda script, _: script.client.journal.replayed,
+    "svs_fetches": lambda script, _: script.client.journal.dictionary_fetches,
+    "writes_custom": lambda script, _: script.writes("custom"),
+    "writes_builtin": lambda script, _: script.writes("null"),
+    "current": lambda script, wanted: script.current(wanted),
+}
+
+ADAPTER = Adapter(run=run, slot=lambda _vector: "store")

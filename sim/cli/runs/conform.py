@@ -12,8 +12,15 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_ignore_argument
 from ckptsim.sim.cli.subject import add_core_arguments, ran_with
-from ckptsim.sim.conform.declining import PROMISES, check_ignored, declined
-from ckptsim.sim.conform.runner import VectorOutcome, choose, run_file, suites_of
+from ckptsim.sim.conform.runner import (
+    PROMISES,
+    VectorOutcome,
+    check_ignored,
+    choose,
+    declined,
+    run_file,
+    suites_of,
+)
 from ckptsim.sim.slots.resolve import Choice, read_cores, try_out
 
 EXAMPLES = """examples:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
@@ -15,7 +16,6 @@ from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_likeness_argument
 from ckptsim.sim.cli.places import default_folder, output_folder
-from ckptsim.sim.cli.runs.leave import check_leave
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -30,8 +30,9 @@ from ckptsim.sim.extras import ExtraMissing, extras_explained
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
-from ckptsim.sim.search.folder import ALLOW, Kept, is_find, read
+from ckptsim.sim.search.folder import ALLOW, DECISIONS, Kept, is_find, read
 from ckptsim.sim.search.stories import stories
+from ckptsim.sim.slots.process import PREFIX
 from ckptsim.sim.slots.resolve import resolve, try_out
 from ckptsim.sim.story import Target, concerning, shortened, tell, tells_of
 from ckptsim.sim.world import check_properties, load_world
@@ -196,3 +197,36 @@ def _target(text: str | None) -> Target | None:
     if not (index.isascii() and index.isdigit()):
         raise UserError(f"--checkpoint: found {text!r}, expected INDEX or SCOPE/INDEX")
     return Target(int(index), scope if slash else None)
+
+
+def check_leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> None:
+    """Refuse a folder that names commands, or modules that lie in it, unless they are allowed.
+
+    Modules from elsewhere are the user's, and those of the folder's author are not: what is
+    imported is said.
+    Raises UserError with what would be started.
+    """
+    asked = []
+    for core in cores:
+        found = None if core.startswith(PREFIX) else _file_of(core.partition(":")[0])
+        if core.startswith(PREFIX):
+            asked.append(f"starts the command {core.removeprefix(PREFIX)!r}")
+        elif found is not None and found.is_relative_to(folder.resolve()):
+            asked.append(f"imports {core}, which lies in the folder: {found}")
+        elif found is not None:
+            print(f"imports {core}, which the folder names, from {found}", file=sys.stderr)
+    if asked and not allowed:
+        what = "; ".join(asked)
+        raise UserError(
+            f"{folder / DECISIONS}: repeating this find {what}. Where you trust whoever made it, "
+            f"add {ALLOW}"
+        )
+
+
+def _file_of(module: str) -> Path | None:
+    """Return the file or folder of a module's package, which is not imported for that."""
+    found = PathFinder.find_spec(module.partition(".")[0], [str(Path.cwd()), *sys.path])
+    if found is None:
+        return None
+    places = [*(found.submodule_search_locations or ()), found.origin]
+    return next((Path(place).resolve() for place in places if place), None)

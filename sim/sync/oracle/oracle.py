@@ -7,24 +7,26 @@ violation, so that it shows what a broken rule loses in the end.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
 from ckptsim.scenarios.sync import PROPERTIES
+from ckptsim.sim.story import instant
+from ckptsim.sim.sync.intervals import shown
 from ckptsim.sim.sync.oracle.ends import EndChecks
-from ckptsim.sim.sync.oracle.readers import ReaderChecks
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
 from ckptsim.sim.sync.oracle.replay import ReplayChecks
-from ckptsim.sim.sync.oracle.story import state_story
 from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.oracle.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import Partition, SourceState, Truth
+    from ckptsim.sim.sync.socket import Socket
     from ckptsim.sim.sync.world import SyncWorld
+
 
 # Assumption: a core that has violated so much repeats itself without an end.
 VIOLATIONS_MAX = 10_000
@@ -228,3 +230,75 @@ class OrderingProperties:
     def on_run_ended(self) -> None:
         """Check the whole run."""
         self._ends.on_run_ended()
+
+
+_OWN = "readers_have_their_own"
+
+
+class ReaderChecks:
+    """How many readers of an attempt are at work, and on which sockets."""
+
+    def __init__(self, world: SyncWorld, violate: Callable[[str, str], None]) -> None:
+        self._on_sockets = world.truth.on_sockets
+        self._violate = violate
+        self._busy: dict[int, None] = {}  # sockets
+        self._count = 0
+
+    def begin(self) -> None:
+        """Begin an attempt, in which nobody reads yet."""
+        self._busy.clear()
+        self._count = 0
+
+    def on_taken(self, attempt: Attempt, socket: Socket) -> None:
+        """Check that who begins has a connection and, on sockets, a socket to itself."""
+        self._count += 1
+        most = attempt.model.source.connections
+        if self._count > most:
+            self._violate(_OWN, f"{self._count} read at once, with {most} connections")
+        if self._on_sockets and socket.index in self._busy:
+            self._violate(_OWN, f"two write to socket {socket.index} at once")
+        self._busy[socket.index] = None
+
+    def on_released(self, socket: Socket) -> None:
+        """Note that one has ended."""
+        self._count -= 1
+        self._busy.pop(socket.index, None)
+
+
+def state_story(truth: Truth, state: SourceState) -> list[str]:
+    """Return one line per thing that happened to a state and to the records it claims."""
+    name = f"{state.scope}/{state.index}"
+    entries: list[tuple[int, str]] = [
+        (state.triggered_ns, f"the source makes state {name} (count {state.source_count})")
+    ]
+    for partition in state.partitions:
+        entries += _partition(partition)
+    if state.accepted_ns is not None:
+        entries.append((state.accepted_ns, f"state {name} is read from socket[{state.socket}]"))
+    before = truth.attempts[-1].states.get(state.scope, [])[: state.index - 1]
+    if before and before[-1].acknowledged_ns is not None:
+        entries.append((before[-1].acknowledged_ns, f"its predecessor {before[-1].index} is sent"))
+    elif before:
+        entries.append((state.triggered_ns, f"its predecessor {before[-1].index} is not yet sent"))
+    if state.send_ns is not None:
+        entries.append((state.send_ns, f"state {name} is sent, try {state.tries}"))
+    if state.acknowledged_ns is not None:
+        entries.append((state.acknowledged_ns, f"the send of state {name} returns"))
+    entries.sort(key=lambda entry: entry[0])
+    return [f"{instant(at_ns):>14}  {text}" for at_ns, text in entries]
+
+
+def _partition(partition: Partition) -> list[tuple[int, str]]:
+    size = partition.high - partition.low
+    which = f"records {shown(((partition.low, partition.high),))} of {partition.feed.name}"
+    which += f" (id {partition.wire_id}, socket[{partition.socket}])"
+    entries = [(partition.started_ns, f"a reader begins {which}")]
+    if partition.read:
+        entries.append(
+            (partition.last_read_ns, f"{partition.read} of {size} of {which} have been read")
+        )
+    if partition.durable:
+        entries.append(
+            (partition.last_durable_ns, f"{partition.durable} of {size} of {which} are durable")
+        )
+    return entries

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ckptsim.sim.validate.recoveries.measured import RecoveryRun
 from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction, predict_recoveries
-from ckptsim.sim.validate.recoveries.score import RecoveryScore, score_recoveries
-from ckptsim.sim.validate.recoveries.text import recovery_lines
+from ckptsim.sim.validate.recoveries.score import RecoveryScore, recovery_lines, score_recoveries
 
 __all__ = [
     "RecoveryPrediction",
