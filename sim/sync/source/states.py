@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.faults import StateFault
     from ckptsim.sim.sync.oracle.truth import Feed
-    
+
 
 @dataclass(frozen=True, slots=True)
 class View:
