@@ -14,9 +14,9 @@ from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.columns import aligned, notes_lines
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import positive, repeated
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
@@ -65,12 +65,11 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
         help="the machine that answers are for: one with nothing else to do (default), or as busy "
         "as while it was recorded",
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--set",
-        action="append",
-        default=[],
-        metavar="OPTION=VALUE",
-        help="say what the recording does not, by the engine's name or ours; may be repeated",
+        "OPTION=VALUE",
+        "say what the recording does not, by the engine's name or ours; may be repeated",
     )
 
 

@@ -16,9 +16,9 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.sim import validate
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
+from ckptsim.sim.cli.options import positive, repeated
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.extras import require
 from ckptsim.sim.validate.recoveries import predict_recoveries
 
@@ -47,12 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=positive, default=7, help="seeds per run (default: 7)")
     parser.add_argument("--jobs", type=positive, default=1, help="processes (default: 1)")
     parser.add_argument("--runs", action="store_true", help="print every run, not only cells")
-    parser.add_argument(
+    repeated(
+        parser,
         "--sequence",
-        action="append",
-        default=[],
-        metavar="RUN_ID",
-        help="print this run checkpoint by checkpoint, also told the measured pauses (repeatable)",
+        "RUN_ID",
+        "print this run checkpoint by checkpoint, also told the measured pauses (repeatable)",
     )
     parser.add_argument(
         "--out",

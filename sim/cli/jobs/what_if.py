@@ -18,9 +18,9 @@ from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.jobs.answer import Answer, Outcome
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import positive, repeated, spark_settings
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar, say
-from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.advice.budget import lengthened, records_per_s
 from ckptsim.sim.infer.advice.failing import (
     Failure,
@@ -64,12 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "job_place", type=place_named, metavar="JOB.toml|DIR", help="a scenario, or a recording"
     )
     add_import_arguments(parser)
-    parser.add_argument(
+    repeated(
+        parser,
         "--vary",
-        action="append",
-        default=[],
-        metavar="OPTION=A,B,...",
-        help="one variant for each value, and for each combination with other --vary",
+        "OPTION=A,B,...",
+        "one variant for each value, and for each combination with other --vary",
     )
     parser.add_argument(
         "--failure",
@@ -293,8 +292,6 @@ def run_scenarios(
 
 def checked_master(master: str) -> str:
     """Return a Spark master; raises UserError for what cannot be one."""
-    from ckptsim.sim.cli.options import spark_settings
-
     spark_settings(argparse.Namespace(master=master, partitions=None, conf=[]))
     return master
 

@@ -23,6 +23,7 @@ from ckptsim.scenarios.planning import (
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.sim.cli.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import repeated
 from ckptsim.sim.cli.pages.reference import parameter_lines
 from ckptsim.sim.cli.pages.topics import TOPICS, Page, load_topic
 from ckptsim.sim.cli.subject import parameters_set
@@ -39,9 +40,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", nargs="?", metavar="SCENARIO|PLAN|TOPIC", help="a name, or a file")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="PATH=VALUE", help="vary a parameter"
-    )
+    repeated(parser, "--set", "PATH=VALUE", "vary a parameter")
     parser.add_argument("--changed", action="store_true", help="only what is not at its default")
     parser.add_argument("--toml", action="store_true", help="print the scenario as a file")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -14,12 +14,11 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import add_likeness_argument
+from ckptsim.sim.cli.options import add_likeness_argument, positive, refuse
 from ckptsim.sim.cli.places import default_folder, output_folder
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
-    positive,
     setting_document,
     setting_of,
     subject_of,
@@ -149,9 +148,7 @@ def _kept(arguments: argparse.Namespace) -> Kept | None:
         "--seed": arguments.seed,
         "--ties": arguments.ties != "structural",
     }
-    for name, value in given.items():
-        if value:
-            raise UserError(f"{name}: found together with {folder}, which decides it")
+    refuse(given, f"together with {folder}, which decides it")
     found = read(folder)
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
     named = [*cores.values(), *found.subject.property_names]

@@ -19,11 +19,13 @@ from ckptsim.sim.cli.options import (
     add_spark_arguments,
     limits_of,
     own_of,
+    positive,
+    repeated,
     spark_settings,
 )
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
-from ckptsim.sim.cli.subject import add_costs_argument, positive
+from ckptsim.sim.cli.subject import add_costs_argument
 from ckptsim.sim.cli.sweeps.asked import asked_plan, save_plan
 
 EXAMPLES = """examples:
@@ -50,19 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PLAN|SCENARIO",
         help="a plan's name or the path of its file; with --vary also a scenario's",
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        help="set a parameter at all points, by its path or Flink's name; may be repeated",
+        "PATH=VALUE",
+        "set a parameter at all points, by its path or Flink's name; may be repeated",
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--vary",
-        action="append",
-        default=[],
-        metavar="PATH=A,B,...",
-        help="sweep these values, in each combination with others: of a parameter, of core.SLOT "
+        "PATH=A,B,...",
+        "sweep these values, in each combination with others: of a parameter, of core.SLOT "
         "(`builtin` is ours), or of `mutant` (`none` is right); may be repeated",
     )
     parser.add_argument(
@@ -72,12 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="runs of each point; default: the plan's, of a scenario 10",
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--metric",
-        action="append",
-        default=[],
-        metavar="M",
-        help="answer with this metric, such as ended_ns; default: the plan's; may be repeated",
+        "M",
+        "answer with this metric, such as ended_ns; default: the plan's; may be repeated",
     )
     parser.add_argument(
         "--save-plan", type=Path, metavar="FILE", help="write what is swept as a plan, too"
