@@ -16,8 +16,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files.toml import to_toml
-from ckptsim.sim.cli.jobs.advice_picture import Curve, picture
-from ckptsim.sim.cli.jobs.advice_text import Advice, lines_of, page_of
+from ckptsim.sim.cli.jobs.advice_text import Advice, Curve, lines_of, page_of, picture
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded

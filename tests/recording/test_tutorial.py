@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ckptsim.analysis.report.page import page as report_page
-from ckptsim.sim.cli.jobs.variant_page import body, whole_page
+from ckptsim.sim.cli.jobs.answer import body, whole_page
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.cli.sweeps import demo
 from ckptsim.sim.infer.folder import RECORDINGS

@@ -11,15 +11,14 @@ from typing import cast
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job, Mode
-from ckptsim.sim.cli.jobs.advice_picture import Curve
-from ckptsim.sim.cli.jobs.advice_text import Advice, document_of, lines_of, page_of
+from ckptsim.sim.cli.jobs.advice_text import Advice, Curve, document_of, lines_of, page_of
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.infer import advice
+from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.infer.advice.day import WHOLE_DAY, loaded, read_load
-from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.advice.warnings import transaction_warnings, warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.folder import job_named, place_named

@@ -19,7 +19,7 @@ from ckptsim.scenarios.files import alone_in, to_toml, written_whole
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.blame import CORE_RAISED
-from ckptsim.sim.cli.failures import refusal_of
+from ckptsim.sim.cli.ending import refusal_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import judging_of, refuse, spark_settings
 from ckptsim.sim.cli.places import default_folder

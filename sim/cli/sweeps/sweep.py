@@ -6,9 +6,10 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.planning import Plan, size_of
@@ -27,6 +28,11 @@ from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.subject import add_costs_argument
 from ckptsim.sim.cli.sweeps.asked import asked_plan, save_plan
+
+if TYPE_CHECKING:
+    from ckptsim.analysis.findings import Findings
+    from ckptsim.analysis.tables.store import SweepStore, Tally
+
 
 EXAMPLES = """examples:
   ckptsim sweep job.toml --vary interval="2 s,5 s,10 s" --vary mode=aligned,unaligned --seeds 5
@@ -112,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ckptsim.analysis.sweeps.plan import about_sweep, make_ready, sweep_rows
     from ckptsim.analysis.sweeps.sweep import run_sweep
     from ckptsim.analysis.tables.store import SweepStore
-    from ckptsim.sim.cli.sweeps.answers import answered, answers_of
+    from ckptsim.sim.cli.sweeps.sweep import answered, answers_of
 
     settings = spark_settings(arguments)
     limits, properties = limits_of(arguments), own_of(arguments)
@@ -189,3 +195,70 @@ def say_size(plan: Plan) -> None:
         print(f"{said}; all of them are checked and listed first", file=sys.stderr, flush=True)
     else:
         say(said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The findings of a sweep, its sentences and its cliffs in words."""
+
+    findings: Findings
+    sentences: tuple[str, ...]
+    cliffs: list[str]
+
+    def document(self) -> dict[str, object]:
+        """Return what JSON has of them."""
+        return {"answers": list(self.sentences), "cliffs": self.cliffs}
+
+
+def answers_of(store: SweepStore, session: Any) -> Answers:
+    """Return the answers of the sweep in a store."""
+    from ckptsim.analysis.answers import answer, cliff_sentences
+    from ckptsim.analysis.findings import find, wants_spark
+
+    findings = find(store, session if wants_spark(store) else None)
+    sentences = answer(findings).sentences
+    return Answers(findings=findings, sentences=sentences, cliffs=cliff_sentences(findings, store))
+
+
+def answer_lines(found: Answers) -> list[str]:
+    """Return the answers as they are printed, after an empty line."""
+    from ckptsim.analysis.answers import printed
+
+    return ["", *printed(found.findings, found.cliffs)]
+
+
+def answered(
+    found: Answers, tally: Tally, out: Path, page: Path | None, *, saved: Path | None = None
+) -> list[str]:
+    """Return the lines at the end of a sweep.
+
+    out: the directory of the tables; page: the report, if one was written; saved: the plan.
+    """
+    lines = [*answer_lines(found), ""]
+    lines += list(_went_wrong(found.findings, tally))
+    if saved is not None:
+        lines.append(f"plan: {saved}")
+    lines.append(f"tables: {out}")
+    if page is None:
+        return [*lines, f"next: ckptsim report {out}"]
+    return [*lines, f"report: {page}", f"open it: ckptsim report {out} --open"]
+
+
+def _went_wrong(findings: Findings, tally: Tally) -> list[str]:
+    """Return what was not meant to happen, each with the command that repeats a run of it."""
+    from ckptsim.analysis.answers import paragraph, violations_of
+
+    lines = []
+    if tally.errors:
+        first = findings.errors.iloc[0]
+        text = str(first["error"]).partition("\n")[0]
+        says = f"{tally.errors:,} of {tally.runs:,} runs ended in an error, such as: {text}"
+        lines += paragraph(says)
+        lines += [f"  replay: {first['replay']}"]
+    if tally.violated:
+        rows = violations_of(findings, expected=False)
+        names = ", ".join(dict.fromkeys(str(row["property"]) for row in rows))
+        says = f"{tally.violated:,} of {tally.runs:,} runs violate a property: {names}"
+        lines += paragraph(f"{says}; {rows[0]['says']}" if rows else says)
+        lines += [f"  replay: {rows[0]['replay']}"] if rows else []
+    return lines

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ckptsim.analysis.report import PAGE
-from ckptsim.sim.cli.jobs.variant_page import body, whole_page
+from ckptsim.sim.cli.jobs.answer import body, whole_page
 from tests.analysis.report.browser import UNFOLD, chromium, look
 from tests.analysis.report.small import write_small_report
 
