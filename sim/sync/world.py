@@ -111,13 +111,13 @@ class SyncWorld:
     def attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
         """Continue after an attempt: finish, give up, or start again after a while."""
         self.attempt = None
-        self.properties.on_attempt_ended(attempt, reason)
+        self.properties.ends.on_attempt_ended(attempt, reason)
         if reason is None:
             self.succeeded = True
             self._finish()
         else:
             wait_ns = self.platform.judge()
-            self.properties.on_judged(wait_ns)
+            self.properties.ends.on_judged(wait_ns)
             self.env.goals.reach("attempt_failed")
             if attempt.undisturbed:
                 self.env.goals.reach("attempt_failed_undisturbed")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
+from ckptsim.models.ordering import FailSync, Refusal, SendState, scope_text
 from ckptsim.scenarios.sync import PROPERTIES
 from ckptsim.sim.story import instant
 from ckptsim.sim.sync.intervals import shown
@@ -46,8 +46,8 @@ class OrderingProperties:
         self._world = world
         self._env = world.env
         self._truth = world.truth
-        self._releases = ReleaseChecks(world, self.violate)
-        self._ends = EndChecks(world, self.violate)
+        self.releases = ReleaseChecks(world, self.violate)
+        self.ends = EndChecks(world, self.violate)
         self.readers = ReaderChecks(world, self.violate)
         self.records = RecordChecks(world, self.violate)
         self.replays = ReplayChecks(world, self.violate)
@@ -79,39 +79,27 @@ class OrderingProperties:
         """Whether it is declined that what is ready is sent: other rules say the same again."""
         return "every_state_is_released" in self.violation_log.ignored
 
-    def skipped(self, attempt: Attempt, state: SourceState) -> list[SourceState]:
-        """Return the states that one that is sent stands for as well."""
-        return self._releases.skipped(attempt, state)
-
     def on_attempt_started(self, attempt: Attempt) -> None:
         """Check what an attempt resumes from."""
         self._requested_step = 0
         self._requested_during_send = False
         self._failed_sends = 0
-        self._releases.begin()
+        self.releases.begin()
         self.readers.begin()
         self.records.begin()
         self.replays.begin()
-        self._ends.on_attempt_started(attempt)
+        self.ends.on_attempt_started(attempt)
 
     # States -----------------------------------------------------------------------------------
 
-    def on_state_read(self, attempt: Attempt, state: SourceState) -> None:
-        """Enter the arrival of a state at the core."""
-        self._releases.on_state_read(attempt, state)
-
-    def on_memory_taken(self, attempt: Attempt, state: SourceState) -> None:
-        """Check that a state which got memory at once has taken it from nobody who waits."""
-        self._ends.check_turn(attempt, state)
-
     def on_send(self, attempt: Attempt, effect: SendState) -> None:
         """Check a state that the core has released, before it is sent."""
-        self._ends.check_memory(attempt)
-        self._releases.on_send(attempt, effect)
+        self.ends.check_memory(attempt)
+        self.releases.on_send(attempt, effect)
 
     def on_stored(self, attempt: Attempt, effect: SendState, *, kept: bool) -> None:
         """Enter whether the platform keeps a state; of one that it does not all is read again."""
-        state = self.find(attempt, effect)
+        state = self.releases.find(attempt, effect)
         if kept and effect.statistics.destination.accounted:
             attempt.truth.got_data = True
         elif state is not None and not kept:
@@ -120,11 +108,7 @@ class OrderingProperties:
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
         """Enter that a send has returned."""
         self._failed_sends = 0
-        return self._releases.on_sent(attempt, effect)
-
-    def find(self, attempt: Attempt, effect: SendState) -> SourceState | None:
-        """Return the state that an effect sends."""
-        return self._releases.find(attempt, effect)
+        return self.releases.on_sent(attempt, effect)
 
     def before_failed_send(self, attempt: Attempt, effect: SendState) -> tuple[int, int | None]:
         """Return what a failed send must not change: what is unsent, and the lowest index of it."""
@@ -136,7 +120,7 @@ class OrderingProperties:
     ) -> None:
         """Check that a failed send has changed nothing but the memory, which is free behind it."""
         self._failed_sends += 1
-        state, after = self.find(attempt, effect), self.before_failed_send(attempt, effect)
+        state, after = self.releases.find(attempt, effect), self.before_failed_send(attempt, effect)
         if state is not None and state.reserved:
             says = f"state {scope_text(effect.scope)}/{effect.key.index} holds memory behind a send"
             self.violate("run_ends_with_a_reason", says, state)
@@ -176,7 +160,7 @@ class OrderingProperties:
         """Check, when no send is under way, that nothing was left that was ready when asked."""
         if attempt.over or attempt.destination.sender.busy or self.may_hold_back:
             return
-        state = self._releases.left_behind(attempt, self._requested_step)
+        state = self.releases.left_behind(attempt, self._requested_step)
         during, self._requested_during_send = self._requested_during_send, False
         if state is not None:
             self.violate(
@@ -188,18 +172,14 @@ class OrderingProperties:
 
     # Ends -------------------------------------------------------------------------------------
 
-    def on_stream_ended(self, attempt: Attempt, effect: EndStream) -> None:
-        """Check that a stream ends after its last record."""
-        self._ends.on_stream_ended(attempt, effect)
-
     def on_complete(self, attempt: Attempt) -> None:
         """Check the success of an attempt."""
-        self._ends.on_complete(attempt)
+        self.ends.on_complete(attempt)
         self._on_rest(attempt)
 
     def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
         """Check the verdict of a failed attempt."""
-        self._ends.on_fail(attempt, effect)
+        self.ends.on_fail(attempt, effect)
         if effect.kind is Refusal.UNFLUSHED_STATES:
             self._on_rest(attempt)
 
@@ -207,14 +187,6 @@ class OrderingProperties:
         """Compare with other interleavings, unless the core may release later in any of them."""
         if not self.may_hold_back:
             self.replays.on_rest(attempt)
-
-    def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
-        """Check that an attempt ends as both of its sides have ended."""
-        self._ends.on_attempt_ended(attempt, reason)
-
-    def on_judged(self, wait_ns: int | None) -> None:
-        """Check when the platform starts the next attempt, or that it gives up; None for that."""
-        self._ends.on_judged(wait_ns)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
         """Check, when nothing has moved for long, what it was.
@@ -225,11 +197,11 @@ class OrderingProperties:
             self._env.goals.reach("silence")
             self._world.faults.note_strike()
             return
-        self._ends.on_silence(attempt, sentence)
+        self.ends.on_silence(attempt, sentence)
 
     def on_run_ended(self) -> None:
         """Check the whole run."""
-        self._ends.on_run_ended()
+        self.ends.on_run_ended()
 
 
 _OWN = "readers_have_their_own"
