@@ -15,7 +15,6 @@ from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli.main import (
@@ -25,6 +24,7 @@ from ckptsim.sim.cli.main import (
     EXIT_TERMINATED,
     EXIT_USER,
     EXIT_VIOLATED,
+    Verb,
 )
 from ckptsim.sim.cli.printing import abandon_stdout, flushed
 from ckptsim.sim.cli.watcher import violation_told
@@ -123,14 +123,6 @@ def _text(name: object) -> str:
 
 # Verbs that vary a scenario by themselves, and compare.
 COMPARING = ("whatif", "sweep")
-
-
-class Verb(Protocol):
-    """A module of this package that implements one verb."""
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do the work and return the exit code."""
-        ...
 
 
 def run_verb(arguments: argparse.Namespace, verb: Verb, words: Sequence[str]) -> int:

@@ -74,7 +74,8 @@ def hunt(
                 here, found, name = with_harm(here, found, name)
             if name is not None:
                 if broken is not None:
-                    broken(_find(here, found, name, runs, _as_found(here, found)))
+                    first = Shrunk(scenario=here.scenario, trial=found, trials=0, steps=0)
+                    broken(_find(here, found, name, runs, first))
                 return _shrunk(here, found, name, runs, seconds_max=seconds_max, progress=shrunk)
     except HuntStopped:
         raise
@@ -104,10 +105,6 @@ def _shrunk(
 def _find(here: Subject, found: Trial, name: str, runs: int, smallest: Shrunk) -> Find:
     scenario = here.scenario
     return Find(property=name, runs=runs, scenario=scenario, found=found, shrunk=smallest)
-
-
-def _as_found(here: Subject, found: Trial) -> Shrunk:
-    return Shrunk(scenario=here.scenario, trial=found, trials=0, steps=0)
 
 
 def _wanted(found: Trial, scenario: Scenario, names: Collection[str]) -> str | None:

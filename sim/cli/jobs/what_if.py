@@ -274,7 +274,8 @@ def run_scenarios(
     """Return the results of scenarios with their seeds, in their order, without judgements."""
     if master == _AUTO:
         installed = find_spec("pyspark") is not None
-        master = "local[*]" if installed and _records(runs) > _MUCH else HERE
+        records = sum(_records_of(_job(scenario)) for scenario, _ in runs)
+        master = "local[*]" if installed and records > _MUCH else HERE
     with ProgressBar(says) as bar:
         if master == HERE:
             found = []
@@ -294,11 +295,6 @@ def checked_master(master: str) -> str:
     """Return a Spark master; raises UserError for what cannot be one."""
     spark_settings(argparse.Namespace(master=master, partitions=None, conf=[]))
     return master
-
-
-def _records(runs: Sequence[tuple[Scenario, int]]) -> float:
-    """Return about how many records all runs process."""
-    return sum(_records_of(cast("Job", scenario.model)) for scenario, _ in runs)
 
 
 def _records_of(job: Job) -> float:

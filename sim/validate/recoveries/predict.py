@@ -85,20 +85,14 @@ def _once(
     env.call_at(max(env.now, again_ns), Kind.MEASURE, env.entity("client"), waiting.succeed)
     env.run(until=waiting)
     other = replace(with_parallelism(model, parallelism), duration_ns=until_ns)
-    second = DataflowWorld(
-        env, other, constants, restored=_as_taken_up(checkpoint, first.graph, other)
-    )
+    restored = rescaled(checkpoint, first.graph, Graph(other)).checkpoint
+    second = DataflowWorld(env, other, constants, restored=restored)
     second.run()
     record = FailoverRecord(1, "cancelled and submitted again", at_ns)
     record.reprocessed = emitted - sum(checkpoint.positions.values())
     if second.timed is not None:
         note_latencies([record], second.timed.lateness, until_ns)
     return record, first.coordinator.records[checkpoint.checkpoint_id].triggered_ns
-
-
-def _as_taken_up(checkpoint: JobCheckpoint, old: Graph, other: Job) -> JobCheckpoint:
-    """Return what a job with other parallelisms takes up."""
-    return rescaled(checkpoint, old, Graph(other)).checkpoint
 
 
 def _latest(world: DataflowWorld) -> JobCheckpoint:
