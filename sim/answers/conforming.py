@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.conform.declining import check_ignored, declined
-from ckptsim.sim.conform.runner import VectorOutcome, choose, run_file
+from ckptsim.sim.conform.runner import VectorOutcome, check_ignored, choose, declined, run_file
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.resolve import Choice, try_out
 

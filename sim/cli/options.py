@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable, Mapping
 
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.dialect import DURATION_UNITS, SIZE_UNITS, parse
@@ -15,6 +16,34 @@ from ckptsim.sim.world import check_properties, is_property
 _SECOND_NS = 1_000_000_000
 
 
+def repeated(parser: argparse.ArgumentParser, name: str, metavar: str, says: str) -> None:
+    """Declare an option that may be given several times."""
+    parser.add_argument(name, action="append", default=[], metavar=metavar, help=says)
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return what reads a whole number within bounds, for `type=` of an argument."""
+    expected = f"a whole number from {least}" + ("" if most is None else f" to {most}")
+
+    def number(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else -1
+        if value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
+        return value
+
+    return number
+
+
+positive = whole(1)
+
+
+def refuse(given: Mapping[str, object], why: str) -> None:
+    """Raise UserError for the first option that was given though another one excludes it."""
+    for name, value in given.items():
+        if value:
+            raise UserError(f"{name}: found {why}")
+
+
 def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare which properties are not judged, and which of the user's are."""
     add_ignore_argument(parser)
@@ -23,12 +52,11 @@ def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_property_argument(parser: argparse.ArgumentParser) -> None:
     """Declare which properties of the user's are judged."""
-    parser.add_argument(
+    repeated(
+        parser,
         "--property",
-        action="append",
-        default=[],
-        metavar="MODULE:FUNCTION",
-        help="judge this invariant of yours as well (docs/finding-bugs.md); may be repeated",
+        "MODULE:FUNCTION",
+        "judge this invariant of yours as well (docs/finding-bugs.md); may be repeated",
     )
 
 
@@ -38,13 +66,7 @@ def add_ignore_argument(
     says: str = "do not judge this property, which your protocol does not promise; may be repeated",
 ) -> None:
     """Declare which properties are not judged."""
-    parser.add_argument(
-        "--ignore",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help=says,
-    )
+    repeated(parser, "--ignore", "NAME", says)
 
 
 def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -128,9 +150,7 @@ def add_spark_arguments(
     parser.add_argument(
         "--partitions", type=int, metavar="N", help="tasks per job; default: four per core"
     )
-    parser.add_argument(
-        "--conf", action="append", default=[], metavar="KEY=VALUE", help="a Spark setting"
-    )
+    repeated(parser, "--conf", "KEY=VALUE", "a Spark setting")
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:

@@ -24,6 +24,7 @@ class ProgressBar:
 
     def __init__(self, says: str) -> None:
         self._says = says
+        self._done = 0
         self._bar: Any = None
         self._began_s = 0.0
         self._violated = ""
@@ -35,6 +36,11 @@ class ProgressBar:
     def __enter__(self) -> Self:
         self._began_s = time.time()  # the clock of tqdm
         return self
+
+    def step(self, about: int) -> None:
+        """Show that one more is over; about: how many there are, unless one needs more."""
+        self._done += 1
+        self(done=self._done, total=about)
 
     def __call__(self, *, done: int, total: int | None, note: str = "") -> None:
         """Show that so many of all runs are done; total: None where only time bounds them.

@@ -19,7 +19,7 @@ from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import design_of, with_parameters
 from ckptsim.sim.answers.asked import designs_set
 from ckptsim.sim.answers.columns import set_in
-from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of
+from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of, repeated
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.trial import Subject
@@ -31,20 +31,18 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "scenario", metavar="SCENARIO", help="a name that `ckptsim list` shows, or a TOML file"
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--set",
-        action="append",
-        default=[],
-        metavar="PATH=VALUE",
-        help="set a parameter, such as sync.sockets.count=4, or an option by Flink's name; may be "
+        "PATH=VALUE",
+        "set a parameter, such as sync.sockets.count=4, or an option by Flink's name; may be "
         "repeated",
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--vary",
-        action="append",
-        default=[],
-        metavar="PATH=A,B,...",
-        help="do it once for each value, and for each combination with other --vary",
+        "PATH=A,B,...",
+        "do it once for each value, and for each combination with other --vary",
     )
     add_costs_argument(parser)
     add_core_arguments(parser)
@@ -72,12 +70,11 @@ def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
 
 def add_core_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare which cores run instead of ours."""
-    parser.add_argument(
+    repeated(
+        parser,
         "--core",
-        action="append",
-        default=[],
-        metavar="[SLOT=]MODULE:FACTORY|process:COMMAND",
-        help="run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
+        "[SLOT=]MODULE:FACTORY|process:COMMAND",
+        "run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
     )
     parser.add_argument(
         "--core-timeout",
@@ -170,13 +167,6 @@ def one_ties(text: str) -> str:
 def many_ties(text: str) -> tuple[str, ...]:
     """Return tie policies separated by commas."""
     return tuple(one_ties(word) for word in text.split(","))
-
-
-def positive(text: str) -> int:
-    """Return a number from 1; raises argparse's error for anything else."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number from 1")
-    return int(text)
 
 
 _LISTS = ("reached", "not reached")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import cast
 
@@ -33,29 +34,16 @@ class StoreFaults:
         self, faults: Iterable[pipelines.ComposedFault], struck: Callable[[], None]
     ) -> None:
         self._struck = struck
-        self._crashes: list[int] = []
-        self._refusals: list[pipelines.RefuseCommits] = []
-        self._slow: list[pipelines.SlowStore] = []
-        self._delays: dict[int, int] = {}
-        self._losses: list[pipelines.LoseStore] = []
-        self._foreign: list[pipelines.ForeignCommit] = []
-        for fault in faults:
-            match fault:
-                case pipelines.CrashInCommit():
-                    self._crashes.append(fault.commit)
-                case pipelines.RefuseCommits():
-                    self._refusals.append(fault)
-                case pipelines.SlowStore():
-                    self._slow.append(fault)
-                case pipelines.DelayReport():
-                    delay = self._delays.get(fault.commit, 0)
-                    self._delays[fault.commit] = delay + fault.delay_ns
-                case pipelines.LoseStore():
-                    self._losses.append(fault)
-                case pipelines.ForeignCommit():
-                    self._foreign.append(fault)
-                case _:
-                    pass  # those of the sync and of the job are asked elsewhere
+        every = list(faults)  # those of the sync and of the job are asked elsewhere
+        self._crashes = [f.commit for f in every if isinstance(f, pipelines.CrashInCommit)]
+        self._refusals = [f for f in every if isinstance(f, pipelines.RefuseCommits)]
+        self._slow = [f for f in every if isinstance(f, pipelines.SlowStore)]
+        self._losses = [f for f in every if isinstance(f, pipelines.LoseStore)]
+        self._foreign = [f for f in every if isinstance(f, pipelines.ForeignCommit)]
+        self._delays = Counter[int]()
+        for fault in every:
+            if isinstance(fault, pipelines.DelayReport):
+                self._delays[fault.commit] += fault.delay_ns
 
     def crashes_in(self, commit: int) -> bool:
         """Say whether the destination dies within the n-th commit."""
@@ -81,7 +69,7 @@ class StoreFaults:
 
     def report_delay_ns(self, commit: int) -> int:
         """Return by how much the report of the n-th commit is late."""
-        delay_ns = self._delays.get(commit, 0)
+        delay_ns = self._delays[commit]
         if delay_ns:
             self._struck()
         return delay_ns

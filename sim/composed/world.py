@@ -7,22 +7,25 @@ checkpoint, and with the sinks at what the store says.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.store import Placement
 from ckptsim.scenarios.composed import GOALS, PROPERTIES, ComposedFault, Pipeline
+from ckptsim.scenarios.job import Mode
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.sim.composed.destination import PipelineDestination
 from ckptsim.sim.composed.destination.committer import Committer
 from ckptsim.sim.composed.destination.destination import PipelineAttempt
 from ckptsim.sim.composed.destination.job import PipelineJob
-from ckptsim.sim.composed.ends import check_end
 from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults
 from ckptsim.sim.composed.ledger import Ledger
 from ckptsim.sim.composed.store import Store
+from ckptsim.sim.composed.store.identity import row_name
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
+from ckptsim.sim.job.oracle.contents import differences
 from ckptsim.sim.kernel import explain_waits
 from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
@@ -133,3 +136,42 @@ class PipelineWorld(SyncWorld):
         if self.attempt is None:
             return ""
         return explain_waits([*waits(self.attempt), *self.job.open_waits()])
+
+
+def check_end(world: PipelineWorld) -> None:
+    """Compare the store and the state of the stages with the records of the source.
+
+    A job whose checkpoints are at-least-once owes no more than every record in the store.  Its
+    state is owed nothing: a record that a sink commits with a checkpoint may be in no state of that
+    checkpoint, and once its state was returned nobody sends it again.
+    """
+    expected = Counter(world.ledger.all_records())
+    exactly = world.pipeline.checkpointing.mode is not Mode.AT_LEAST_ONCE
+    found = world.store.durable()
+    _note_missing(world, expected, found)
+    if exactly and found - expected:
+        extra = found - expected
+        name = row_name(min(extra))
+        says = f"{sum(extra.values())} rows too many in the store, such as of record {name}"
+        world.note("exactly_once_output", says)
+    job = world.job
+    job.control.sinks.check_end(())
+    for vertex in world.pipeline.vertices:
+        # What a finished subtask held is not part of a checkpoint; nothing asks for it any more.
+        if vertex.name in job.plane.lost_state:
+            continue
+        says_state = (
+            differences(expected, Counter(job.records_of(vertex.name))) if exactly else None
+        )
+        if says_state is not None:
+            world.note("exactly_once_state", f"state of {vertex.name}: {says_state}")
+
+
+def _note_missing(world: PipelineWorld, expected: Counter[int], found: Counter[int]) -> None:
+    missing = expected - found
+    if missing:
+        says = (
+            f"the run completed, but {sum(missing.values())} of {sum(expected.values())} records "
+            f"are not in the store, such as {row_name(min(missing))}"
+        )
+        world.properties.lost(says)

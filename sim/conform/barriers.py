@@ -8,6 +8,7 @@ vectors.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from ckptsim.models.barriers.handler import (
 )
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, compare_steps, named
 from ckptsim.sim.slots import Factory
 
 MS = 1_000_000
@@ -113,59 +114,59 @@ class _Host:
         self.feed(handler_events.TimerFired(self.now_ns, timer.barrier))
 
     def _carry_out(self, effect: handler_events.HandlerEffect) -> bool:
+        """Carry an effect out and write it down; False where the host refuses it."""
         match effect:
-            case handler_events.BlockChannel():
-                self.blocked.add(effect.channel)
-                self.calls.append(["block", effect.channel])
             case handler_events.ResumeChannels():
                 self.blocked.difference_update(effect.channels)
                 self.calls.extend(["resume", channel] for channel in effect.channels)
             case handler_events.PrioritizeBarriers():
                 self.calls.extend(["priority", *place] for place in effect.places)
+            case handler_events.AlignmentMeasured(checkpoint, duration_ns, size):
+                self.metrics.append(
+                    {"checkpoint": checkpoint, "alignment_ms": duration_ns // MS, "bytes": size}
+                )
+            case _ if type(effect) in _CALLS:
+                self.calls.append(_CALLS[type(effect)](effect))
+        match effect:
+            case handler_events.BlockChannel():
+                self.blocked.add(effect.channel)
             case handler_events.InitializeInput():
-                self.calls.append(["init", effect.barrier.checkpoint, MODES[effect.barrier.kind]])
                 failed, self.fail_init = self.fail_init, False
                 return not failed
             case handler_events.StartInput():
-                barrier = effect.barrier
-                self.calls.append(["started", effect.gate, barrier.checkpoint, MODES[barrier.kind]])
                 failed, self.fail_start = self.fail_start, False
                 return not failed
-            case _:
-                self._note(effect)
-        return True
-
-    def _note(self, effect: handler_events.HandlerEffect) -> None:
-        match effect:
-            case handler_events.StopInput():
-                self.calls.append(["stopped", effect.gate, effect.checkpoint])
-            case handler_events.TriggerCheckpoint():
-                delay_ms = effect.start_delay_ns // MS
-                barrier = effect.barrier
-                self.calls.append(["trigger", barrier.checkpoint, MODES[barrier.kind], delay_ms])
-            case handler_events.AlignmentMeasured():
-                self.metrics.append(
-                    {
-                        "checkpoint": effect.checkpoint,
-                        "alignment_ms": effect.duration_ns // MS,
-                        "bytes": effect.bytes,
-                    }
-                )
-            case handler_events.AbortCheckpoint():
-                self.calls.append(["abort", effect.checkpoint, effect.reason.value])
             case handler_events.SetTimer():
                 due_ns = self.now_ns + effect.delay_ns
                 self.timers.append(_Timer(effect.timer, due_ns, effect.barrier))
-                self.calls.append(["timer_set", effect.delay_ns // MS])
-            case handler_events.CancelTimer():
-                self.calls.append(["timer_cancel"])
-                if self.policy != "sticky":
-                    self.timers = [t for t in self.timers if t.handle != effect.timer]
-            case handler_events.FailTask():
-                wrong = "Argument" if effect.bad_argument else "State"
-                self.calls.append(["throw", f"Illegal{wrong}Exception"])
-            case _:
-                pass  # what the vectors do not record
+            case handler_events.CancelTimer() if self.policy != "sticky":
+                self.timers = [t for t in self.timers if t.handle != effect.timer]
+        return True
+
+
+# The effects that vectors record as one call; others they do not record.
+_CALLS: dict[type, Callable[[Any], Call]] = {
+    handler_events.BlockChannel: lambda e: ["block", e.channel],
+    handler_events.InitializeInput: lambda e: ["init", *_named(e.barrier)],
+    handler_events.StartInput: lambda e: ["started", e.gate, *_named(e.barrier)],
+    handler_events.StopInput: lambda e: ["stopped", e.gate, e.checkpoint],
+    handler_events.TriggerCheckpoint: lambda e: [
+        "trigger",
+        *_named(e.barrier),
+        e.start_delay_ns // MS,
+    ],
+    handler_events.AbortCheckpoint: lambda e: ["abort", e.checkpoint, e.reason.value],
+    handler_events.SetTimer: lambda e: ["timer_set", e.delay_ns // MS],
+    handler_events.CancelTimer: lambda _: ["timer_cancel"],
+    handler_events.FailTask: lambda e: [
+        "throw",
+        "IllegalArgumentException" if e.bad_argument else "IllegalStateException",
+    ],
+}
+
+
+def _named(barrier: Barrier) -> Call:
+    return [barrier.checkpoint, MODES[barrier.kind]]
 
 
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:
@@ -178,55 +179,50 @@ def run(vector: Vector, make: Factory | None) -> Mismatch | None:
         after_finish=vector["checkpoints_after_finish"],
     )
     host = _Host(handler, vector["timers"], vector.get("timeout_ms"))
-    for number, (step, expected) in enumerate(zip(vector["steps"], vector["expect"], strict=True)):
-        host.calls, host.metrics = [], []
-        _do(host, step)
-        found = _observe(host, expected)
-        mismatch = _compare(number, step, expected, found)
-        if mismatch is not None:
-            return mismatch
-    return None
+    vector = vector | {
+        "expect": [
+            each | {"calls": _in_order(each["calls"])} if "calls" in each else each
+            for each in vector["expect"]
+        ]
+    }
+    return compare_steps(vector, lambda step, expected: _take(host, step, expected))
 
 
-def _do(host: _Host, step: dict[str, Any]) -> None:
+def _take(host: _Host, step: Step, expected: Mapping[str, Any]) -> dict[str, Any]:
+    host.calls, host.metrics = [], []
     host.fail_init = host.fail_init or bool(step.get("fail_init"))
     host.fail_start = host.fail_start or bool(step.get("fail_start"))
-    now_ns = host.now_ns
-    match step["event"]:
-        case "data":
-            host.feed(handler_events.BytesProcessed(step["bytes"]))
-        case "barrier" | "rpc_barrier":
-            by_rpc = step["event"] == "rpc_barrier"
-            host.feed(
-                handler_events.BarrierArrived(
-                    now_ns, step["channel"], _barrier(host, step), by_rpc=by_rpc
-                )
-            )
-        case "announce":
-            host.feed(
-                handler_events.BarrierAnnounced(
-                    now_ns, step["channel"], _barrier(host, step), step["seq"]
-                )
-            )
-        case "cancel":
-            host.feed(
-                handler_events.CancellationArrived(now_ns, step["channel"], step["checkpoint"])
-            )
-        case "eop":
-            host.feed(handler_events.ChannelEnded(now_ns, step["channel"]))
-        case "eod":
-            host.calls.append(["eod_ack", step["channel"]])
-        case "advance":
-            host.advance(step["t_ms"] * MS)
-        case "fire_timers":
-            host.fire_timers()
-        case "close":
-            host.feed(handler_events.HandlerClosed())
-        case other:
-            raise ValueError(f"unknown event {other!r}")
+    named(_STEPS, step["event"])(host, step)
+    return _observe(host, expected)
 
 
-def _barrier(host: _Host, step: dict[str, Any]) -> Barrier:
+def _barrier_arrived(host: _Host, step: Step) -> None:
+    by_rpc = step["event"] == "rpc_barrier"
+    barrier = _barrier(host, step)
+    host.feed(handler_events.BarrierArrived(host.now_ns, step["channel"], barrier, by_rpc=by_rpc))
+
+
+_STEPS: dict[str, Callable[[_Host, Step], object]] = {
+    "data": lambda host, step: host.feed(handler_events.BytesProcessed(step["bytes"])),
+    "barrier": _barrier_arrived,
+    "rpc_barrier": _barrier_arrived,
+    "announce": lambda host, step: host.feed(
+        handler_events.BarrierAnnounced(
+            host.now_ns, step["channel"], _barrier(host, step), step["seq"]
+        )
+    ),
+    "cancel": lambda host, step: host.feed(
+        handler_events.CancellationArrived(host.now_ns, step["channel"], step["checkpoint"])
+    ),
+    "eop": lambda host, step: host.feed(handler_events.ChannelEnded(host.now_ns, step["channel"])),
+    "eod": lambda host, step: host.calls.append(["eod_ack", step["channel"]]),
+    "advance": lambda host, step: host.advance(step["t_ms"] * MS),
+    "fire_timers": lambda host, _: host.fire_timers(),
+    "close": lambda host, _: host.feed(handler_events.HandlerClosed()),
+}
+
+
+def _barrier(host: _Host, step: Step) -> Barrier:
     """Read a step's barrier; a time-out that it does not name is the vector's."""
     kind = OptionKind[step["opt"].upper()]
     timeout_ms = step.get("timeout_ms")
@@ -248,7 +244,7 @@ def _for_hosts(vector: Vector) -> tuple[Vector, tuple[str, ...]]:
     return vector, tuple(dict.fromkeys(looked))
 
 
-def _observe(host: _Host, expected: dict[str, Any]) -> dict[str, Any]:
+def _observe(host: _Host, expected: Mapping[str, Any]) -> dict[str, Any]:
     handler = host.handler
     found: dict[str, Any] = {
         "calls": _in_order(host.calls),
@@ -279,19 +275,6 @@ def _in_order(calls: list[Call]) -> list[Call]:
             run = []
         run.append(call)
     return result
-
-
-def _compare(
-    number: int, step: dict[str, Any], expected: dict[str, Any], found: dict[str, Any]
-) -> Mismatch | None:
-    for key in found | dict.fromkeys(expected):
-        wanted = expected.get(key)
-        if key == "calls" and wanted is not None:
-            wanted = _in_order(wanted)
-        if wanted != found.get(key):
-            where = f"step {number} ({step['event']}), {key}"
-            return Mismatch(where, repr(wanted), repr(found.get(key)))
-    return None
 
 
 ADAPTER = Adapter(run=run, slot=lambda _vector: "handler", for_hosts=_for_hosts)

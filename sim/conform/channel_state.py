@@ -6,177 +6,135 @@ priority with an exclamation mark, elements of an input queue with their sequenc
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from ckptsim.models.barriers import channels
 from ckptsim.models.barriers.barrier import Announcement, Barrier, EndOfPartition, OptionKind
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, compare_steps, named
 from ckptsim.sim.slots import Factory
 
-Step = dict[str, Any]
 Call = list[Any]
-Observation = dict[str, Any]
+Queue = Any
+"""A receiver's or a sender's queue; they have little in common but `poll`."""
 
 # What Flink throws where a core raises ProtocolError of this kind; all others are illegal states.
 THROWN = {"no_such_element": "NoSuchElementException"}
 
 
-class _Driver(Protocol):
-    outbox: list[channels.NetworkEffect]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _End:
+    """One end of a channel: its slot, the default queue, what each step calls, what is looked at.
 
-    def do(self, step: Step) -> list[Call]:
-        """Carry a step out; returns the calls that are no effects."""
-        ...
+    steps: each takes the list of calls that are no effects, too.
+    """
 
-    def observe(self) -> Observation:
-        """Show the state in the words of the vectors."""
-        ...
-
-
-class _Input:
-    """Drives a receiver's queue."""
-
-    def __init__(self, make: Callable[..., Any]) -> None:
-        self.outbox: list[channels.NetworkEffect] = []
-        self.channel: channels.RemoteInputChannel = make(0, self.outbox)
-        self.polled: str | None = None
-
-    def do(self, step: Step) -> list[Call]:
-        """Carry a step out; returns the calls that are no effects."""
-        channel = self.channel
-        self.polled = None
-        match step["event"]:
-            case "data":
-                channel.arrive((step["id"], step["seq"]))
-            case "barrier":
-                channel.arrive(_barrier(step))
-            case "eop":
-                channel.arrive(EndOfPartition())
-            case "poll":
-                marked = channel.has_priority
-                element = channel.poll()
-                named = element[0] if isinstance(element, tuple) else element
-                self.polled = _show(named, priority=marked)
-            case "started":
-                reason = channel.start(step["checkpoint"])
-                if reason is not None:
-                    return [["throw", "CheckpointException", reason.value]]
-            case "stopped":
-                channel.stop(step["checkpoint"])
-            case "to_priority":
-                channel.prioritize(step["seq"])
-            case "resume":
-                channel.resume()
-            case other:
-                raise ValueError(f"unknown event {other!r}")
-        return []
-
-    def observe(self) -> Observation:
-        """Show the state in the words of the vectors."""
-        channel = self.channel
-        queue = [
-            f"{_show(event, priority=True)}#{place}" for event, place in channel.priority_elements()
-        ]
-        for element, place in channel.normal_elements():
-            if isinstance(element, tuple):
-                queue.append(f"{_show(element[0], priority=False)}#{element[1]}")
-            else:
-                queue.append(f"{_show(element, priority=False)}#{place}")
-        found: Observation = {
-            "queue": queue,
-            "persister": channel.persister.status.name,
-            "last_seen": channel.persister.last_seen,
-            "last_barrier": channel.last_barrier,
-        }
-        if self.polled is not None:
-            found["polled"] = self.polled
-        return found
+    slot: str
+    make: Callable[..., Queue]
+    steps: Mapping[str, Callable[[Queue, Step, list[Call]], object]]
+    observe: Callable[[Queue], dict[str, Any]]
 
 
-class _Output:
-    """Drives a sender's queue."""
+def _start(channel: Queue, step: Step, calls: list[Call]) -> None:
+    reason = channel.start(step["checkpoint"])
+    if reason is not None:
+        calls.append(["throw", "CheckpointException", reason.value])
 
-    def __init__(self, make: Callable[..., Any]) -> None:
-        self.outbox: list[channels.NetworkEffect] = []
-        self.subpartition: channels.Subpartition = make(0, self.outbox)
-        self.polled: str | None = None
 
-    def do(self, step: Step) -> list[Call]:
-        """Carry a step out; returns the calls that are no effects."""
-        queue = self.subpartition
-        self.polled = None
-        match step["event"]:
-            case "data":
-                queue.add_data(step["id"])
-            case "barrier":
-                queue.add_barrier(_barrier(step))
-            case "eop":
-                queue.finish()
-            case "poll":
-                marked = queue.has_priority and not queue.blocked
-                self.polled = _show(queue.poll(), priority=marked)
-            case "resume":
-                queue.resume()
-            case "aligned_timeout":
-                queue.time_out(step["checkpoint"])
-            case "abort":
-                queue.abort(step["checkpoint"])
-            case other:
-                raise ValueError(f"unknown event {other!r}")
-        return []
+def _observe_input(channel: Queue) -> dict[str, Any]:
+    queue = [
+        f"{_show(event, priority=True)}#{place}" for event, place in channel.priority_elements()
+    ]
+    for element, place in channel.normal_elements():
+        name, number = element if isinstance(element, tuple) else (element, place)
+        queue.append(f"{_show(name, priority=False)}#{number}")
+    return {
+        "queue": queue,
+        "persister": channel.persister.status.name,
+        "last_seen": channel.persister.last_seen,
+        "last_barrier": channel.last_barrier,
+    }
 
-    def observe(self) -> Observation:
-        """Show the state in the words of the vectors."""
-        queue = self.subpartition
-        shown = [_show(event, priority=True) for event in queue.priority_elements()]
-        shown += [_show(element, priority=False) for element in queue.normal_elements()]
-        found: Observation = {
-            "queue": shown,
-            "blocked": queue.blocked,
-            "backlog": queue.backlog,
-            "next_seq": queue.next_sequence,
-        }
-        if self.polled is not None:
-            found["polled"] = self.polled
-        return found
+
+def _observe_output(queue: Queue) -> dict[str, Any]:
+    shown = [_show(event, priority=True) for event in queue.priority_elements()]
+    shown += [_show(element, priority=False) for element in queue.normal_elements()]
+    return {
+        "queue": shown,
+        "blocked": queue.blocked,
+        "backlog": queue.backlog,
+        "next_seq": queue.next_sequence,
+    }
+
+
+_ENDS = {
+    "input-channel": _End(
+        slot="input_channel",
+        make=channels.RemoteInputChannel,
+        steps={
+            "data": lambda channel, step, _: channel.arrive((step["id"], step["seq"])),
+            "barrier": lambda channel, step, _: channel.arrive(_barrier(step)),
+            "eop": lambda channel, *_: channel.arrive(EndOfPartition()),
+            "started": _start,
+            "stopped": lambda channel, step, _: channel.stop(step["checkpoint"]),
+            "to_priority": lambda channel, step, _: channel.prioritize(step["seq"]),
+            "resume": lambda channel, *_: channel.resume(),
+        },
+        observe=_observe_input,
+    ),
+    "output-subpartition": _End(
+        slot="output_subpartition",
+        make=channels.Subpartition,
+        steps={
+            "data": lambda queue, step, _: queue.add_data(step["id"]),
+            "barrier": lambda queue, step, _: queue.add_barrier(_barrier(step)),
+            "eop": lambda queue, *_: queue.finish(),
+            "resume": lambda queue, *_: queue.resume(),
+            "aligned_timeout": lambda queue, step, _: queue.time_out(step["checkpoint"]),
+            "abort": lambda queue, step, _: queue.abort(step["checkpoint"]),
+        },
+        observe=_observe_output,
+    ),
+}
 
 
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:
     """Compare calls, queue and state after every step."""
-    driver = _driver(vector["handler"], make)
-    for number, (step, expected) in enumerate(zip(vector["steps"], vector["expect"], strict=True)):
-        driver.outbox.clear()
+    end = _end(vector)
+    outbox: list[channels.NetworkEffect] = []
+    queue = (make or end.make)(0, outbox)
+
+    def take(step: Step, _expected: object) -> dict[str, Any]:
+        outbox.clear()
+        polled: dict[str, str] = {}
+        calls: list[Call] = []
         try:
-            calls = driver.do(step)
+            if step["event"] == "poll":
+                polled = {"polled": _polled(queue)}
+            else:
+                named(end.steps, step["event"])(queue, step, calls)
         except ProtocolError as error:
             calls = [["throw", THROWN.get(error.kind, "IllegalStateException")]]
-        found = driver.observe()
-        found["calls"] = [_call(effect) for effect in driver.outbox] + calls
-        for key in sorted(expected.keys() | found.keys()):
-            if expected.get(key) != found.get(key):
-                where = f"step {number} ({step['event']}), {key}"
-                return Mismatch(where, repr(expected.get(key)), repr(found.get(key)))
-    return None
+        return end.observe(queue) | polled | {"calls": [*map(_call, outbox), *calls]}
+
+    return compare_steps(vector, take)
 
 
-def _slot(vector: Vector) -> str | None:
-    """Name the end of the channel."""
-    return {"input-channel": "input_channel", "output-subpartition": "output_subpartition"}.get(
-        vector["handler"]
-    )
+def _polled(queue: Queue) -> str:
+    marked = queue.has_priority and not getattr(queue, "blocked", False)
+    element = queue.poll()
+    return _show(element[0] if isinstance(element, tuple) else element, priority=marked)
 
 
-def _driver(end: str, make: Factory | None) -> _Driver:
-    match end:
-        case "input-channel":
-            return _Input(make or channels.RemoteInputChannel)
-        case "output-subpartition":
-            return _Output(make or channels.Subpartition)
-        case other:
-            raise UserError(f"found handler {other!r}, expected input-channel, output-subpartition")
+def _end(vector: Vector) -> _End:
+    found = _ENDS.get(vector["handler"])
+    if found is None:
+        expected = f"expected {', '.join(_ENDS)}"
+        raise UserError(f"found handler {vector['handler']!r}, {expected}")
+    return found
 
 
 def _barrier(step: Step) -> Barrier:
@@ -217,4 +175,4 @@ def _call(effect: channels.NetworkEffect) -> Call:
             return ["resume_upstream"]
 
 
-ADAPTER = Adapter(run=run, slot=_slot)
+ADAPTER = Adapter(run=run, slot=lambda vector: _end(vector).slot)

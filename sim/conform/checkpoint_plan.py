@@ -16,7 +16,7 @@ from ckptsim.models.coordinator.plan import (
     finalize,
     plan_checkpoint,
 )
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector, compare
 from ckptsim.sim.slots import Factory
 
 # Execution states of a deployed task; anything else in a vector means that there is no execution.
@@ -38,11 +38,7 @@ EXECUTION_STATES = (
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:
     """Decide and compare the decision with the expected one."""
     del make
-    found = _decide(vector)
-    expected = vector["expect"]
-    if found == expected:
-        return None
-    return Mismatch(str(vector["kind"]), repr(expected), repr(found))
+    return compare(str(vector["kind"]), vector["expect"], _decide(vector))
 
 
 def _decide(vector: Vector) -> dict[str, Any]:

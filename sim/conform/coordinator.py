@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import requests
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.coordinator.failures import PREFLIGHT_REASONS, FailureCounter
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, compare_fields, named
 from ckptsim.sim.slots import Factory
 
 MS = 1_000_000
 MANY = 100
-Row = dict[str, Any]
 
 
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:
     """Compare every value that the vector carries."""
-    match vector["kind"]:
-        case "debloater":
-            return _run_debloater(vector, make or BufferDebloater)
-        case "request_decider":
-            return _run_decider(vector, make or requests.RequestDecider)
-        case "failure_reason":
-            return _run_failure(vector, make or FailureCounter)
-        case other:
-            raise ValueError(f"unknown kind {other!r}")
-
-
-def _slot(vector: Vector) -> str | None:
-    """Name the part of the coordinator."""
-    return {
-        "debloater": "debloater",
-        "request_decider": "request_decider",
-        "failure_reason": "failure_counter",
-    }.get(vector["kind"])
+    slot, default, run_kind = named(_KINDS, vector["kind"])
+    del slot
+    return run_kind(vector, make or default)
 
 
 def _run_debloater(vector: Vector, make: Factory) -> Mismatch | None:
@@ -55,7 +40,7 @@ def _run_debloater(vector: Vector, make: Factory) -> Mismatch | None:
             "last_buffer_size": debloater.announced_bytes,
             "estimated_consume_ms": debloater.consume_ms,
         }
-        mismatch = _compare(f"step {number}", step, found)
+        mismatch = compare_fields(f"step {number}", step, found)
         if mismatch is not None:
             return mismatch
     return None
@@ -79,13 +64,13 @@ def _run_decider(vector: Vector, make: Factory) -> Mismatch | None:
         else:
             decisions = decider.choose(situation)
         found = _decided(decisions, step["now_ms"]) | {"queued_after": len(decider.queued)}
-        mismatch = _compare(f"step {number} ({step['op']})", step, found)
+        mismatch = compare_fields(f"step {number} ({step['op']})", step, found)
         if mismatch is not None:
             return mismatch
     return None
 
 
-def _request(step: Row) -> requests.Request:
+def _request(step: Step) -> requests.Request:
     return requests.Request(
         number=step["request"],
         submitted_ns=step["now_ms"] * MS,
@@ -95,7 +80,7 @@ def _request(step: Row) -> requests.Request:
     )
 
 
-def _decided(decisions: list[requests.Decision], now_ms: int) -> Row:
+def _decided(decisions: list[requests.Decision], now_ms: int) -> Step:
     execute: int | None = None
     effects: list[list[Any]] = []
     for decision in decisions:
@@ -126,14 +111,14 @@ def _run_failure(vector: Vector, make: Factory) -> Mismatch | None:
         "counter_after_two_ids": after_two,
         "counter_after_success": two_ids.count,
     }
-    return _compare(vector["reason"], vector, found)
+    return compare_fields(vector["reason"], vector, found)
 
 
-def _compare(where: str, expected: Row, found: Row) -> Mismatch | None:
-    for key, value in found.items():
-        if expected.get(key) != value:
-            return Mismatch(f"{where}, {key}", repr(expected.get(key)), repr(value))
-    return None
+# Kind of a vector -> slot of the part that it is about, our own one, and how it is run.
+_KINDS: dict[str, tuple[str, Factory, Callable[[Vector, Factory], Mismatch | None]]] = {
+    "debloater": ("debloater", BufferDebloater, _run_debloater),
+    "request_decider": ("request_decider", requests.RequestDecider, _run_decider),
+    "failure_reason": ("failure_counter", FailureCounter, _run_failure),
+}
 
-
-ADAPTER = Adapter(run=run, slot=_slot)
+ADAPTER = Adapter(run=run, slot=lambda vector: _KINDS[vector["kind"]][0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ckptsim.models.barriers import EndOfData
 from ckptsim.models.lifecycle import StopMode, TaskKind, TaskParameters, Variant
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector, compare
 from ckptsim.sim.conform.scripted_task import Entry, ScriptedTask
 from ckptsim.sim.conform.vocabulary import VocabularyError
 from ckptsim.sim.slots import OURS, Factory, ProtocolCores
@@ -52,9 +52,10 @@ def _compare(vector: Vector, task: ScriptedTask, variant: Variant) -> Mismatch |
         for part in ("action", "state"):
             wanted = [entry for entry in expected if part in entry]
             got = [_as_asked(entry, wanted, part) for entry in task.entries if part in entry]
-            if wanted != got:
-                where = f"step {number} ({step['event']}, variant {variant.value})"
-                return Mismatch(where, repr(wanted), repr(got))
+            where = f"step {number} ({step['event']}, variant {variant.value})"
+            mismatch = compare(where, wanted, got)
+            if mismatch is not None:
+                return mismatch
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ckptsim.models.recovery import key_groups
@@ -13,7 +14,7 @@ from ckptsim.models.recovery.mapping import (
     Partitioner,
     inverted,
 )
-from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector, compare_fields, named
 from ckptsim.sim.slots import Factory
 
 Row = dict[str, Any]
@@ -22,30 +23,8 @@ Row = dict[str, Any]
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:
     """Compare every value that the vector carries."""
     del make
-    found = _answer(vector)
-    for key, value in found.items():
-        if key in vector and vector[key] != value:
-            return Mismatch(key, repr(vector[key]), repr(value))
-    return None
-
-
-def _answer(vector: Vector) -> Row:
-    match vector["kind"]:
-        case "old_subtasks":
-            return _old_subtasks(vector)
-        case "key_group_ranges":
-            return _ranges(vector)
-        case "key_group":
-            return _key_group(vector)
-        case "default_max_parallelism":
-            asked = vector["of_parallelism"]
-            return {
-                "of_parallelism": {p: key_groups.default_max_parallelism(int(p)) for p in asked}
-            }
-        case "partitioner":
-            return _partitioner(vector)
-        case other:
-            raise ValueError(f"unknown kind {other!r}")
+    found = named(_KINDS, vector["kind"])(vector)
+    return compare_fields("", vector, {key: found[key] for key in found if key in vector})
 
 
 def _old_subtasks(vector: Vector) -> Row:
@@ -108,5 +87,17 @@ def _partitioner(vector: Vector) -> Row:
         "supports_unaligned": found.supports_unaligned,
     }
 
+
+_KINDS: dict[str, Callable[[Vector], Row]] = {
+    "old_subtasks": _old_subtasks,
+    "key_group_ranges": _ranges,
+    "key_group": _key_group,
+    "default_max_parallelism": lambda vector: {
+        "of_parallelism": {
+            p: key_groups.default_max_parallelism(int(p)) for p in vector["of_parallelism"]
+        }
+    },
+    "partitioner": _partitioner,
+}
 
 ADAPTER = Adapter(run=run)

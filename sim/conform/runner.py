@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ckptsim.models.core import ProtocolError
-from ckptsim.scenarios.dialect import too_long
+from ckptsim.scenarios.dialect import suggestion, too_long
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.vocabulary import VocabularyError, check
 from ckptsim.sim.slots import Factory
@@ -24,6 +24,8 @@ _ODD_VECTOR = (KeyError, TypeError, ValueError, AttributeError, IndexError, Arit
 SHOWN = 20  # problems of a file that are told one by one
 
 Vector = dict[str, Any]
+Step = dict[str, Any]
+Called = TypeVar("Called")
 
 # One module of this package per suite; each has an `ADAPTER`.
 SUITES: dict[str, str] = {
@@ -34,7 +36,7 @@ SUITES: dict[str, str] = {
     "rescale": "ckptsim.sim.conform.rescale",
     "final_checkpoint": "ckptsim.sim.conform.final_checkpoint",
     "checkpoint_plan": "ckptsim.sim.conform.checkpoint_plan",
-    "checkpoint_store": "ckptsim.sim.conform.checkpoint_store",
+    "checkpoint_store": "ckptsim.sim.conform.store_steps",
 }
 
 
@@ -137,27 +139,21 @@ def choose(
 
 def suites_of(paths: Sequence[Path]) -> list[str]:
     """Return `suite NAME` for each of which files have vectors, in the order of the first."""
-    found: dict[str, None] = {}
-    for path in paths:
-        for line in _lines(path):
-            try:
-                vector = _parsed(line) if line.strip() else {}
-            except VocabularyError:  # said of the line when it is run
-                continue
-            if vector:
-                found[f"suite {vector['suite']}"] = None
-    return list(found)
+    suites = (f"suite {vector['suite']}" for path in paths for vector in _vectors(path))
+    return list(dict.fromkeys(suites))
 
 
 def names_of(path: Path) -> list[str]:
     """Return the names of the vectors of a file; lines that are none have no name."""
-    found: list[str] = []
+    return [str(vector.get("name", "")) for vector in _vectors(path)]
+
+
+def _vectors(path: Path) -> Iterator[Vector]:
+    """Yield the lines that are vectors; of the others is told when they are run."""
     for line in _lines(path):
-        try:
-            found += [str(_parsed(line).get("name", ""))] if line.strip() else []
-        except VocabularyError:  # said of the line when it is run
-            continue
-    return found
+        with suppress(VocabularyError):
+            if line.strip():
+                yield _parsed(line)
 
 
 def _run(vector: Vector, name: str, choice: Choice) -> VectorOutcome:
@@ -236,9 +232,6 @@ def _parsed(line: str) -> Vector:
     return vector
 
 
-Step = dict[str, Any]
-
-
 def place(number: int, step: Step) -> str:
     """Return a step's place in its vector, counted from 1."""
     return f"step {number} ({step['op']})"
@@ -272,3 +265,72 @@ def compare(where: str, expected: object, found: object) -> Mismatch | None:
     if expected == found:
         return None
     return Mismatch(where, as_text(expected), as_text(found))
+
+
+def compare_fields(
+    where: str, expected: Mapping[str, Any], found: Mapping[str, Any]
+) -> Mismatch | None:
+    """Compare all that was found, key by key, and return the first difference."""
+    prefix = f"{where}, " if where else ""
+    each = (compare(f"{prefix}{key}", expected.get(key), value) for key, value in found.items())
+    return next((one for one in each if one is not None), None)
+
+
+def compare_steps(
+    vector: Vector, take: Callable[[Step, Mapping[str, Any]], dict[str, Any]]
+) -> Mismatch | None:
+    """Take step by step, and compare what is found with the entry of `expect` at its place."""
+    for number, (step, expected) in enumerate(zip(vector["steps"], vector["expect"], strict=True)):
+        found = take(step, expected)
+        where = f"step {number} ({step['event']})"
+        mismatch = compare_fields(where, expected, dict.fromkeys(expected) | found)
+        if mismatch is not None:
+            return mismatch
+    return None
+
+
+def named(table: Mapping[str, Called], name: str) -> Called:
+    """Return an entry of a table of steps or kinds; raises ValueError for a name it has not."""
+    if name not in table:
+        raise ValueError(f"found {name!r}, expected one of {', '.join(table)}")
+    return table[name]
+
+
+# Without them a core may release fewer states than a vector has, and no others.
+PROMISES: tuple[str, ...] = ("every_state_is_released", "releases_without_gaps")
+
+
+def check_ignored(paths: Sequence[Path], ignore: Sequence[str]) -> None:
+    """Raise UserError for a name that is neither a promise nor a vector of the files."""
+    if all(name in PROMISES for name in ignore):
+        return
+    known = [*PROMISES, *(name for path in paths for name in names_of(path))]
+    for name in ignore:
+        if name not in known:
+            hint = suggestion(name, known)
+            expected = f"a vector of these files or one of {', '.join(PROMISES)}"
+            raise UserError(f"--ignore: found {name!r}, expected {expected}{hint}")
+
+
+def declined(outcome: VectorOutcome, ignore: Collection[str]) -> VectorOutcome:
+    """Return an outcome, skipped where its vector or what it rests on is declined."""
+    if outcome.name in ignore:
+        return replace(outcome, mismatch=None, skipped="declined")
+    taken = [name for name in PROMISES if name in ignore]
+    if not taken or outcome.suite != "ordering" or outcome.mismatch is None:
+        return outcome
+    try:
+        expected = json.loads(outcome.mismatch.expected)
+        found = json.loads(outcome.mismatch.found)
+    except ValueError:  # the mismatch is of another kind
+        return outcome
+    both_lists = isinstance(expected, list) and isinstance(found, list)
+    if not both_lists or not _is_part(found, expected):
+        return outcome
+    return replace(outcome, mismatch=None, skipped=f"rests on {' or '.join(taken)}, declined")
+
+
+def _is_part(found: list[object], expected: list[object]) -> bool:
+    """Say whether a list is another one without some of its items."""
+    rest = iter(expected)
+    return all(any(one == other for other in rest) for one in found)

@@ -6,14 +6,14 @@ What the task does is noted in the vocabulary of the vectors, step by step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from ckptsim.models.barriers import Barrier, CancellationMarker, EndOfData, HandlerKind, OptionKind
 from ckptsim.models.barriers.barrier import NetworkEvent
-from ckptsim.models.barriers.channels import Buffers, NetworkEffect
+from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.subtask.events import ChannelStateFailed, ChannelStateWritten
 from ckptsim.models.lifecycle import (
     OperatorState,
     StopMode,
@@ -32,55 +32,44 @@ from ckptsim.sim.slots.protocols import Lifecycle
 Entry = dict[str, Any]
 
 
-class _Timer:
-    """A timer that never runs out: aligned checkpoints have none."""
+class _Quiet:
+    """Does nothing about whatever it is told, and keeps nothing."""
 
-    def cancel(self) -> None:
-        """Do nothing."""
-
-
-class _Part:
-    """A part in a checkpoint whose figures nobody asks for."""
-
-    start_delay_ns = 0
-    unaligned = False
+    def __getattr__(self, _name: str) -> Callable[..., tuple[()]]:
+        return lambda *_, **__: ()
 
 
-class _Input:
-    """An input channel with nobody behind it."""
+class _Gate(_Quiet):
+    """An input gate with nothing in flight."""
+
+    def start(self, _checkpoint: int) -> None:
+        """Persist nothing, and so refuse nothing."""
+
+
+class _Noting(_Quiet):
+    """A part of the task that notes some of what it is told."""
+
+    def __init__(self, task: ScriptedTask) -> None:
+        self._task = task
+
+
+class _Input(_Noting):
+    """An input channel without a sender."""
 
     def __init__(self, task: ScriptedTask, index: int) -> None:
-        self._task = task
+        super().__init__(task)
         self._index = index
-
-    def resume(self) -> None:
-        """Do nothing: there is no sender."""
-
-    def prioritize(self, sequence: int) -> None:
-        """Do nothing: nothing is queued."""
 
     def acknowledge_end_of_data(self) -> None:
         """Note the acknowledgement."""
         self._task.act("acknowledge_end_of_data", channel=self._index)
 
 
-class _Gate:
-    """An input gate with nothing in flight."""
-
-    def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist nothing."""
-        del checkpoint
-        return None
-
-    def stop(self, checkpoint: int) -> None:
-        """Persist nothing."""
-
-
-class _Outputs:
-    """The outputs of a task, of which everything is noted that leaves."""
+class _Outputs(_Noting):
+    """The outputs of a task, which note everything that leaves."""
 
     def __init__(self, task: ScriptedTask, channels: int) -> None:
-        self._task = task
+        super().__init__(task)
         self._channels = channels
 
     def _emit(self, action: str, **fields: Any) -> None:
@@ -103,53 +92,17 @@ class _Outputs:
             case _:
                 raise AssertionError(f"a task sends no {event!r}")
 
-    def flush(self) -> None:
-        """Do nothing: all has left."""
-
-    def time_out(self, checkpoint: int) -> None:
-        """Do nothing: all has left."""
-
-    def abort(self, checkpoint: int) -> None:
-        """Do nothing: all has left."""
-
     def finish(self) -> None:
         """Note the end of the partitions."""
         self._emit("emit_end_of_partition")
 
 
-class _State:
+class _State(_Noting):
     """The state of a task: nothing, copied and stored at once; also its group's channel state."""
 
-    def __init__(self, task: ScriptedTask) -> None:
-        self._task = task
-
-    def part_of(self, barrier: Barrier) -> _Part:
-        """Return a part."""
-        del barrier
-        return _Part()
-
-    def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
-        """Do nothing."""
-
-    def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
-        """Keep nothing."""
-        del checkpoint
-        return ()
-
-    def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
-        """Keep nothing."""
-        del barrier
-        return ()
-
-    def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
-        """Keep nothing."""
-        del channel, checkpoint, buffers
-        return ()
-
-    keep_output = keep_input
-
-    def barrier_sent(self, checkpoint: int) -> None:
-        """Do nothing."""
+    def part_of(self, _barrier: Barrier) -> object:
+        """Return a part of a checkpoint, with figures that vectors do not ask for."""
+        return SimpleNamespace(start_delay_ns=0, unaligned=False)
 
     def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
         """Copy nothing, at once."""
@@ -159,39 +112,26 @@ class _State:
         """Store nothing, at once."""
         stored(checkpoint, failed=False)
 
-    def drop(self, checkpoint: int) -> None:
-        """Do nothing."""
-
-    def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
-        """Do nothing: vectors have no word for it."""
-
-    def decline(self, checkpoint: int, reason: FailureReason) -> None:
+    def decline(self, checkpoint: int, _reason: FailureReason) -> None:
         """Note a refusal."""
-        del reason
         self._task.act("decline_checkpoint", id=checkpoint)
 
 
-class _ChannelState:
+class _ChannelState(_Quiet):
     """The file of channel state that an aligned task never writes."""
 
-    def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
+    def store(self, checkpoint: int, _size: int, _stored: FileStored) -> None:
         """Refuse: nothing is in flight."""
         raise AssertionError(f"an aligned task stores channel state of {checkpoint}")
 
-    def drop(self, checkpoint: int) -> None:
-        """Do nothing."""
 
-    def answer(self, subtask: int, event: ChannelStateWritten | ChannelStateFailed) -> None:
-        """Do nothing: nobody waits."""
-
-
-class _Ending:
-    """The end of a task, of which calls and states are noted."""
+class _Ending(_Noting):
+    """The end of a task, which notes calls and states."""
 
     has_writes = False
 
     def __init__(self, task: ScriptedTask, parameters: TaskParameters) -> None:
-        self._task = task
+        super().__init__(task)
         self._chained = parameters.chain > 1
         self._several = len(parameters.gate_channels) > 1
         self.notified = -1
@@ -220,16 +160,13 @@ class _Ending:
             self._task.entries[-1]["input"] = gate + 1
 
     def tell(self, what: str, checkpoint: int) -> None:
-        """Keep in mind of which completion the operators have heard last."""
+        """Keep in mind which completion the operators were notified of last."""
         if what == "notify":
             self.notified = checkpoint
 
     def emit_max_watermark(self) -> None:
         """Note the final watermark."""
         self._task.act("emit_max_watermark")
-
-    def note(self, kind: str, *fields: int | str) -> None:
-        """Do nothing: what the sink does is noted."""
 
     def decline_closing(self, checkpoint: int) -> None:
         """Note a refusal."""
@@ -240,7 +177,7 @@ class _Ending:
         self._task.act("fail_task", reason=reason)
 
     def is_stop(self, checkpoint: int) -> bool:
-        """Tell what the script says of a checkpoint."""
+        """Return what the script says of a checkpoint."""
         return checkpoint in self._task.stops
 
     def break_down(self, violated: str, story: str) -> None:
@@ -248,11 +185,8 @@ class _Ending:
         self._task.act("break_down", violated=violated, story=story)
 
 
-class _Sink:
-    """The transactions of a sink, all noted."""
-
-    def __init__(self, task: ScriptedTask) -> None:
-        self._task = task
+class _Sink(_Noting):
+    """The transactions of a sink, all noted; vectors have no words for those of a recovery."""
 
     def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
         """Note a pre-commit."""
@@ -272,12 +206,6 @@ class _Sink:
         """Note what is left."""
         self._task.act("lingering_transactions", ids=list(checkpoints))
 
-    def recover_and_commit(self, name: str) -> None:
-        """Do nothing: vectors have no word for it."""
-
-    def recover_and_abort(self, name: str) -> None:
-        """Do nothing: vectors have no word for it."""
-
 
 class ScriptedTask:
     """One task; `entries` is what it has done since they were cleared.
@@ -295,13 +223,13 @@ class ScriptedTask:
         self.entries: list[Entry] = []
         self.stops: set[int] = set()
         self.is_source = parameters.kind is TaskKind.SOURCE
-        self.inputs = [_Input(self, index) for index in range(channels)]
-        self.gates = [_Gate() for _ in parameters.gate_channels]
+        self.inputs: list[Any] = [_Input(self, index) for index in range(channels)]
+        self.gates: list[Any] = [_Gate() for _ in parameters.gate_channels]
         self.outbox: list[NetworkEffect] = []
-        self.outputs = _Outputs(self, parameters.output_channels)
-        self.snapshots = _State(self)
-        self.ending = _Ending(self, parameters)
-        self.sink = _Sink(self) if parameters.holds_transactions else None
+        self.outputs: Any = _Outputs(self, parameters.output_channels)
+        self.snapshots: Any = _State(self)
+        self.ending: Any = _Ending(self, parameters)
+        self.sink: Any = _Sink(self) if parameters.holds_transactions else None
         handler = None
         if channels:
             handler = cores.handler(
@@ -310,7 +238,7 @@ class ScriptedTask:
                 gates=len(parameters.gate_channels),
                 after_finish=True,
             )
-        writer = cores.channel_state([0])
+        channel_state: Any = _ChannelState()
         self.control = TaskControl(
             self,
             TaskCores(
@@ -319,7 +247,7 @@ class ScriptedTask:
                 lifecycle=lifecycle,
                 chain=parameters.chain,
             ),
-            writer=ChannelStateHost(writer, _ChannelState(), NO_FILE),
+            writer=ChannelStateHost(cores.channel_state([0]), channel_state, NO_FILE),
             observer=NO_TASK,
             clock=self,
             reach=_reach,
@@ -355,12 +283,10 @@ class ScriptedTask:
         """Do a mail at once."""
         function(*arguments)
 
-    def set_timer(
-        self, delay_ns: int, function: Callable[..., object], /, *arguments: Any
-    ) -> _Timer:
-        """Set a timer that never runs out."""
+    def set_timer(self, delay_ns: int, function: Callable[..., object], /, *arguments: Any) -> Any:
+        """Set a timer that never runs out: aligned checkpoints have none."""
         del delay_ns, function, arguments
-        return _Timer()
+        return _Quiet()
 
     def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
         """Spend no time."""

@@ -1,4 +1,8 @@
-"""The steps of a `checkpoint_store` vector, each as a call of a client and its versions."""
+"""Run the vectors of suite `checkpoint_store` against a client with its versions of stores.
+
+A factory takes the placement and returns `StoreVersions` of `models/store` around a client.  The
+default one keeps everything in the model medium.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +20,24 @@ from ckptsim.models.store import (
     LogBook,
     Order,
     PartitionLog,
+    Placement,
     Reset,
     Slot,
+    StoreClient,
+    StoreError,
     StoreVersions,
     TopicPartition,
     VersionState,
     decode_state,
+    make_store,
 )
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.state import WIRE_NAMES
 from ckptsim.scenarios.store import Damage
 from ckptsim.sim import mishaps
+from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, as_text, compare, named
+from ckptsim.sim.slots import Factory
 
-Step = dict[str, Any]
 _SLOTS = {"custom": Slot.CUSTOM, "null": Slot.BUILT_IN, None: Slot.BUILT_IN}
 _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "sync_bytes": int,
@@ -38,6 +47,8 @@ _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "durability": lambda text: Durability[text.upper()],
     "reset": lambda text: Reset[text.upper()],
 }
+
+Play = Callable[["StoreScript", Step], object]
 
 
 class StoreScript:
@@ -55,13 +66,17 @@ class StoreScript:
         self.client.logs = self.logs
         self.errors: list[list[Any]] = []
         self.results: list[Any] = []
-        self._passed: dict[TopicPartition, Any] = {}
-        self._returned: dict[TopicPartition, Any] = {}
+        self.passed: dict[TopicPartition, Any] = {}
+        self.returned: dict[TopicPartition, Any] = {}
         self._flips = 0
 
     def play(self, step: Step) -> None:
         """Play one step; raises StoreError when the client refuses it."""
-        getattr(self, f"_op_{step['op']}")(step)
+        own = getattr(self, f"_op_{step['op']}", None)
+        if own is None:
+            named(_CALLS, step["op"])(self, step)
+        else:
+            own(step)
 
     def data(self, name: str) -> dict[str, Any]:
         """Return the durable content of a partition, values decoded."""
@@ -105,11 +120,8 @@ class StoreScript:
             self.dictionaries.up = {"up": True, "down": False}[step["dict_server"]]
         self.client.configure(replace(self.client.settings, **changes))
 
-    def _op_register(self, step: Step) -> None:
-        self.client.topics.register(step["topic"], step["partitions"])
-
     def _op_produce(self, step: Step) -> None:
-        log = self._log(step)
+        log = self.log(step)
         size = step.get("size", 1)
         if "recs" in step:
             log.append(_record(each, size) for each in step["recs"])
@@ -119,31 +131,19 @@ class StoreScript:
             index = position % step["keys"] if step.get("keys") else position
             log.append([DataRecord(key=f"k{index}", value=_value(position), size_bytes=size)])
 
-    def _op_compact(self, step: Step) -> None:
-        self._log(step).compact()
-
     def _op_set(self, step: Step) -> None:
         blob: Any = "x" * step["size"] if "size" in step else step.get("blob")
         if isinstance(blob, str):
             blob = bytearray(blob.encode())
         key = partition(step["tp"])
-        self._passed[key] = blob
+        self.passed[key] = blob
         self.client.store.set(key, blob)
 
     def _op_get(self, step: Step) -> None:
         key = partition(step["tp"])
         blob = self.client.store.get(key)
-        self._returned[key] = blob
+        self.returned[key] = blob
         self.results.append(_shown(blob))
-
-    def _op_delete(self, step: Step) -> None:
-        self.client.store.delete(partition(step["tp"]))
-
-    def _op_mutate_input(self, step: Step) -> None:
-        self._mutate(step, self._passed)
-
-    def _op_mutate_returned(self, step: Step) -> None:
-        self._mutate(step, self._returned)
 
     def _op_tamper(self, step: Step) -> None:
         how = Damage(step.get("damage", "bit"))
@@ -153,45 +153,6 @@ class StoreScript:
         mishaps.flip_bit(self.client, partition(step["tp"]), self._flips)
         self._flips += 1
 
-    def _op_foreign_commit(self, step: Step) -> None:
-        mishaps.commit_by_another_party(self.client, partition(step["tp"]), step["pos"])
-
-    def _op_open(self, step: Step) -> None:
-        self.client.open(partition(step["tp"]))
-
-    def _op_ingest(self, step: Step) -> None:
-        self.client.ingest(partition(step["tp"]), step["n"])
-
-    def _op_sync(self, step: Step) -> None:
-        self.client.sync(partition(step["tp"]))
-
-    def _op_stop(self, _step: Step) -> None:
-        self.client.stop()
-
-    def _op_crash(self, _step: Step) -> None:
-        self.client.crash()
-
-    def _op_crash_between_data_and_checkpoint(self, step: Step) -> None:
-        self.client.crash_within_sync(partition(step["tp"]))
-
-    def _op_fail_next_write(self, step: Step) -> None:
-        mishaps.fail_next_write(self.client, partition(step["tp"]))
-
-    def _op_fail_next_commit(self, step: Step) -> None:
-        mishaps.fail_next_commit(self.client, partition(step["tp"]))
-
-    def _op_version_swap(self, step: Step) -> None:
-        self.versions.swap(step["store"], step["to"])
-
-    def _op_drop_version(self, step: Step) -> None:
-        self.versions.drop(step["topic"])
-
-    def _op_lose(self, step: Step) -> None:
-        mishaps.lose(self.client, mishaps.Loss(step["what"]))
-
-    def _op_rebootstrap(self, step: Step) -> None:
-        self.client.rebootstrap(partition(step["tp"]), wipe=bool(step.get("wipe", False)))
-
     def _op_read(self, step: Step) -> None:
         value = self.client.read(partition(step["tp"]), step["k"])
         self.results.append(None if value is None else json.loads(value))
@@ -200,17 +161,51 @@ class StoreScript:
         state = self.versions.state(step["topic"])
         self.results.append(None if state is None else _wire_version(state))
 
-    def _log(self, step: Step) -> PartitionLog:
+    def log(self, step: Step) -> PartitionLog:
+        """Return the log of a partition; raises StoreError for a topic that is not registered."""
         key = partition(step["tp"])
         self.client.topics.check(key)
         return self.logs[key]
 
-    def _mutate(self, step: Step, objects: dict[TopicPartition, Any]) -> None:
+    def mutate(self, step: Step, objects: dict[TopicPartition, Any]) -> None:
+        """Change what was passed or returned for a partition, as a caller may."""
         key = partition(step["tp"])
         self.client.topics.check(key)
         held = objects.get(key)
         if isinstance(held, bytearray):
             held[:] = b"mutated"
+
+
+def _on(call: Callable[[StoreClient, TopicPartition], object]) -> Play:
+    """Return the play of a step that is one call about a partition."""
+    return lambda script, step: call(script.client, partition(step["tp"]))
+
+
+# Steps that are one call.
+_CALLS: dict[str, Play] = {
+    "delete": _on(lambda client, key: client.store.delete(key)),
+    "open": _on(lambda client, key: client.open(key)),
+    "sync": _on(lambda client, key: client.sync(key)),
+    "crash_between_data_and_checkpoint": _on(lambda client, key: client.crash_within_sync(key)),
+    "fail_next_write": _on(mishaps.fail_next_write),
+    "fail_next_commit": _on(mishaps.fail_next_commit),
+    "register": lambda s, step: s.client.topics.register(step["topic"], step["partitions"]),
+    "compact": lambda s, step: s.log(step).compact(),
+    "mutate_input": lambda s, step: s.mutate(step, s.passed),
+    "mutate_returned": lambda s, step: s.mutate(step, s.returned),
+    "foreign_commit": lambda s, step: mishaps.commit_by_another_party(
+        s.client, partition(step["tp"]), step["pos"]
+    ),
+    "ingest": lambda s, step: s.client.ingest(partition(step["tp"]), step["n"]),
+    "stop": lambda s, _: s.client.stop(),
+    "crash": lambda s, _: s.client.crash(),
+    "version_swap": lambda s, step: s.versions.swap(step["store"], step["to"]),
+    "drop_version": lambda s, step: s.versions.drop(step["topic"]),
+    "lose": lambda s, step: mishaps.lose(s.client, mishaps.Loss(step["what"])),
+    "rebootstrap": lambda s, step: s.client.rebootstrap(
+        partition(step["tp"]), wipe=bool(step.get("wipe", False))
+    ),
+}
 
 
 def partition(name: str) -> TopicPartition:
@@ -249,3 +244,66 @@ def _wire_version(state: VersionState) -> dict[str, Any]:
     shown["topicSwitch"] = state.topic_switch
     shown["compressionDictionary"] = state.compression_dictionary
     return shown
+
+
+PLACEMENTS = {placement.name.lower(): placement for placement in Placement}
+
+Observation = Callable[[StoreScript, Any], Any]
+
+
+def run(vector: Vector, make: Factory | None) -> Mismatch | None:
+    """Run one vector on the model, the given factory's client, or a mutant's."""
+    versions = (make or make_store)(PLACEMENTS[vector["placement"]])
+    try:
+        script = StoreScript(versions)
+        for index, step in enumerate(vector["steps"]):
+            try:
+                script.play(step)
+            except StoreError as error:
+                script.errors.append([index, error.kind])
+        return _compare(script, vector["expect"])
+    finally:
+        versions.client.medium.close()
+
+
+def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
+    for field, wanted in expected.items():
+        found = _OBSERVATIONS[field](script, wanted)
+        seen = found if field in {"errors", "results"} else _part(found, wanted)
+        mismatch = compare(field, wanted, seen)
+        if mismatch is not None:
+            return Mismatch(field, mismatch.expected, as_text(found))
+    return None
+
+
+def _part(found: Any, wanted: Any) -> Any:
+    """Return of what was found only what an expectation names."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return found
+    return {name: _part(found.get(name), value) for name, value in wanted.items()}
+
+
+def _per_partition(observe: Callable[[StoreScript, str], Any]) -> Observation:
+    return lambda script, wanted: {name: observe(script, name) for name in wanted}
+
+
+# Expect field -> how it is observed.  Objects per partition are observed for the listed ones.
+_OBSERVATIONS: dict[str, Observation] = {
+    "errors": lambda script, _: script.errors,
+    "results": lambda script, _: script.results,
+    "data": _per_partition(lambda script, name: script.data(name)),
+    "rows": _per_partition(lambda script, name: len(script.data(name))),
+    "ckpt": _per_partition(lambda script, name: script.durable_position(name)),
+    "pos": _per_partition(lambda script, name: script.position(name)),
+    "loss": _per_partition(lambda script, name: script.loss(name)),
+    "applied": lambda script, _: script.client.journal.applied,
+    "reprocessed": lambda script, _: script.client.journal.reprocessed,
+    "syncs": lambda script, _: script.client.journal.syncs,
+    "replayed": lambda script, _: script.client.journal.replayed,
+    "svs_fetches": lambda script, _: script.client.journal.dictionary_fetches,
+    "writes_custom": lambda script, _: script.writes("custom"),
+    "writes_builtin": lambda script, _: script.writes("null"),
+    "current": lambda script, wanted: script.current(wanted),
+}
+
+ADAPTER = Adapter(run=run, slot=lambda _vector: "store")

@@ -1,14 +1,14 @@
 """The words of the vectors: what a vector and its steps must say, and the check that they do.
 
 A line of fields is text: `channel:int seq:int? opt` wants a whole number `channel`, allows a whole
-number or null as `seq`, and wants an `opt` of any type unless `choices` lists its values.  A field
-that is not named here is let pass: vectors carry remarks.  Where an unnamed word would go
-unnoticed, as a setting or an expectation, the names are closed.
+number or null as `seq`, and wants an `opt` of any type.  `order=data_first|checkpoint_first` lists
+the values.  A field that is not named here is let pass: vectors carry remarks.  Where an unnamed
+word would go unnoticed, as a setting or an expectation, the names are closed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,6 @@ from ckptsim.models.barriers.barrier import OptionKind
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.recovery.mapping import Mapper, Partitioner
 
-Choices = Mapping[str, tuple[object, ...]]
 _TYPES: dict[str, type] = {"int": int, "bool": bool, "text": str, "list": list, "object": dict}
 
 
@@ -30,14 +29,13 @@ class Words:
 
     head: the fields of a vector.  name: the field of a step that names it; None where all steps
     are alike.  steps: the fields of each step by that name; empty where there are no steps.
-    choices: the values of a field, wherever it stands.  closed: the fields that an object of the
-    vector may have, by the object's name.  paired: `expect` has one entry for each step.
+    closed: the fields that an object of the vector may have, by the object's name.  paired:
+    `expect` has one entry for each step.
     """
 
     head: str
     name: str | None = None
     steps: Mapping[str, str] = field(default_factory=dict)
-    choices: Choices = field(default_factory=dict)
     closed: Mapping[str, str] = field(default_factory=dict)
     paired: bool = False
 
@@ -45,7 +43,7 @@ class Words:
 def check(vector: Mapping[str, Any]) -> None:
     """Raise VocabularyError at the first thing that the vector's suite has no word for."""
     words = _words(vector)
-    _check_fields("", vector, words.head, words.choices)
+    _check_fields("", vector, words.head)
     for name, allowed in words.closed.items():
         _check_closed(name, vector.get(name), allowed)
     if words.paired and len(vector["steps"]) != len(vector["expect"]):
@@ -73,11 +71,11 @@ def _check_step(where: str, step: object, words: Words) -> None:
     if name not in words.steps:
         expected = ", ".join(words.steps)
         raise VocabularyError(f"{where}found {words.name} {name!r}, expected one of {expected}")
-    _check_fields(where, step, words.steps[name], words.choices)
+    _check_fields(where, step, words.steps[name])
 
 
-def _check_fields(where: str, said: Mapping[str, Any], line: str, choices: Choices) -> None:
-    for name, kind, optional in _fields(line):
+def _check_fields(where: str, said: Mapping[str, Any], line: str) -> None:
+    for name, kind, options, optional in _fields(line):
         value = said.get(name)
         if value is None and (optional or (name in said and not kind)):
             continue
@@ -85,8 +83,8 @@ def _check_fields(where: str, said: Mapping[str, Any], line: str, choices: Choic
             raise VocabularyError(f"{where}found no {name}, expected {kind or 'one'}")
         if kind and not _is(value, kind):
             raise VocabularyError(f"{where}found {name} {value!r}, expected {kind}")
-        if name in choices and value not in choices[name]:
-            expected = ", ".join(map(str, choices[name]))
+        if options and value not in options:
+            expected = ", ".join(options)
             raise VocabularyError(f"{where}found {name} {value!r}, expected one of {expected}")
 
 
@@ -99,21 +97,27 @@ def _check_closed(name: str, said: object, allowed: str) -> None:
             )
 
 
-def _fields(line: str) -> Iterator[tuple[str, str, bool]]:
+def _fields(line: str) -> Iterator[tuple[str, str, list[str], bool]]:
+    """Yield the name, type, values and whether it may be missing, of each field of a line."""
     for word in line.split():
-        name, _, kind = word.rstrip("?").partition(":")
-        yield name, kind, word.endswith("?")
+        named, _, values = word.rstrip("?").partition("=")
+        name, _, kind = named.partition(":")
+        yield name, kind, values.split("|") if values else [], word.endswith("?")
+
+
+def _one_of(name: str, values: Iterable[str]) -> str:
+    return f"{name}={'|'.join(values)}"
 
 
 def _is(value: object, kind: str) -> bool:
     return isinstance(value, _TYPES[kind]) and (kind == "bool" or not isinstance(value, bool))
 
 
-_OPTIONS = tuple(kind.name.lower() for kind in OptionKind)
-_BARRIER = "channel:int checkpoint:int opt ts:int timeout_ms:int?"
+_OPT = _one_of("opt", (kind.name.lower() for kind in OptionKind))
+_BARRIER = f"channel:int checkpoint:int {_OPT} ts:int timeout_ms:int?"
 _BARRIERS = Words(
-    head="handler channels:int checkpoints_after_finish:bool timers timeout_ms:int? gates:list? "
-    "steps:list expect:list",
+    head="handler=aligned|alternating|unaligned|tracker channels:int checkpoints_after_finish:bool "
+    "timers=auto|manual|sticky timeout_ms:int? gates:list? steps:list expect:list",
     name="event",
     steps={
         "data": "channel:int bytes:int",
@@ -127,19 +131,14 @@ _BARRIERS = Words(
         "fire_timers": "",
         "close": "",
     },
-    choices={
-        "handler": ("aligned", "alternating", "unaligned", "tracker"),
-        "timers": ("auto", "manual", "sticky"),
-        "opt": _OPTIONS,
-    },
     paired=True,
 )
 _CHANNEL_STATE = Words(
-    head="handler steps:list expect:list",
+    head="handler=input-channel|output-subpartition steps:list expect:list",
     name="event",
     steps={
         "data": "id seq:int?",
-        "barrier": "checkpoint:int opt",
+        "barrier": f"checkpoint:int {_OPT}",
         "eop": "",
         "poll": "",
         "resume": "",
@@ -149,7 +148,6 @@ _CHANNEL_STATE = Words(
         "aligned_timeout": "checkpoint:int",
         "abort": "checkpoint:int",
     },
-    choices={"handler": ("input-channel", "output-subpartition"), "opt": _OPTIONS},
     paired=True,
 )
 _SITUATION = (
@@ -173,50 +171,44 @@ _COORDINATOR = {
         },
     ),
     "failure_reason": Words(
-        head="reason preflight:bool counts_as_failure:bool same_id_counted_twice:bool "
+        head=_one_of("reason", FailureReason)
+        + " preflight:bool counts_as_failure:bool same_id_counted_twice:bool "
         "counter_after_two_ids:int counter_after_success:int",
-        choices={"reason": tuple(FailureReason)},
     ),
 }
 _RESCALE = {
     "old_subtasks": Words(
-        head="mapper old:int new:int old_of_new:list",
-        choices={"mapper": tuple(mapper.value for mapper in Mapper)},
+        head=_one_of("mapper", (each.value for each in Mapper))
+        + " old:int new:int old_of_new:list",
     ),
     "key_group_ranges": Words(head="max_parallelism:int parallelism:int ranges:list"),
     "key_group": Words(
-        head="key_type key java_hash:int murmur:int", choices={"key_type": ("int", "string")}
+        head="key_type=int|string key java_hash:int murmur:int",
     ),
     "default_max_parallelism": Words(head="of_parallelism:object"),
     "partitioner": Words(
-        head="partitioner upstream_mapper:text downstream_mapper:text",
-        choices={"partitioner": tuple(each.value for each in Partitioner)},
+        head=_one_of("partitioner", (each.value for each in Partitioner))
+        + " upstream_mapper:text downstream_mapper:text",
     ),
 }
 _FINAL_CHECKPOINT = Words(
-    head="task variant? config:object? steps:list expect:list",
+    head="task=source|nonsource variant=flip|flink? config:object? steps:list expect:list",
     name="event",
     steps={
         "start": "",
         "no_more_records": "",
         "savepoint_trigger": "id:int drain:bool",
-        "trigger_checkpoint": "id:int raw:bool? savepoint?",
+        "trigger_checkpoint": "id:int raw:bool? savepoint=drain|no_drain?",
         "aligned_max_watermark": "",
-        "aligned_end_of_data": "stop_mode",
-        "barriers_aligned": "id:int savepoint?",
+        "aligned_end_of_data": "stop_mode=DRAIN|NO_DRAIN",
+        "barriers_aligned": "id:int savepoint=drain|no_drain?",
         "max_watermark": "channel:int",
-        "end_of_data": "channel:int stop_mode",
-        "barrier": "channel:int id:int savepoint?",
+        "end_of_data": "channel:int stop_mode=DRAIN|NO_DRAIN",
+        "barrier": "channel:int id:int savepoint=drain|no_drain?",
         "checkpoint_complete": "id:int",
         "checkpoint_aborted": "id:int latest_completed:int?",
         "downstream_ack_end_of_data": "channel:int",
         "end_of_partition": "channel:int",
-    },
-    choices={
-        "task": ("source", "nonsource"),
-        "variant": ("flip", "flink"),
-        "stop_mode": ("DRAIN", "NO_DRAIN"),
-        "savepoint": ("drain", "no_drain"),
     },
     closed={
         "config": "in_channels gates out_channels chain checkpointing checkpoints_after_finish "
@@ -236,11 +228,12 @@ _CHECKPOINT_PLAN = {
     "restore": Words(head="operator_states:object edges:list expect:object"),
 }
 _CHECKPOINT_STORE = Words(
-    head="placement steps:list expect:object",
+    head="placement=external|colocated|consumer_group_blob steps:list expect:object",
     name="op",
     steps={
-        "config": "sync_bytes:int? order? durability? sync_hook:bool? mirror:bool? store? reset? "
-        "dicts:object? dict_server?",
+        "config": "sync_bytes:int? order=data_first|checkpoint_first? sync_hook:bool? "
+        "durability=on_sync|per_record? mirror:bool? store? reset=earliest|latest? dicts:object? "
+        "dict_server=up|down?",
         "register": "topic:text partitions:int",
         "produce": "tp:text n:int? keys:int? size:int? recs:list?",
         "compact": "tp:text",
@@ -261,18 +254,10 @@ _CHECKPOINT_STORE = Words(
         "fail_next_commit": "tp:text",
         "version_swap": "store:text to:int",
         "drop_version": "topic:text",
-        "lose": "what",
+        "lose": "what=data|checkpoint|local",
         "rebootstrap": "tp:text wipe:bool?",
         "read": "tp:text k:text",
         "get_svs": "topic:text",
-    },
-    choices={
-        "placement": ("external", "colocated", "consumer_group_blob"),
-        "order": ("data_first", "checkpoint_first"),
-        "durability": ("on_sync", "per_record"),
-        "reset": ("earliest", "latest"),
-        "dict_server": ("up", "down"),
-        "what": ("data", "checkpoint", "local"),
     },
     closed={
         "expect": "errors results data rows ckpt pos loss applied reprocessed syncs replayed "
@@ -280,12 +265,12 @@ _CHECKPOINT_STORE = Words(
     },
 )
 _ORDERING = Words(
-    head="engine profile:text config:object steps:list expect:object",
+    head="engine=cm|ss|any|source profile:text config:object steps:list expect:object",
     name="op",
     steps={
         "record": "stream:text count:int bytes:int channel:int?",
-        "persist": "stream:text id count:int bytes:int rejected:int? level?",
-        "state": "kind stream:text? index:int? payload inner:object?",
+        "persist": "stream:text id count:int bytes:int rejected:int? level=persisted|complete?",
+        "state": "kind=stream|global|snapshot stream:text? index:int? payload inner:object?",
         "flush": "",
         "send_fails_next": "count:int",
         "tick": "seconds",
@@ -304,19 +289,13 @@ _ORDERING = Words(
         "expect_key": "stream:text index:int",
         "expect_opened": "streams:list",
         "expect_stream_done": "stream:text value:bool",
-        "expect_result": "stream:text value",
+        "expect_result": "stream:text value=pending|succeeded|failed",
         "expect_resume": "scope:text payload",
         "src_round": "feed:text readers:int",
         "src_done": "feed:text reader:int state count:int partition_id?",
         "src_fail": "feed:text reader:int",
         "src_checkpoint": "",
         "expect_src": "messages:list",
-    },
-    choices={
-        "engine": ("cm", "ss", "any", "source"),
-        "kind": ("stream", "global", "snapshot"),
-        "level": ("persisted", "complete"),
-        "value": (True, False, "pending", "succeeded", "failed"),
     },
     closed={
         "config": "medium streams channels flush_interval_s global initial",

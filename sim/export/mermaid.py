@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.story import Vocabulary, instant, tell
-from ckptsim.sim.story.spans import spans
+from ckptsim.sim.story.causes import spans
 
 # A viewer does not show more; Mermaid itself refuses texts of more than 50,000 characters.
 _LINES_MAX = 250

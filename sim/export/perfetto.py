@@ -18,7 +18,7 @@ from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, Vocabulary, time_of
-from ckptsim.sim.story.spans import spans
+from ckptsim.sim.story.causes import spans
 
 Event = dict[str, object]
 

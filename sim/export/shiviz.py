@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from ckptsim.sim.export.messages import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.story import Vocabulary, instant, tell
-from ckptsim.sim.story.spans import spans
+from ckptsim.sim.story.causes import spans
 
 PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 

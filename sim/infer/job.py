@@ -24,8 +24,7 @@ from ckptsim.scenarios.job import (
 from ckptsim.scenarios.job.job import ON_BUFFERS
 from ckptsim.sim.infer import options, topology
 from ckptsim.sim.infer.advice.budget import bounded
-from ckptsim.sim.infer.findings import Findings
-from ckptsim.sim.infer.found import Finding, Found, Sureness
+from ckptsim.sim.infer.found import Finding, Findings, Found, Sureness
 from ckptsim.sim.infer.tasks import keys, load, rates, state
 from ckptsim.sim.infer.tasks.machine import MachineChoice, cores_of, machine_of, pace_of
 from ckptsim.sim.job.buffers.constants import CONSTANTS, service_of_step

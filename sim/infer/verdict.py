@@ -89,18 +89,20 @@ def moving(results: Sequence[RunResult]) -> Iterator[str]:
         if before is not None and last is not None and _word(before, last, unit) is not Word.GOOD:
             yield (
                 f"{name} of checkpoints still move at the end of the simulated runs, from"
-                f" {_shown(before, unit)} to {_shown(last, unit)}: they are those of a young job"
+                f" {figure_text(before, unit)} to {figure_text(last, unit)}:"
+                " they are those of a young job"
             )
 
 
 def _reason(row: Row) -> str:
-    ours, theirs = _shown(row.simulated, row.unit), _shown(row.measured, row.unit)
+    ours, theirs = figure_text(row.simulated, row.unit), figure_text(row.measured, row.unit)
     return f"{row.name} is {ours} simulated and {theirs} measured"
 
 
-def _shown(value: float | None, unit: str) -> str:
+def figure_text(value: float | None, unit: str, *, none: str = "nothing") -> str:
+    """Return a figure with its unit; none: what stands for no figure."""
     if value is None:
-        return "nothing"
+        return none
     return f"{value:.0%}" if unit == "%" else f"{value:,.0f} {unit}"
 
 

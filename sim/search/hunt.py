@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.generators.hazards import hazards
+from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
 from ckptsim.sim.search.trial import Subject, Trial, trial
@@ -60,7 +62,7 @@ def hunt(
     Raises HuntStopped when it is interrupted.
     """
     # What draws faults brings all generators, which `run` does without.
-    from ckptsim.sim.search.faults import FaultDraw, without_hazards  # noqa: PLC0415
+    from ckptsim.sim.search.faults import FaultDraw  # noqa: PLC0415
 
     runs = 0
     draw = faults if isinstance(faults, FaultDraw) else FaultDraw(subject.scenario, most=faults)
@@ -78,7 +80,8 @@ def hunt(
                 here, found, name = with_harm(here, found, name)
             if name is not None:
                 if broken is not None:
-                    broken(_find(here, found, name, runs, _as_found(here, found)))
+                    first = Shrunk(scenario=here.scenario, trial=found, trials=0, steps=0)
+                    broken(_find(here, found, name, runs, first))
                 return _shrunk(here, found, name, runs, seconds_max=seconds_max, progress=shrunk)
     except HuntStopped:
         raise
@@ -110,13 +113,33 @@ def _find(here: Subject, found: Trial, name: str, runs: int, smallest: Shrunk) -
     return Find(property=name, runs=runs, scenario=scenario, found=found, shrunk=smallest)
 
 
-def _as_found(here: Subject, found: Trial) -> Shrunk:
-    return Shrunk(scenario=here.scenario, trial=found, trials=0, steps=0)
-
-
 def _wanted(found: Trial, scenario: Scenario, names: Collection[str]) -> str | None:
     """Return the worst property that a run violates and that is looked for."""
     for row in found.violations:
         if row.property in names if names else row.property not in scenario.violates:
             return row.property
     return None
+
+
+def without_hazards(subject: Subject, found: Trial) -> Trial:
+    """Return a run without the violations that a right core cannot prevent under its faults.
+
+    A core of the user's, or a mutant, is excused for what our own cores break in the same run.
+    """
+    known = hazards(subject.scenario)
+    broken = _broken(found, known)
+    if broken and (subject.cores or subject.mutant):
+        ours = trial(replace(subject, cores={}, mutant=None), found.seed, found.ties)
+        broken = _broken(ours, known)
+    kept = tuple(row for row in found.violations if not _is_one_of(row, broken))
+    return replace(found, violations=kept)
+
+
+def _broken(found: Trial, known: Iterable[str]) -> list[str]:
+    return [name for name in known if any(_is_one_of(row, (name,)) for row in found.violations)]
+
+
+def _is_one_of(row: ViolationRow, names: Iterable[str]) -> bool:
+    """Return whether a violation is of a property, or a restart of a job says that it is."""
+    text = f"{row.property}: {row.says}"
+    return any(f"{name}:" in text for name in names)

@@ -138,14 +138,6 @@ class StoreWorld:
         self.env.goals.reach("records_reprocessed")
         self.process.reprocessed(records)
 
-    def failing_record(self, key: store.TopicPartition, index: int) -> int | None:
-        """Return the first data record from an index on that cannot be written, if there is one."""
-        return self.faults.failing_record(key, index)
-
-    def write_failed(self, key: store.TopicPartition) -> None:
-        """Note that a failing record has failed, which it does once."""
-        self.faults.write_failed(key)
-
     def sync_begun(self, drainer: Drainer, cause: Cause, size_bytes: int) -> SyncAccount:
         """Open the account of a sync."""
         self.syncs_begun += 1
@@ -173,10 +165,6 @@ class StoreWorld:
             self.properties.syncs.synced(drainer.key, account)
         kind = {"completed": "synced", "failed": "sync_failed"}.get(account.status, "sync_aborted")
         self.env.trace.record(kind, drainer.entity, account.number, str(drainer.key))
-
-    def dies_in_sync(self, number: int) -> bool:
-        """Say whether the plan lets the process die in this sync."""
-        return self.faults.dies_in_sync(number)
 
     def prepare_commit(self, key: store.TopicPartition, part: store.StepContent) -> None:
         """Let the commit that follows fail if the remote side is out."""

@@ -6,7 +6,10 @@ the whole run is there to catch a program that breaks this.
 
 from __future__ import annotations
 
+import math
+import string
 from functools import partial
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters
@@ -15,7 +18,6 @@ from ckptsim.scenarios.sync import GOALS, MissingState, StateKind, SyncFault, Sy
 from ckptsim.scenarios.sync import Medium as MediumChoice
 from ckptsim.sim.kernel import explain_waits
 from ckptsim.sim.sync.attempt import Attempt
-from ckptsim.sim.sync.draws import Draws
 from ckptsim.sim.sync.faults import FaultPlan
 from ckptsim.sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
@@ -24,8 +26,10 @@ from ckptsim.sim.sync.platform import Platform
 from ckptsim.sim.sync.waiting import waits
 
 if TYPE_CHECKING:
+    from ckptsim.sim.kernel import Environment
     from ckptsim.sim.run_spec import RunSpec
     from ckptsim.sim.sync.intervals import Intervals
+
 
 # Assumption: no sync of a library scenario takes a month; a run that does is stuck.
 _BOUND_NS = 30 * 24 * 3600 * 1_000_000_000
@@ -107,13 +111,13 @@ class SyncWorld:
     def attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
         """Continue after an attempt: finish, give up, or start again after a while."""
         self.attempt = None
-        self.properties.on_attempt_ended(attempt, reason)
+        self.properties.ends.on_attempt_ended(attempt, reason)
         if reason is None:
             self.succeeded = True
             self._finish()
         else:
             wait_ns = self.platform.judge()
-            self.properties.on_judged(wait_ns)
+            self.properties.ends.on_judged(wait_ns)
             self.env.goals.reach("attempt_failed")
             if attempt.undisturbed:
                 self.env.goals.reach("attempt_failed_undisturbed")
@@ -178,3 +182,39 @@ class SyncWorld:
     def _finish(self) -> None:
         if not self.finished.triggered:
             self.finished.succeed()
+
+
+_ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits
+_STANDARD_NORMAL = NormalDist()
+_HALF_A_STEP = 2.0**-54  # keyed numbers are multiples of 2**-53; their cells' middles avoid 0
+_CHARACTERS_PER_DRAW = 8  # 62**8 is below 2**53
+
+
+class Draws:
+    """Draws that are addressed by (component, index, counter)."""
+
+    def __init__(self, env: Environment) -> None:
+        self._keyed = env.streams.keyed
+
+    def lognormal_ns(self, where: tuple[str, int, int], *, median_ns: int, spread: float) -> int:
+        """Return a log-normal duration by its median and the deviation of its logarithm."""
+        if not spread:
+            return median_ns
+        normal = _STANDARD_NORMAL.inv_cdf(self._keyed(*where) + _HALF_A_STEP)
+        return round(median_ns * math.exp(spread * normal))
+
+    def up_to(self, where: tuple[str, int, int], highest: int) -> int:
+        """Return a whole number from 0 to `highest`, all equally likely up to 2**-53."""
+        return int(self._keyed(*where) * (highest + 1))
+
+    def identifier(self, where: tuple[str, int, int], characters: int) -> str:
+        """Return a random text of letters and digits."""
+        component, index, counter = where
+        text = ""
+        for part in range(0, characters, _CHARACTERS_PER_DRAW):
+            count = min(_CHARACTERS_PER_DRAW, characters - part)
+            number = self.up_to((f"{component}.{part}", index, counter), 62**count - 1)
+            for _ in range(count):
+                number, place = divmod(number, 62)
+                text += _ALPHABET[place]
+        return text

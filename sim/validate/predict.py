@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, TypeVar
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job as JobModel
-from ckptsim.sim.job.buffers.constants import Constants, Mechanisms
+from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Constants, Mechanisms
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, KernelError, fence
-from ckptsim.sim.validate.ablation import NOTHING, Ablation
 from ckptsim.sim.validate.config import model_of
 from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
 from ckptsim.sim.validate.statistics import middle, usual
@@ -28,6 +28,22 @@ _TIMES_LONGER = 2
 
 Job = dict[str, Any]
 Rates = dict[str, list[float]]
+Run = TypeVar("Run")
+Found = TypeVar("Found")
+# What a simulation raises that has gone wrong; all else is not the simulation's.
+FAILURES = (ProtocolError, KernelError, ArithmeticError, LookupError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """What a prediction rests on besides the job; change: what is made of the job itself."""
+
+    constants: Constants = CONSTANTS
+    mechanisms: Mechanisms = MECHANISMS
+    change: Callable[[JobModel], JobModel] = lambda model: model
+
+
+OURS = Assumptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,48 +67,52 @@ def predict_all(
     *,
     seeds: int,
     jobs: int,
-    ablation: Ablation = NOTHING,
+    under: Assumptions = OURS,
     progress: Callable[[], object] | None = None,
 ) -> list[Prediction]:
     """Predict every run, `jobs` at a time, in the order of the runs."""
-    one = partial(predict, seeds=seeds, ablation=ablation)
+    return in_order(partial(predict, seeds=seeds, under=under), runs, jobs, progress)
+
+
+def in_order(
+    one: Callable[[Run], Found],
+    runs: Sequence[Run],
+    jobs: int,
+    progress: Callable[[], object] | None,
+) -> list[Found]:
+    """Return what a function gives for each run, `jobs` processes at a time, in their order."""
     found = []
-    for prediction in _mapped(one, runs, jobs):
-        found.append(prediction)
-        if progress is not None:
-            progress()
+    with ExitStack() as stack:
+        each: Iterator[Found] = map(one, runs)
+        if jobs > 1:
+            pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+            each = stack.enter_context(pool).map(one, runs)
+        for prediction in each:
+            found.append(prediction)
+            if progress is not None:
+                progress()
     return found
 
 
-def _mapped(
-    one: Callable[[MeasuredRun], Prediction], runs: Sequence[MeasuredRun], jobs: int
-) -> Iterator[Prediction]:
-    if jobs == 1:
-        yield from map(one, runs)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(one, runs)
-
-
-def predict(run: MeasuredRun, *, seeds: int, ablation: Ablation = NOTHING) -> Prediction:
+def predict(run: MeasuredRun, *, seeds: int, under: Assumptions = OURS) -> Prediction:
     """Predict one run: every job of it, or only the first when the job never ends."""
     jobs = run.jobs if run.bounded else run.jobs[:1]
     predicted: list[tuple[Job, Rates]] = []
     for number, job in enumerate(jobs):
         try:
-            model = ablation.change(model_for(run, job))
+            model = under.change(model_for(run, job))
         except (KeyError, TypeError, ValueError) as error:
             return Prediction(run=run, reason=f"config: {error}")
         problems = model.problems()
         if problems:
             return Prediction(run=run, reason="; ".join(f"config: {p}" for p in problems))
         try:
-            constants = ablation.constants if number else _cold(ablation.constants)
+            constants = under.constants if number else _cold(under.constants)
             results = [
-                _simulate(model, job, seed + 1000 * number, constants, ablation.mechanisms)
+                _simulate(model, job, seed + 1000 * number, constants, under.mechanisms)
                 for seed in range(1, seeds + 1)
             ]
-        except (ProtocolError, KernelError, ArithmeticError, LookupError) as error:
+        except FAILURES as error:
             story = f"the simulation failed: {type(error).__name__}: {error}"
             return Prediction(run=run, reason=story, broken=True)
         predicted.append(_merged(results))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ckptsim.sim.validate.measured import MeasuredJob
@@ -207,20 +207,13 @@ def _throughput(predicted: Rates, job: MeasuredJob) -> Pair | None:
 
 
 def _cell(name: str, lines: Sequence[Line]) -> Line:
-    first = lines[0]
-    throughputs = [line.throughput for line in lines if line.throughput is not None]
-    return Line(
-        name=name,
-        family=first.family,
-        mode=first.mode,
-        duration=_mean([line.duration for line in lines]),
-        p95=_mean([line.p95 for line in lines]),
-        persisted=_mean([line.persisted for line in lines]),
-        processed=_mean([line.processed for line in lines]),
-        start_delay=_mean([line.start_delay for line in lines]),
-        alignment=_mean([line.alignment for line in lines]),
-        throughput=_mean(throughputs) if throughputs else None,
-    )
+    """Return the mean of a cell's runs, figure by figure."""
+    found: dict[str, Any] = {}
+    for field in fields(Line):
+        pairs = [value for line in lines if isinstance(value := getattr(line, field.name), Pair)]
+        if pairs:
+            found[field.name] = _mean(pairs)
+    return replace(lines[0], name=name, **found)
 
 
 def _mean(pairs: Sequence[Pair]) -> Pair:

@@ -155,14 +155,3 @@ def _share_line(what: str, right: int, cells: int) -> str:
 
 def _count(marks: Iterable[bool]) -> int:
     return sum(1 for mark in marks if mark)
-
-
-def ablation_lines(full: Score, ablated: Sequence[tuple[str, Score]]) -> list[str]:
-    """Return what the scores become when one mechanism is left out."""
-    lines = ["", f"{'left out':46}{'durations right':>17}{'error > 100 ms':>16}{'bytes right':>13}"]
-    for name, score in [("nothing", full), *ablated]:
-        lines.append(
-            f"{name:46}{100 * score.duration_share:>15.1f} %{100 * score.mean_error:>14.2f} %"
-            f"{100 * score.persisted_share:>11.1f} %"
-        )
-    return lines

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from ckptsim.scenarios.dialect import size_text
 from ckptsim.scenarios.job import Plane
-from ckptsim.sim.infer.advice.loads import loads_of
+from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, duration, place_text
 from ckptsim.sim.why.observed import Observed

@@ -9,9 +9,9 @@ import pytest
 from ckptsim.models.lifecycle import EndMode, TaskKind
 from ckptsim.models.lifecycle.tables import Act, waits
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.cli.pages.protocol_pages import HEADER, document
+from ckptsim.sim.cli.pages.protocol_pages import HEADER
 from ckptsim.sim.cli.pages.tables import lifecycle_diagram, lifecycle_rows, variant_rows
-from tests.lifecycle.pages import DOCUMENT
+from tests.lifecycle.pages import DOCUMENT, document
 
 ADVANCE = "advance to MAX_WATERMARK and fire all event timers"
 AWAIT_CP = "wait for checkpoint or savepoint completed"

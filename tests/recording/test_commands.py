@@ -13,8 +13,7 @@ from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode, RateChange
 from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.infer.advice.budget import bounded, records_per_s
-from ckptsim.sim.infer.advice.loads import loads_of
+from ckptsim.sim.infer.advice.budget import bounded, loads_of, records_per_s
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
 from ckptsim.sim.infer.change.variants import parts_of

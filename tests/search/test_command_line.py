@@ -12,7 +12,8 @@ import pytest
 
 import ckptsim
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.sim.cli import columns, main
+from ckptsim.sim.answers import columns
+from ckptsim.sim.cli import main
 from ckptsim.sim.cli.completion import script
 from ckptsim.sim.cli.main import VERBS
 

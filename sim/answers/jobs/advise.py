@@ -11,8 +11,8 @@ from ckptsim.scenarios.job import Job, Mode
 from ckptsim.sim.answers.jobs.advice_picture import Curve
 from ckptsim.sim.answers.jobs.advice_text import Advice
 from ckptsim.sim.infer import advice
+from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.infer.advice.day import WHOLE_DAY, LoadPeriod, loaded
-from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.advice.warnings import transaction_warnings, warnings_of
 from ckptsim.sim.infer.folder import Named
 

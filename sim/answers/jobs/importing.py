@@ -20,7 +20,7 @@ from ckptsim.sim.infer.job import Imported
 from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.text import text_of
-from ckptsim.sim.infer.verdict import Row, Verdict, verdict_of
+from ckptsim.sim.infer.verdict import Row, Verdict, figure_text, verdict_of
 from ckptsim.sim.recording import Recording
 from ckptsim.sim.rows import RunResult
 
@@ -132,18 +132,13 @@ def import_job(
 def comparison_lines(rows: Sequence[Row]) -> list[str]:
     """Return a table of measured and simulated figures; what is 0 on both sides is left out."""
     shown = [
-        (row.name, _figure(row.measured, row.unit), _figure(row.simulated, row.unit), _word(row))
+        (
+            row.name,
+            figure_text(row.measured, row.unit, none="-"),
+            figure_text(row.simulated, row.unit, none="-"),
+            "" if row.word is None else row.word.value,
+        )
         for row in rows
         if row.measured or row.simulated
     ]
     return aligned(("of the job as it is", "measured", "simulated", ""), shown)
-
-
-def _word(row: Row) -> str:
-    return "" if row.word is None else row.word.value
-
-
-def _figure(value: float | None, unit: str) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.0%}" if unit == "%" else f"{value:,.0f} {unit}"

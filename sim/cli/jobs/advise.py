@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         load=None if arguments.load is None else read_load(arguments.load),
     )
     with ProgressBar("advise") as bar:
-        answer = advise(named, wish, ran=_Ran(bar))
+        answer = advise(named, wish, ran=bar.step)
     if arguments.json:
         print(json.dumps(document_of(answer), indent=1))
     else:
@@ -88,17 +88,6 @@ def run(arguments: argparse.Namespace) -> int:
         written_whole(arguments.out, page_of(named.scenario.name, answer))
         print(f"written: {arguments.out}", file=sys.stderr)
     return EXIT_FINE
-
-
-class _Ran:
-    """Shows that one more run is over; `about`: how many there are, unless one needs more."""
-
-    def __init__(self, bar: ProgressBar) -> None:
-        self._bar, self._done = bar, 0
-
-    def __call__(self, about: int) -> None:
-        self._done += 1
-        self._bar(done=self._done, total=about)
 
 
 # Arguments ---------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ckptsim.sim.answers.jobs.capturing import Access, capture
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import repeated
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 
@@ -38,12 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how long to take samples (default: 30); longer than some checkpoints is better",
     )
     parser.add_argument("--job", metavar="ID", help="which one, if several run")
-    parser.add_argument(
+    repeated(
+        parser,
         "--header",
-        action="append",
-        default=[],
-        metavar="'NAME: VALUE'",
-        help="send this with every GET, such as a token; never written; may be repeated",
+        "'NAME: VALUE'",
+        "send this with every GET, such as a token; never written; may be repeated",
     )
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="per answer (default: 10)"

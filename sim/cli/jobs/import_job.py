@@ -7,9 +7,9 @@ import json
 
 from ckptsim.sim.answers.jobs.importing import import_job
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import positive, repeated
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.cli.subject import positive
 from ckptsim.sim.infer.change import read_change
 from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.infer.tasks.machine import MachineChoice
@@ -52,12 +52,11 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
         help="the machine that answers are for: one with nothing else to do (default), or as busy "
         "as while it was recorded",
     )
-    parser.add_argument(
+    repeated(
+        parser,
         "--set",
-        action="append",
-        default=[],
-        metavar="OPTION=VALUE",
-        help="say what the recording does not, by the engine's name or ours; may be repeated",
+        "OPTION=VALUE",
+        "say what the recording does not, by the engine's name or ours; may be repeated",
     )
 
 

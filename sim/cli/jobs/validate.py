@@ -6,13 +6,15 @@ import argparse
 import io
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.files import written_whole
 from ckptsim.sim import validate
-from ckptsim.sim.answers.jobs.validating import Extras, Validation, validate_files
+from ckptsim.sim.answers.jobs.validating import validate_files
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_OURS
+from ckptsim.sim.cli.options import positive, repeated
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.extras import require
@@ -24,8 +26,7 @@ EXAMPLES = """examples:
   ckptsim validate tests/data/flink/calibration.jsonl
   ckptsim validate tests/data/flink/recovery.jsonl
   ckptsim validate runs.jsonl --runs --seeds 9
-  ckptsim validate runs.jsonl --ablation --jobs 2
-  ckptsim validate runs.jsonl --folds 5 --seeds 1
+  ckptsim validate runs.jsonl --jobs 2
   ckptsim validate runs.jsonl --json > predictions.json
   ckptsim validate runs.jsonl --out out/validate --sequence 't2_a_p1_d4#1'
 
@@ -40,24 +41,14 @@ exit codes: 0 done, 2 a line is not in the schema of measured runs, 3 a simulati
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="measured runs")
-    parser.add_argument("--seeds", type=_positive, default=7, help="seeds per run (default: 7)")
-    parser.add_argument("--jobs", type=_positive, default=1, help="processes (default: 1)")
+    parser.add_argument("--seeds", type=positive, default=7, help="seeds per run (default: 7)")
+    parser.add_argument("--jobs", type=positive, default=1, help="processes (default: 1)")
     parser.add_argument("--runs", action="store_true", help="print every run, not only cells")
-    parser.add_argument(
-        "--ablation", action="store_true", help="leave out one mechanism after the other, too"
-    )
-    parser.add_argument(
-        "--folds",
-        type=_positive,
-        metavar="K",
-        help="fit the free constants K times without a K-th of the cells, and judge on that",
-    )
-    parser.add_argument(
+    repeated(
+        parser,
         "--sequence",
-        action="append",
-        default=[],
-        metavar="RUN_ID",
-        help="print this run checkpoint by checkpoint, also told the measured pauses (repeatable)",
+        "RUN_ID",
+        "print this run checkpoint by checkpoint, also told the measured pauses (repeatable)",
     )
     parser.add_argument(
         "--out",
@@ -77,14 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.files,
             seeds=arguments.seeds,
             jobs=arguments.jobs,
-            extras=Extras(
-                ablation=arguments.ablation,
-                folds=arguments.folds,
-                sequences=arguments.sequence,
-            ),
+            sequences=arguments.sequence,
             progress=lambda done, total: bar(done=done, total=total),
         )
-    lines = list(found.lines(runs=arguments.runs))
+    lines = found.lines(runs=arguments.runs)
     print(json.dumps(found.document(), indent=1) if arguments.json else "\n".join(lines))
     if arguments.out is not None:
         files = _written(arguments.out, found, lines)
@@ -92,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OURS if found.broken else EXIT_FINE
 
 
-def _written(folder: Path, found: Validation, lines: list[str]) -> list[Path]:
+def _written(folder: Path, found: validate.Comparison, lines: list[str]) -> list[Path]:
     """Write figures, report and predictions; return the paths."""
     import pandas as pd
 
@@ -118,21 +105,6 @@ def _written(folder: Path, found: Validation, lines: list[str]) -> list[Path]:
 def _sequence_table(one: validate.CheckpointSequence) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(
-        {
-            "run_id": one.run_id,
-            "index": range(1, len(one.measured) + 1),
-            "measured": one.measured,
-            "predicted": one.predicted,
-            "least": one.least,
-            "most": one.most,
-            "told": one.told,
-        }
-    )
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"found {text}, expected 1 or more")
-    return value
+    columns = asdict(one)
+    del columns["pauses"]
+    return pd.DataFrame({"index": range(1, len(one.measured) + 1), **columns})

@@ -5,18 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import cast
 
+from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.files import written_whole
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.answers.jobs import what_if
 from ckptsim.sim.answers.jobs.answer import Answer
 from ckptsim.sim.cli.jobs.import_job import add_import_arguments
-from ckptsim.sim.cli.jobs.runner import add_master_argument, run_scenarios
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import positive, repeated, spark_settings
 from ckptsim.sim.cli.places import output_file
-from ckptsim.sim.cli.subject import positive
+from ckptsim.sim.cli.progress import ProgressBar, say
+from ckptsim.sim.infer.advice.budget import records_per_s
 from ckptsim.sim.infer.change import read_change, read_values
 from ckptsim.sim.infer.folder import job_named, place_named
 from ckptsim.sim.recording.values import duration_ns
+from ckptsim.sim.rows import RunResult
+from ckptsim.sim.world import run_world
 
 EXAMPLES = """examples:
   ckptsim whatif recorded/ --set execution.checkpointing.unaligned.enabled=true
@@ -37,12 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "job_place", type=place_named, metavar="JOB.toml|DIR", help="a scenario, or a recording"
     )
     add_import_arguments(parser)
-    parser.add_argument(
+    repeated(
+        parser,
         "--vary",
-        action="append",
-        default=[],
-        metavar="OPTION=A,B,...",
-        help="one variant for each value, and for each combination with other --vary",
+        "OPTION=A,B,...",
+        "one variant for each value, and for each combination with other --vary",
     )
     parser.add_argument(
         "--failure",
@@ -103,3 +110,58 @@ def answer_to(arguments: argparse.Namespace) -> Answer:
         question,
         lambda runs, says: run_scenarios(runs, master=arguments.master, says=says),
     )
+
+
+# Records that one core simulates in some 90 s, measured on the shipped recordings.  Starting Spark
+# takes some 5 s, so that less is done sooner without.
+_MUCH = 60_000_000
+HERE = "here"
+_AUTO = "auto"
+
+
+def add_master_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare where runs are carried out."""
+    parser.add_argument(
+        "--master",
+        default=_AUTO,
+        metavar="URL",
+        help="a Spark master, or `here` for this process; default: here, and local[*] where it "
+        "would take minutes",
+    )
+
+
+def run_scenarios(
+    runs: Sequence[tuple[Scenario, int]], *, master: str, says: str
+) -> list[RunResult]:
+    """Return the results of scenarios with their seeds, in their order, without judgements."""
+    if master == _AUTO:
+        installed = find_spec("pyspark") is not None
+        records = sum(_records_of(cast("Job", scenario.model)) for scenario, _ in runs)
+        master = "local[*]" if installed and records > _MUCH else HERE
+    with ProgressBar(says) as bar:
+        if master == HERE:
+            found = []
+            for scenario, seed in runs:
+                found.append(run_world(scenario, seed=seed, judged=False))
+                bar(done=len(found), total=len(runs))
+            return found
+        from ckptsim.analysis.spark.session import spark_session
+        from ckptsim.analysis.sweeps.results import run_all
+
+        say(f"starting Spark on {master}")
+        with spark_session(checked_master(master)) as session:
+            return run_all(session, runs, progress=lambda done: bar(done=done, total=len(runs)))
+
+
+def checked_master(master: str) -> str:
+    """Return a Spark master; raises UserError for what cannot be one."""
+    spark_settings(argparse.Namespace(master=master, partitions=None, conf=[]))
+    return master
+
+
+def _records_of(job: Job) -> float:
+    """Return about how many records a run processes until its last checkpoint, or its end."""
+    run_ns = job.duration_ns
+    if job.checkpointing.count is not None:
+        run_ns = min(run_ns, (job.checkpointing.count + 1) * job.checkpointing.interval_ns)
+    return records_per_s(job) * run_ns / 1e9

@@ -9,11 +9,21 @@ from dataclasses import asdict
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
 from ckptsim.scenarios.describe import describe
 from ckptsim.scenarios.files import parse, read, scenario_key, to_toml
-from ckptsim.scenarios.planning import folder_of, is_plan, plan_from, with_parameters
+from ckptsim.scenarios.planning import (
+    METRICS,
+    Plan,
+    folder_of,
+    is_plan,
+    plan_from,
+    plan_values,
+    points,
+    size_of,
+    with_parameters,
+)
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.pages.plan_page import plan_page
+from ckptsim.sim.cli.options import repeated
 from ckptsim.sim.cli.pages.reference import parameter_lines
 from ckptsim.sim.cli.pages.topics import TOPICS, Page, load_topic
 from ckptsim.sim.cli.subject import parameters_set
@@ -30,9 +40,7 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", nargs="?", metavar="SCENARIO|PLAN|TOPIC", help="a name, or a file")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="PATH=VALUE", help="vary a parameter"
-    )
+    repeated(parser, "--set", "PATH=VALUE", "vary a parameter")
     parser.add_argument("--changed", action="store_true", help="only what is not at its default")
     parser.add_argument("--toml", action="store_true", help="print the scenario as a file")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -84,3 +92,66 @@ def _print_scenario(scenario: Scenario, *, only_changed: bool) -> None:
     found = [item for item in found if item.changed or not only_changed]
     print("\n".join(parameter_lines(found)))
     print(f"\n* differs from the default.  Scenario key {scenario_key(scenario)}.")
+
+
+MOST_SHOWN = 10_000  # an assumption: what can be made within some seconds
+
+
+def plan_page(plan: Plan) -> Page:
+    """Return a plan's axes and points.
+
+    Raises ScenarioError when a point of the plan cannot be made.
+    """
+    size = size_of(plan)
+    shown = points(plan, most=MOST_SHOWN)
+    values = plan_values(plan)
+    axes = [
+        (
+            path,
+            plan.words.get(path, ""),
+            "grid" if path in plan.grid else "zip",
+            ", ".join(map(_shown, values[path])),
+        )
+        for path in plan.axes
+    ]
+    head = f"{plan.name} (sweep plan of {plan.scenario}): {plan.says}\n"
+    seeds = "common random numbers" if plan.common_random_numbers else "seeds of their own"
+    count = (
+        f"points: {size.points}; tie policies: {', '.join(plan.ties)}; "
+        f"replications: {size.replications}, with {seeds}; in all {size.runs} runs"
+    )
+    if len(shown) < size.points:
+        count += f"\nchecked: the first {len(shown)} points; a sweep checks all before it begins"
+    overrides = [(path, _shown(value)) for path, value in plan.overrides.items()]
+    asked = [("question", plan.question)] if plan.question else []
+    asked += [("answered by", f"{METRICS[name].says} ({name})") for name in plan.answers]
+    if asked:
+        head = "\n".join([head, *aligned((), asked), ""])
+    lines = [head, *aligned(("parameter", "called", "in", "values"), axes), ""]
+    if overrides:
+        lines += [*aligned(("for all points", "value"), overrides), ""]
+    data = {
+        "name": plan.name,
+        "says": plan.says,
+        "question": plan.question,
+        "answers": list(plan.answers),
+        "words": dict(plan.words),
+        "scenario": plan.scenario,
+        "axes": {path: list(values[path]) for path in plan.axes},
+        "overrides": dict(plan.overrides),
+        "ties": list(plan.ties),
+        "runs": size.runs,
+        "points": [
+            {
+                "index": point.index,
+                "parameters": json.loads(point.parameters),
+                "scenario_key": scenario_key(point.scenario),
+            }
+            for point in shown
+        ],
+    }
+    return Page(text="\n".join([*lines, count]), data=data)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Pages of `ckptsim explain` about protocols: the end of a job, and barriers."""
+"""Pages of `ckptsim explain` about protocols and cores: the end of a job, barriers, slots."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from ckptsim.sim.cli.pages.tables import (
 )
 from ckptsim.sim.cli.pages.topics import Page
 from ckptsim.sim.mutants.registry import MUTANTS
+from ckptsim.sim.slots import SLOTS
+from ckptsim.sim.slots.protocols import used
 
 KINDS = {TaskKind.SOURCE: "source tasks", TaskKind.NON_SOURCE: "all other tasks"}
 HEADER = (
@@ -39,28 +41,6 @@ PARTING = (
 _CELL = 26  # columns of a wrapped cell
 _WIDTHS = (_CELL, 20, 15, _CELL, _CELL, _CELL)
 _RULE_WIDTHS = (62, _CELL, _CELL)
-FAULTS = (
-    "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` tells it from the "
-    "right core, and prints the command that replays the first run which shows it. The tests have "
-    "more of them (`tests/mutants/lifecycle.py`)."
-)
-RECOVERY = """\
-A sink's snapshot keeps one element of list state: the names of the transactions that are
-pre-committed and the name of the open one (`models/lifecycle/transactions.py`). A restored sink
-commits the former again, because it cannot know whether it has heard of the completion, and aborts
-the latter, whose records are sent again; then it opens a new one. With as many subtasks as before
-each gets its own element; otherwise the elements are dealt out in even blocks, so that a subtask
-may recover those of several, or of none.
-
-No state speaks of what was begun after the checkpoint that is restored. Such a transaction stays in
-the external system until that gives it up (`job.costs.transaction_timeout`); nobody else aborts it,
-and a run tells of it (`left_to_the_external_system`). A time-out that is shorter than a restart
-loses what a completed checkpoint covers (scenario `transaction_times_out`). Sinks that find such
-transactions by the way they name them, as Flink's KafkaSink does, are not modelled. A failed
-attempt ends nothing on its way out (assumption: its processes are gone).
-
-Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction.initializeState,
-RoundRobinOperatorStateRepartitioner."""
 READING = (
     "An empty event belongs to the one above; a status holds from its row on. The waits stand one "
     "under another, but may come true in any order: the last event needs them all."
@@ -104,53 +84,6 @@ def _wrapped(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
     return lines
 
 
-def document() -> str:
-    """Return the tables and state diagrams as a Markdown document."""
-    parts = [
-        "# The life of a task",
-        (
-            "How tasks end when their input has run out, and in a stop with savepoint, with drain "
-            "and without; what comes out of it is in [how jobs end](ending.md). Tables and "
-            "diagrams are made from the table that the core runs "
-            "(`models/lifecycle/tables.py`); `ckptsim explain final_checkpoint` prints them."
-        ),
-        READING,
-        (
-            "Sources: FLIP-147, the lifecycle tables of source and of other tasks, with the added "
-            "text (EndOfData)."
-        ),
-    ]
-    for kind, says in KINDS.items():
-        table = _table(HEADER, lifecycle_rows(kind))
-        parts += [f"## {says.capitalize()}", table, f"```mermaid\n{lifecycle_diagram(kind)}\n```"]
-    parts += ["## Where the variants part", PARTING, _table(VARIANTS, variant_rows())]
-    parts += ["## Transactions and recovery", RECOVERY]
-    parts += ["## Published faults", FAULTS, _faults()]
-    return "\n\n".join(parts) + "\n"
-
-
-# Mutant -> the library's scenario that tells it from the right core, and by which property.
-SHOWN_BY = {
-    "closes_without_final_checkpoint": ("last_transaction", "exactly_once_output"),
-    "skipped_trigger_sets_minimum": ("late_trigger", "closes_when_all_is_over"),
-}
-
-
-def _faults() -> str:
-    """Return the table of mutants that some scenario tells from the right core."""
-    rows = [
-        (f"`{name}`", MUTANTS[name].says, f"`{scenario}`", f"`{broken}`")
-        for name, (scenario, broken) in SHOWN_BY.items()
-    ]
-    return _table(("mutant", "what is wrong", "scenario", "property"), rows)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in lines)
-
-
 TABLES = {
     "aligned": handlers.ALIGNED_TABLE,
     "alternating (aligned, with time-outs)": handlers.ALTERNATING_TABLE,
@@ -179,3 +112,65 @@ def edges_page() -> Page:
     ]
     data = [dict(zip(header, row, strict=True)) for row in rows]
     return Page(text="\n".join(aligned(header, rows)), data=data)
+
+
+HOW = (
+    "--core SLOT=package.module:factory puts a core of yours into a slot: see docs/slots.md.\n"
+    "--mutant NAME puts a faulty one of ours in (`ckptsim explain mutants`)."
+)
+
+
+def slots_page() -> Page:
+    """Return every slot: who has it, how its factory is called, what it decides."""
+    data = [
+        {
+            "slot": slot.name,
+            "links": list(slot.links),
+            "suites": list(slot.suites),
+            "factory": f"{slot.takes} -> {slot.gives}",
+            "ours": slot.ours,
+            "whole": slot.whole,
+            "must_have": {name: used(slot.protocol, name) for name in slot.offers}
+            if slot.protocol
+            else {},
+            "says": slot.says,
+        }
+        for slot in SLOTS.values()
+    ]
+    blocks = [
+        "cores, for which one of yours can stand, whatever it is made of",
+        *_lines(whole=True),
+        "",
+        "parts of cores and of worlds, for which a subclass of ours can stand",
+        *_lines(whole=False),
+        "",
+        HOW,
+    ]
+    return Page(text="\n".join(blocks), data=data)
+
+
+def mutants_page() -> Page:
+    """Return every mutant: its slot, and what is wrong with it."""
+    data = [
+        {"mutant": mutant.name, "slot": mutant.slot, "says": mutant.says}
+        for mutant in MUTANTS.values()
+    ]
+    rows = [(mutant.name, mutant.slot, mutant.says) for mutant in MUTANTS.values()]
+    return Page(text="\n".join(aligned(("mutant", "slot", "what is wrong"), rows)), data=data)
+
+
+def _lines(*, whole: bool) -> list[str]:
+    """Return lines per slot: what it decides, where it is, its factory, what hosts ask."""
+    lines: list[str] = []
+    for slot in SLOTS.values():
+        if slot.whole is whole:
+            lines += aligned((), [(f"  {slot.name:<20}", f"{slot.says}; {_where(slot.places)}")])
+            lines += aligned((), [(" " * 22, f"{slot.takes} -> {slot.gives}")])
+            if slot.protocol is not None:
+                asked = (f"{name} ({used(slot.protocol, name)})" for name in slot.offers)
+                lines += aligned((), [(" " * 22, f"must have {', '.join(asked)}")])
+    return lines
+
+
+def _where(places: tuple[str, ...]) -> str:
+    return f"in {', '.join(places)}"

@@ -48,11 +48,11 @@ TOPICS: dict[str, Topic] = {
     ),
     "slots": Topic(
         says="where a core of yours, or a mutant of ours, can stand: `--core`, `--mutant`",
-        maker="ckptsim.sim.cli.pages.slots_page:slots_page",
+        maker="ckptsim.sim.cli.pages.protocol_pages:slots_page",
     ),
     "mutants": Topic(
         says="faulty cores that come with the program, and what is wrong with each",
-        maker="ckptsim.sim.cli.pages.slots_page:mutants_page",
+        maker="ckptsim.sim.cli.pages.protocol_pages:mutants_page",
     ),
     "barrier-states": Topic(
         says="state tables of the barrier handlers",

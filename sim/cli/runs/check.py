@@ -6,10 +6,9 @@ import argparse
 import json
 import time
 
-from ckptsim.scenarios import UserError
 from ckptsim.sim.answers.ran import check_document
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import add_likeness_argument, add_spark_arguments
+from ckptsim.sim.cli.options import add_likeness_argument, add_spark_arguments, positive, refuse
 from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.runs.check_many import (
@@ -24,7 +23,6 @@ from ckptsim.sim.cli.runs.explore import RUNS, run_explore
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
-    positive,
     setting_of,
     subject_of,
     table,
@@ -124,10 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the seeds, print the violations and what was reached."""
     if arguments.explore:
         return run_explore(arguments)
-    for name in _OF_EXPLORING:
-        if getattr(arguments, name):
-            option = name.replace("_", "-")
-            raise UserError(f"--{option}: found without --explore, expected both")
+    given = {f"--{name.replace('_', '-')}": getattr(arguments, name) for name in _OF_EXPLORING}
+    refuse(given, "without --explore, expected both")
     names = names_of(arguments.scenario, after=arguments.after)
     if names is not None:
         checked = check_all(

@@ -12,8 +12,7 @@ from ckptsim.sim.answers.conforming import conform
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_ignore_argument
 from ckptsim.sim.cli.subject import add_core_arguments, ran_with
-from ckptsim.sim.conform.declining import PROMISES
-from ckptsim.sim.conform.runner import VectorOutcome, suites_of
+from ckptsim.sim.conform.runner import PROMISES, VectorOutcome, suites_of
 from ckptsim.sim.slots.resolve import read_cores
 
 EXAMPLES = """examples:

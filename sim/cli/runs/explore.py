@@ -19,9 +19,9 @@ from ckptsim.scenarios.files import alone_in, to_toml, written_whole
 from ckptsim.scenarios.generators import GENERATORS, WITHIN_OTHERS
 from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.blame import CORE_RAISED
-from ckptsim.sim.cli.failures import refusal_of
+from ckptsim.sim.cli.ending import refusal_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import judging_of, spark_settings
+from ckptsim.sim.cli.options import judging_of, refuse, spark_settings
 from ckptsim.sim.cli.places import default_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.runs.check_many import ALL
@@ -113,9 +113,7 @@ def _refuse_others(arguments: argparse.Namespace) -> None:
         "--junit": arguments.junit,
         "--require-goals": arguments.require_goals,
     }
-    for name, value in given.items():
-        if value:
-            raise UserError(f"{name}: found together with --explore, expected one of them alone")
+    refuse(given, "together with --explore, expected one of them alone")
     if arguments.master is not None and arguments.jobs > 1:
         raise UserError("--jobs: found together with --master, expected one of them alone")
     if arguments.master is None and (arguments.partitions or arguments.conf):

@@ -11,13 +11,12 @@ from typing import Any
 
 from ckptsim.sim.answers.ran import find_document, others, setting_document
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import add_likeness_argument
+from ckptsim.sim.cli.options import add_likeness_argument, positive
 from ckptsim.sim.cli.places import default_folder, output_folder
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import (
     add_subject_arguments,
     many_ties,
-    positive,
     ran_with,
     setting_of,
     subject_of,

@@ -12,6 +12,7 @@ from ckptsim.models import ordering
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.answers.ordered import order, summary_document, summary_text
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
+from ckptsim.sim.cli.options import whole
 from ckptsim.sim.order import BatchRules
 
 EXAMPLES = """examples:
@@ -70,14 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _add_count(
     parser: argparse.ArgumentParser, name: str, default: int, least: int, says: str
 ) -> None:
-    def count(text: str) -> int:
-        value = int(text) if text.isascii() and text.isdigit() else -1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from {least} on")
-        return value
-
     parser.add_argument(
-        name, type=count, default=default, metavar="N", help=f"{says} (default: {default})"
+        name, type=whole(least), default=default, metavar="N", help=f"{says} (default: {default})"
     )
 
 

@@ -8,18 +8,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ckptsim.scenarios import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.answers.ran import setting_document
 from ckptsim.sim.answers.replaying import find_of, retell
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import add_likeness_argument
+from ckptsim.sim.cli.options import add_likeness_argument, positive, refuse
 from ckptsim.sim.cli.places import default_folder, output_folder
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
-    positive,
     setting_of,
     subject_of,
     violation_texts,
@@ -130,9 +128,7 @@ def kept_of(arguments: argparse.Namespace) -> Kept | None:
         "--seed": arguments.seed,
         "--ties": arguments.ties != "structural",
     }
-    for name, value in given.items():
-        if value:
-            raise UserError(f"{name}: found together with {folder}, which decides it")
+    refuse(given, f"together with {folder}, which decides it")
     found, imported = find_of(folder, allowed=arguments.allow_commands)
     for line in imported:
         print(line, file=sys.stderr)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.composed import Pipeline
-from ckptsim.scenarios.dialect import duration_text, in_units
+from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.limits import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
-from ckptsim.sim.answers.columns import notes_lines, paragraph
+from ckptsim.sim.answers.columns import aligned, notes_lines, paragraph
 from ckptsim.sim.answers.ran import checkpoints_text, run_document
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_limit_arguments, limits_of
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import SimulatedTime
-from ckptsim.sim.cli.runs.recoveries import recoveries_text
 from ckptsim.sim.cli.subject import (
     add_seed_arguments,
     add_subject_arguments,
@@ -29,7 +29,7 @@ from ckptsim.sim.cli.subject import (
     violation_texts,
 )
 from ckptsim.sim.limits import limited
-from ckptsim.sim.rows import FigureRow, RunResult
+from ckptsim.sim.rows import FigureRow, RecoveryRow, RunResult
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.search.trial import Subject
 from ckptsim.sim.why import cause_lines, is_traced_at_ease
@@ -174,3 +174,64 @@ def _figure(row: FigureRow) -> str:
         if value is not None
     )
     return f"{told}: {metric.says}" + "".join(f", on paper {one}" for one in on_paper)
+
+
+_LINES_MAX = 12
+_HEAD = ("downtime", "bytes read", "done again", "caught up")
+
+
+def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
+    """Return the recoveries of a run, with what each cost; of many those of a cause together."""
+    head: tuple[str, ...]
+    lines: list[tuple[str, ...]]
+    if len(rows) <= _LINES_MAX:
+        head = ("failed at", "restored from", *_HEAD, "cause")
+        lines = [
+            (
+                duration_text(row.failed_ns),
+                row.restored_from or "nothing",
+                *_costs([row]),
+                in_units(row.cause),
+            )
+            for row in rows
+        ]
+    else:
+        head = ("recoveries", *_HEAD, "cause")
+        causes = dict.fromkeys(row.cause for row in rows)
+        groups = [[row for row in rows if row.cause == cause] for cause in causes]
+        groups.sort(key=len, reverse=True)
+        lines = [
+            (f"{len(own):,}", *_costs(own), in_units(own[0].cause)) for own in groups[:_LINES_MAX]
+        ]
+        rest = sum(map(len, groups[_LINES_MAX:]))
+        lines += [(f"{rest:,}", "", "", "", "", "other causes")] * bool(rest)
+    return "\n".join(aligned(head, lines))
+
+
+def _costs(rows: Sequence[RecoveryRow]) -> tuple[str, ...]:
+    """Return what recoveries cost; of several the range."""
+    caught_up = [None if r.caught_up_ns is None else r.caught_up_ns - r.failed_ns for r in rows]
+    late = sum(r.caught_up_ns is None and r.peak_latency_ns is not None for r in rows)
+    not_yet = "not by the end" if len(rows) == 1 else f"{late:,} not by the end"
+    known = _range(caught_up, lambda time: f"{duration_text(time)} later")
+    late_text = [not_yet] * bool(late)
+    return (
+        _range([_downtime_ns(row) for row in rows], duration_text),
+        _range([row.bytes_read for row in rows], size_text),
+        _range([row.records_reprocessed for row in rows], lambda count: f"{count:,}"),
+        ", ".join([known, *late_text] if known != "-" else late_text) or "-",
+    )
+
+
+def _downtime_ns(row: RecoveryRow) -> int | None:
+    """Return the time to the first record, or to the next attempt where that is all there is."""
+    up_ns = row.resumed_ns if row.first_record_ns is None else row.first_record_ns
+    return None if up_ns is None else up_ns - row.failed_ns
+
+
+def _range(values: Sequence[int | None], shown: Callable[[int], str]) -> str:
+    found = sorted(value for value in values if value is not None)
+    if not found:
+        return "-"
+    low, high = shown(found[0]), shown(found[-1])
+    return low if low == high else f"{low} to {high}"

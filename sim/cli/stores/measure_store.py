@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.files import costs_text, written_whole
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import whole
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.progress import ProgressBar
 
@@ -40,13 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--repeats",
-        type=_number(3, 10_000),
+        type=whole(3, 10_000),
         default=30,
         help="of each small transaction in a round (default 30)",
     )
     parser.add_argument(
         "--rounds",
-        type=_number(1, 100),
+        type=whole(1, 100),
         default=3,
         help="how often everything is measured; the medians of the rounds count (default 3)",
     )
@@ -106,14 +107,3 @@ def _write(path: Path, text: str) -> None:
         written_whole(path, text)
     except OSError as error:
         raise UserError(f"--out: cannot write {path}: {error.strerror}") from error
-
-
-def _number(least: int, most: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        value = int(text) if text.isascii() and text.isdigit() else -1
-        if not least <= value <= most:
-            expected = f"a number from {least} to {most}"
-            raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
-        return value
-
-    return number

@@ -11,7 +11,7 @@ from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
 from ckptsim.sim.cli.options import add_spark_arguments, spark_settings
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar
-from ckptsim.sim.cli.sweeps.answers import answer_lines, answers_of
+from ckptsim.sim.cli.sweeps.sweep import answer_lines, answers_of
 
 EXAMPLES = """examples:
   ckptsim demo --out out/demo

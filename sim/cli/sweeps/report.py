@@ -7,6 +7,7 @@ import webbrowser
 from pathlib import Path
 
 from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import repeated
 from ckptsim.sim.cli.places import kept_folder
 from ckptsim.sim.cli.progress import say
 
@@ -23,23 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "directory", type=kept_folder, metavar="DIR", help="what `sweep` has written"
     )
-    parser.add_argument(
-        "--metric",
-        action="append",
-        default=[],
-        metavar="M",
-        help="answer with this metric instead of the plan's; may be repeated",
+    repeated(
+        parser, "--metric", "M", "answer with this metric instead of the plan's; may be repeated"
     )
     parser.add_argument(
         "--by", metavar="PARAM", help="lay figures and sentences along this swept parameter"
     )
-    parser.add_argument(
-        "--points",
-        action="append",
-        default=[],
-        metavar="PARAM=VALUE",
-        help="only points with this value; may be repeated",
-    )
+    repeated(parser, "--points", "PARAM=VALUE", "only points with this value; may be repeated")
     parser.add_argument(
         "--compare",
         type=Path,

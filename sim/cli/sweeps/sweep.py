@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.planning import Plan, size_of
 from ckptsim.sim.answers.asked import asked_plan, save_plan
@@ -16,13 +18,18 @@ from ckptsim.sim.cli.options import (
     add_spark_arguments,
     limits_of,
     own_of,
+    positive,
+    repeated,
     spark_settings,
 )
 from ckptsim.sim.cli.places import output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.subject import add_costs_argument
-from ckptsim.sim.cli.sweeps.asked import add_asked_arguments
 from ckptsim.sim.infer.change import read_values
+
+if TYPE_CHECKING:
+    from ckptsim.analysis.summaries import Summaries
+    from ckptsim.analysis.tables.store import SweepStore, Tally
 
 EXAMPLES = """examples:
   ckptsim sweep job.toml --vary interval="2 s,5 s,10 s" --vary mode=aligned,unaligned --seeds 5
@@ -43,7 +50,40 @@ _MANY_RUNS = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    add_asked_arguments(parser)
+    parser.add_argument(
+        "plan",
+        metavar="PLAN|SCENARIO",
+        help="a plan's name or the path of its file; with --vary also a scenario's",
+    )
+    repeated(
+        parser,
+        "--set",
+        "PATH=VALUE",
+        "set a parameter at all points, by its path or Flink's name; may be repeated",
+    )
+    repeated(
+        parser,
+        "--vary",
+        "PATH=A,B,...",
+        "sweep these values, in each combination with others: of a parameter, of core.SLOT "
+        "(`builtin` is ours), or of `mutant` (`none` is right); may be repeated",
+    )
+    parser.add_argument(
+        "--seeds",
+        "--replications",
+        type=positive,
+        metavar="N",
+        help="runs of each point; default: the plan's, of a scenario 10",
+    )
+    repeated(
+        parser,
+        "--metric",
+        "M",
+        "answer with this metric, such as ended_ns; default: the plan's; may be repeated",
+    )
+    parser.add_argument(
+        "--save-plan", type=Path, metavar="FILE", help="write what is swept as a plan, too"
+    )
     parser.add_argument(
         "--out",
         type=output_folder,
@@ -74,7 +114,6 @@ def run(arguments: argparse.Namespace) -> int:
     from ckptsim.analysis.spark.session import spark_session
     from ckptsim.analysis.sweeps.plan import prepared
     from ckptsim.analysis.sweeps.sweep import run_sweep
-    from ckptsim.sim.cli.sweeps.answers import answered, answers_of
 
     settings = spark_settings(arguments)
     limits, properties = limits_of(arguments), own_of(arguments)
@@ -136,3 +175,70 @@ def say_size(plan: Plan) -> None:
         print(f"{said}; all of them are checked and listed first", file=sys.stderr, flush=True)
     else:
         say(said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The findings of a sweep, its sentences and its cliffs in words."""
+
+    findings: Summaries
+    sentences: tuple[str, ...]
+    cliffs: list[str]
+
+    def document(self) -> dict[str, object]:
+        """Return what JSON has of them."""
+        return {"answers": list(self.sentences), "cliffs": self.cliffs}
+
+
+def answers_of(store: SweepStore) -> Answers:
+    """Return the answers of the sweep in a store."""
+    from ckptsim.analysis.answers import answer, cliff_sentences
+    from ckptsim.analysis.summaries import read
+
+    findings = read(store)
+    sentences = answer(findings).sentences
+    return Answers(findings=findings, sentences=sentences, cliffs=cliff_sentences(findings, store))
+
+
+def answer_lines(found: Answers) -> list[str]:
+    """Return the answers as they are printed, after an empty line."""
+    from ckptsim.analysis.answers import printed
+
+    return ["", *printed(found.findings, found.cliffs)]
+
+
+def answered(
+    found: Answers, tally: Tally, out: Path, page: Path | None, *, saved: Path | None = None
+) -> list[str]:
+    """Return the lines at the end of a sweep.
+
+    out: the directory of the tables; page: the report, if one was written; saved: the plan.
+    """
+    lines = [*answer_lines(found), ""]
+    lines += list(_went_wrong(found.findings, tally))
+    if saved is not None:
+        lines.append(f"plan: {saved}")
+    lines.append(f"tables: {out}")
+    if page is None:
+        return [*lines, f"next: ckptsim report {out}"]
+    return [*lines, f"report: {page}", f"open it: ckptsim report {out} --open"]
+
+
+def _went_wrong(findings: Summaries, tally: Tally) -> list[str]:
+    """Return what was not meant to happen, each with the command that repeats a run of it."""
+    from ckptsim.analysis.answers import paragraph, violations_of
+
+    lines = []
+    if tally.errors:
+        first = findings.errors.iloc[0]
+        text = str(first["error"]).partition("\n")[0]
+        says = f"{tally.errors:,} of {tally.runs:,} runs ended in an error, such as: {text}"
+        lines += paragraph(says)
+        lines += [f"  replay: {first['replay']}"]
+    if tally.violated:
+        rows = violations_of(findings, expected=False)
+        names = ", ".join(dict.fromkeys(str(row["property"]) for row in rows))
+        says = f"{tally.violated:,} of {tally.runs:,} runs violate a property: {names}"
+        lines += paragraph(f"{says}; {rows[0]['says']}" if rows else says)
+        lines += [f"  replay: {rows[0]['replay']}"] if rows else []
+    return lines

@@ -24,8 +24,7 @@ from ckptsim.sim.sync.messages import RecordPacket
 if TYPE_CHECKING:
     from simpy import Event
 
-    from ckptsim.sim.composed.destination.job import PipelineJob
-    from ckptsim.sim.composed.destination.reader import RecordQueue
+    from ckptsim.sim.composed.destination.job import PipelineJob, RecordQueue
     from ckptsim.sim.composed.world import PipelineWorld
     from ckptsim.sim.sync.destination import Intake, Storage
 

@@ -7,10 +7,10 @@ of the sync, and the next attempt of the sync begins the next one of the job.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Plane
-from ckptsim.sim.composed.destination.reader import RecordQueue
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.embedding import Embedding
 from ckptsim.sim.job.oracle.buffers import BufferOracle
@@ -20,13 +20,67 @@ from ckptsim.sim.sync.world import SyncWorld
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from simpy import Event
+
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.composed.destination.committer import Committer
     from ckptsim.sim.composed.world import PipelineWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.embedding import EmbeddedPlane
-    from ckptsim.sim.kernel import Wait
+    from ckptsim.sim.kernel import Environment, Wait
+
+
+class RecordQueue:
+    """A bounded queue in front of one source subtask; who fills it waits for room afterwards.
+
+    wake: lets the thread of the source look for work.
+    """
+
+    def __init__(self, env: Environment, wake: Callable[[], None], capacity: int) -> None:
+        self._env = env
+        self._wake = wake
+        self._capacity = capacity
+        self._queue: deque[int] = deque()
+        self._waiting: list[Event] = []
+        self._closed = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is queued and nothing comes any more."""
+        return self._closed and not self._queue
+
+    @property
+    def queued_count(self) -> int:
+        """How many records can be taken now."""
+        return len(self._queue)
+
+    def put(self, record: int) -> None:
+        """Queue a record; the last packet may go beyond the capacity."""
+        self._queue.append(record)
+        self._wake()
+
+    def take(self) -> int:
+        """Take the next record, and let those continue who wait for room."""
+        record = self._queue.popleft()
+        if self._waiting and len(self._queue) < self._capacity:
+            waiting, self._waiting = self._waiting, []
+            for event in waiting:
+                event.succeed()
+        return record
+
+    def room(self) -> Event | None:
+        """Return the wait for room, or None when there is some."""
+        if len(self._queue) < self._capacity:
+            return None
+        event = self._env.event()
+        self._waiting.append(event)
+        return event
+
+    def close(self) -> None:
+        """Say that nothing follows."""
+        self._closed = True
+        self._wake()
 
 
 class PipelineJob:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
-from ckptsim.sim.conform.runner import Mismatch, Step, Vector, compare, compare_error, place
+from ckptsim.sim.conform.runner import (
+    Mismatch,
+    Step,
+    Vector,
+    compare,
+    compare_error,
+    compare_fields,
+    named,
+    place,
+)
 
 WHOLE = "*"
 
@@ -27,21 +37,24 @@ class DestinationScript:
             streams=tuple(self._streams.values()),
             channels=config.get("channels", 1),
         )
-        self._core = make(self._parameters)
-        self._opened: list[str] = []
-        # By stream: which of its intervals is open, and the id that the core passed each one with.
-        self._interval: Counter[ordering.StreamDescriptor] = Counter()
-        self._passed: dict[tuple[ordering.StreamDescriptor, int], str] = {}
-        self._open_channels = list(range(self._parameters.channels))
+        self._begin()
         self._sent: list[tuple[str, ordering.SendState]] = []
-        self._held: list[
-            ordering.Effect
-        ] = []  # sends that the platform answers with the next flush
         self._compared = 0  # how many sends `expect_emitted` has looked at
         self._platform: dict[str, object] = {}
         self._failing_sends = 0
         self._clock_s = 0
         self._interval_s: int | None = config.get("flush_interval_s")
+
+    def _begin(self) -> None:
+        """Make the core, which knows nothing of what was before."""
+        self._core = self._make(self._parameters)
+        self._opened: list[str] = []
+        # By stream: which of its intervals is open, and the id that the core passed each one with.
+        self._interval: Counter[ordering.StreamDescriptor] = Counter()
+        self._passed: dict[tuple[ordering.StreamDescriptor, int], str] = {}
+        self._open_channels = list(range(self._parameters.channels))
+        # Sends that the platform answers with the next flush.
+        self._held: list[ordering.Effect] = []
 
     def run(self) -> Mismatch | None:
         """Run all steps and compare the outcome; return the first difference, or None."""
@@ -65,12 +78,7 @@ class DestinationScript:
             case "tick":
                 return self._tick(step["seconds"])
             case "restart":
-                self._core = self._make(self._parameters)
-                self._held = []
-                self._opened = []
-                self._interval.clear()
-                self._passed.clear()
-                self._open_channels = list(range(self._parameters.channels))
+                self._begin()
             case _:
                 return self._feed(self._event(step))
         return None
@@ -154,62 +162,34 @@ class DestinationScript:
         self._clock_s = end
         return first
 
-    def _event(self, step: Step) -> ordering.Event:  # noqa: PLR0911 - one return per kind of step
-        match step["op"]:
-            case "record":
-                return ordering.RecordsRead(
-                    stream=self._stream(step["stream"]),
-                    id=self._id(step),
-                    count=step["count"],
-                    size_bytes=step["bytes"],
-                    channel=self._channel(step),
-                )
-            case "persist":
-                return self._durable(step)
-            case "state":
-                return self._state(step)
-            case "flush":
-                return ordering.FlushRequested()
-            case "complete":
-                stream = self._stream(step["stream"])
-                return ordering.CompleteRead(stream=stream, channel=self._channel(step))
-            case "close_channel":
-                return ordering.ChannelClosed(channel=step["channel"])
-            case "finish":
-                return ordering.FinishRequested()
-            case "mark_succeeded":
-                return ordering.ProcessingSucceeded(stream=self._stream(step["stream"]))
-            case "mark_failed":
-                return ordering.ProcessingFailed(stream=self._stream(step["stream"]))
-            case op:
-                raise ValueError(f"unknown op {op!r}")
+    def _event(self, step: Step) -> ordering.Event:
+        """Return the event that a step brings, with what the step says of its fields."""
+        kind = named(_EVENTS, step["op"])
+        said = {
+            field.name: self._value(field.name, step)
+            for field in fields(kind)
+            if field.name == "channel" or _CALLED.get(field.name, field.name) in step
+        }
+        found: ordering.Event = kind(**said)
+        return found
 
-    def _durable(self, step: Step) -> ordering.RecordsDurable:
-        identity = self._id(step)
-        if identity is None:
-            raise ValueError("persist without id")
-        return ordering.RecordsDurable(
-            stream=self._stream(step["stream"]),
-            id=identity,
-            count=step["count"],
-            size_bytes=step["bytes"],
-            rejected=step.get("rejected", 0),
-            level=ordering.Level[step.get("level", "persisted").upper()],
-        )
-
-    def _state(self, step: Step) -> ordering.StateRead:
-        inner = tuple(
-            (self._stream(key), identity) for key, identity in (step.get("inner") or {}).items()
-        )
-        return ordering.StateRead(
-            kind=ordering.StateKind[step["kind"].upper()],
-            payload=step["payload"],
-            stream=self._stream(step["stream"]) if "stream" in step else None,
-            index=step.get("index"),
-            id=self._id(step),
-            source_count=step.get("source_count"),
-            inner=inner,
-        )
+    def _value(self, name: str, step: Step) -> object:
+        match name:
+            case "stream":
+                return self._stream(step["stream"])
+            case "id":
+                return self._id(step)
+            case "channel":
+                return self._channel(step)
+            case "kind":
+                return ordering.StateKind[step["kind"].upper()]
+            case "level":
+                return ordering.Level[step["level"].upper()]
+            case "inner":
+                ids = (step["inner"] or {}).items()
+                return tuple((self._stream(key), identity) for key, identity in ids)
+            case _:
+                return step[_CALLED.get(name, name)]
 
     def _stream(self, key: str) -> ordering.StreamDescriptor:
         return self._streams.get(key) or ordering.StreamDescriptor(key, "not in the catalog")
@@ -300,22 +280,14 @@ class DestinationScript:
             "total_bytes": statistics.total.size_bytes,
             "total_rejected": statistics.total.rejected,
         }
-        for name, value in expected.items():
-            if name in ("scope", "payload", "per_stream"):
-                continue
-            resolved = (
-                self._id({**expected, "stream": expected["scope"]}) if name == "id" else value
-            )
-            difference = compare(f"{where}, {name}", resolved, found[name])
-            if difference is not None:
-                return difference
-        attached = {self._keys[stream]: count for stream, count in statistics.per_stream}
-        for key, wanted in expected.get("per_stream", {}).items():
-            subset = {name: _part(attached.get(key), name) for name in wanted}
-            difference = compare(f"{where}, per_stream {key}", wanted, subset)
-            if difference is not None:
-                return difference
-        return None
+        wanted = {name: value for name, value in expected.items() if name in found}
+        if "id" in wanted:
+            wanted["id"] = self._id({**expected, "stream": expected["scope"]})
+        counts = {self._keys[stream]: count for stream, count in statistics.per_stream}
+        for key, parts in expected.get("per_stream", {}).items():
+            wanted[f"per_stream {key}"] = parts
+            found[f"per_stream {key}"] = {name: _part(counts.get(key), name) for name in parts}
+        return compare_fields(where, wanted, {name: found[name] for name in wanted})
 
     def _compare_outcome(self) -> Mismatch | None:
         expect = self._vector["expect"]
@@ -326,6 +298,21 @@ class DestinationScript:
         return compare("end, emitted", wanted, emitted) or compare(
             "end, pending", expect["pending"], self._core.pending_count()
         )
+
+
+# The events of a host by the steps that bring them, and the fields that steps call otherwise.
+_EVENTS: dict[str, Any] = {
+    "record": ordering.RecordsRead,
+    "persist": ordering.RecordsDurable,
+    "state": ordering.StateRead,
+    "flush": ordering.FlushRequested,
+    "complete": ordering.CompleteRead,
+    "close_channel": ordering.ChannelClosed,
+    "finish": ordering.FinishRequested,
+    "mark_succeeded": ordering.ProcessingSucceeded,
+    "mark_failed": ordering.ProcessingFailed,
+}
+_CALLED = {"size_bytes": "bytes"}
 
 
 def _expected(step: Step, value: object) -> object:

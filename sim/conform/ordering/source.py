@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor, source
 from ckptsim.sim.conform.ordering.destination import stream_entries
-from ckptsim.sim.conform.runner import Mismatch, Step, Vector, compare, compare_error, place
+from ckptsim.sim.conform.runner import Mismatch, Step, Vector, compare, compare_error, named, place
 
 
 class SourceScript:
@@ -47,23 +50,12 @@ class SourceScript:
         return compare("end, messages", expected, len(self._messages))
 
     def _event(self, step: Step) -> source.SourceEvent:
-        match step["op"]:
-            case "src_round":
-                return source.RoundStarted(feed=self._name(step["feed"]), readers=step["readers"])
-            case "src_done":
-                return source.ReaderFinished(
-                    feed=self._name(step["feed"]),
-                    reader=step["reader"],
-                    state=step["state"],
-                    count=step["count"],
-                    partition_id=step.get("partition_id"),
-                )
-            case "src_fail":
-                return source.ReaderFailed(feed=self._name(step["feed"]), reader=step["reader"])
-            case "src_checkpoint":
-                return source.CheckpointRequested()
-            case op:
-                raise ValueError(f"unknown op {op!r}")
+        kind = named(_EVENTS, step["op"])
+        said = {field.name: step[field.name] for field in fields(kind) if field.name in step}
+        if "feed" in said:
+            said["feed"] = self._name(said["feed"])
+        found: source.SourceEvent = kind(**said)
+        return found
 
     def _name(self, key: str) -> source.Feed:
         """Return the feed of a name; a global source calls its shared feed as it likes."""
@@ -109,3 +101,12 @@ class SourceScript:
                 for stream, index, partition_id in message.inner
             },
         }
+
+
+# The events of a source by the steps that bring them.
+_EVENTS: dict[str, Any] = {
+    "src_round": source.RoundStarted,
+    "src_done": source.ReaderFinished,
+    "src_fail": source.ReaderFailed,
+    "src_checkpoint": source.CheckpointRequested,
+}

@@ -17,8 +17,7 @@ from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.job import FixedDelay, Job, Recovery, Vertex
 from ckptsim.scenarios.job.faults import CrashTask
-from ckptsim.sim.infer.advice.budget import MOST_RECORDS, records_per_s
-from ckptsim.sim.infer.advice.loads import loads_of
+from ckptsim.sim.infer.advice.budget import MOST_RECORDS, loads_of, records_per_s
 from ckptsim.sim.infer.measures import Measures
 from ckptsim.sim.rows import RecoveryRow, RunResult
 

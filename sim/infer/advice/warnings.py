@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ckptsim.scenarios.dialect import units
 from ckptsim.scenarios.job import Job, Mode
+from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.infer.advice.curve import Failures, Point
-from ckptsim.sim.infer.advice.loads import loads_of
 from ckptsim.sim.infer.verdict import ENOUGH_CHECKPOINTS
 from ckptsim.sim.recording import Recording
 

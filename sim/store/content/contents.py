@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import Area, TopicPartition
+from ckptsim.models.store import Area, Changes, DataRecord, Medium, TopicPartition
+from ckptsim.models.store.replica import WorkingContent
 from ckptsim.sim.mishaps import ContentLoss, compare
 from ckptsim.sim.store.content.spans import SpanMedium
 
 if TYPE_CHECKING:
     from ckptsim.sim.store.watched import WatchedMedium
     from ckptsim.sim.store.world import StoreWorld
+
 
 _NONE_LOST = ContentLoss(missing=0, stale=0, ghost=0)
 
@@ -43,3 +45,25 @@ class Contents:
         if mirrored:
             rows |= self._medium.rows(Area.MIRROR, key)
         return compare(feed.fold(position, skipped), rows)
+
+
+class FirstWinsContent(WorkingContent):
+    """Working content that is right in memory and flushed with the first value of each key."""
+
+    def __init__(self, medium: Medium, key: TopicPartition) -> None:
+        super().__init__(medium, key)
+        self._first: dict[str, bytes | None] = {}
+
+    def apply(self, record: DataRecord) -> None:
+        """Remember the first value beside the last."""
+        super().apply(record)
+        self._first.setdefault(record.key, record.value)
+
+    def changes(self) -> Changes:
+        """Return what the database makes of the batch."""
+        return self._first
+
+    def flushed(self) -> None:
+        """Forget the batch."""
+        super().flushed()
+        self._first = {}

@@ -90,7 +90,7 @@ class RecordWriter:
         opens = core.state is IngestionState.OPEN
         if opens and core.rules.sync_interval_ns and not core.timer_set:
             limit = 1  # the record that sets the timer has to be an event of its own
-        failing = self._world.failing_record(self._key, index)
+        failing = self._world.faults.failing_record(self._key, index)
         if failing is not None:
             limit = min(failing - index, limit if limit is not None else failing - index)
         records = feed.run_length(position, shape.push + shape.stream if limit is None else limit)

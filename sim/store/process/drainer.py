@@ -167,7 +167,10 @@ class Drainer:
         core, due = replica.ingestion, self.world.model.sync.sync_bytes
         if position > self.feed.last or self.feed.control_at(position) is not None:
             return True
-        if self.world.failing_record(self.key, index := self.feed.index_of(position)) == index:
+        if (
+            self.world.faults.failing_record(self.key, index := self.feed.index_of(position))
+            == index
+        ):
             return True
         return 0 < due <= core.bytes_since_sync - self._syncs.bytes_in_sync
 
@@ -196,7 +199,7 @@ class Drainer:
         run = self.records.plan(position, replica, self._syncs.bytes_in_sync)
         if run.records == 0:
             if (yield from self._applied(position)):
-                self.world.write_failed(self.key)
+                self.world.faults.write_failed(self.key)
                 yield from self._carry_out(
                     replica.ingestion.step(ingestion_events.WriteFailed(position)), replica
                 )

@@ -68,7 +68,7 @@ class SyncSteps:
         world, begun_ns = self._world, self._world.env.now
         yield world.env.timeout(self._truth.step_until_ns - begun_ns, kind=KIND_DURABLE)
         account.steps_ns.append(world.env.now - begun_ns)
-        doomed = world.dies_in_sync(account.number) and len(account.steps_ns) == 1
+        doomed = world.faults.dies_in_sync(account.number) and len(account.steps_ns) == 1
         world.act(self._drainer.key)
         if doomed and wanted.part is StepContent.BOTH:
             replica.begin_step(wanted)

@@ -9,9 +9,8 @@ from ckptsim.sim.store.real.errors import (
     StoreLockedError,
     StoreMismatchError,
 )
-from ckptsim.sim.store.real.inspection import inspect_store
 from ckptsim.sim.store.real.media import DuckMedium, real_medium
-from ckptsim.sim.store.real.runs import RunStore
+from ckptsim.sim.store.real.runs import RunStore, inspect_store
 
 __all__ = [
     "DuckMedium",

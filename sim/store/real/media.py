@@ -14,62 +14,70 @@ DATA_FILE = "data.duckdb"
 CHECKPOINT_FILE = "checkpoints.sqlite"
 
 
-class DuckMedium:
-    """Data and checkpoints in one DuckDB file: a step is one transaction."""
+class _DuckRows:
+    """Rows in a DuckDB file: a step is one transaction."""
 
     def __init__(self, path: Path, *, memory_limit: str = "512MB") -> None:
-        self.file = DuckFile(path, memory_limit=memory_limit)
+        self.data = DuckFile(path, memory_limit=memory_limit)
+
+    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
+        """Return the durable rows of one partition."""
+        return self.data.rows(area, key)
+
+    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
+        """Return the durable value of one row, or None."""
+        return self.data.row(area, key, name)
+
+    def crash(self) -> None:
+        """Open the file as a killed process leaves it."""
+        self.data.crash()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.data.close()
+
+    def _transact(self, step: store.Step) -> None:
+        """Make a step durable in one transaction, or nothing of it."""
+        try:
+            self._write(step)
+            self.data.commit()
+        except BaseException:  # an interrupt, too, leaves no transaction open for the next step
+            self.data.rollback()
+            raise
+
+    def _write(self, step: store.Step) -> None:
+        self.data.begin()
+        for write in step.rows:
+            self.data.write_rows(write)
+        self.data.write_slots(step.slots)
+
+
+class DuckMedium(_DuckRows):
+    """Data and checkpoints in one DuckDB file: a step is one transaction."""
 
     @property
     def atomic(self) -> bool:
         """One step may hold rows and checkpoints."""
         return True
 
-    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
-        """Return the durable rows of one partition."""
-        return self.file.rows(area, key)
-
-    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
-        """Return the durable value of one row, or None."""
-        return self.file.row(area, key, name)
-
     def slot(self, slot: store.Slot, key: store.TopicPartition) -> bytes | None:
         """Return the stored bytes of one checkpoint slot, or None."""
-        return self.file.slot(slot, key)
+        return self.data.slot(slot, key)
 
     def commit(self, step: store.Step) -> None:
         """Make a step durable in one transaction, or nothing of it."""
-        try:
-            self._write(step)
-            self.file.commit()
-        except BaseException:  # an interrupt, too, leaves no transaction open for the next step
-            self.file.rollback()
-            raise
+        self._transact(step)
 
     def abandon(self, step: store.Step) -> None:
         """Write a step into a transaction and leave that open for the crash to come."""
         self._write(step)
 
-    def crash(self) -> None:
-        """Open the files as a killed process leaves them."""
-        self.file.crash()
-
     def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
         """Empty the tables, as a new file would be."""
-        self.file.clear(areas, slots=slots)
-
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()
-
-    def _write(self, step: store.Step) -> None:
-        self.file.begin()
-        for write in step.rows:
-            self.file.write_rows(write)
-        self.file.write_slots(step.slots)
+        self.data.clear(areas, slots=slots)
 
 
-class DuckLiteMedium:
+class DuckLiteMedium(_DuckRows):
     """Data in a DuckDB file, checkpoints in a SQLite file beside it: two durable steps.
 
     Both carry the identity of the store.  Raises StoreMismatchError when they differ: the data was
@@ -78,7 +86,7 @@ class DuckLiteMedium:
 
     def __init__(self, folder: Path, *, memory_limit: str = "512MB") -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.data = DuckFile(folder / DATA_FILE, memory_limit=memory_limit)
+        super().__init__(folder / DATA_FILE, memory_limit=memory_limit)
         try:
             identity = self.data.about["identity"]
             self.checkpoints = LiteFile(folder / CHECKPOINT_FILE, identity=identity)
@@ -97,14 +105,6 @@ class DuckLiteMedium:
         """A step holds rows or checkpoints, never both."""
         return False
 
-    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
-        """Return the durable rows of one partition."""
-        return self.data.rows(area, key)
-
-    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
-        """Return the durable value of one row, or None."""
-        return self.data.row(area, key, name)
-
     def slot(self, slot: store.Slot, key: store.TopicPartition) -> bytes | None:
         """Return the stored bytes of one checkpoint slot, or None."""
         return self.checkpoints.slot(slot, key)
@@ -113,7 +113,7 @@ class DuckLiteMedium:
         """Make a step durable in the file that it concerns."""
         check_one_step(step, atomic=False)
         if step.rows:
-            write_rows(self.data, step)
+            self._transact(step)
         if step.slots:
             self.checkpoints.write_slots(step.slots)
 
@@ -123,7 +123,7 @@ class DuckLiteMedium:
 
     def crash(self) -> None:
         """Open both files as a killed process leaves them."""
-        self.data.crash()
+        super().crash()
         self.checkpoints.crash()
 
     def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
@@ -134,44 +134,31 @@ class DuckLiteMedium:
 
     def close(self) -> None:
         """Close both files."""
-        self.data.close()
+        super().close()
         self.checkpoints.close()
 
 
-class DuckGroupMedium(store.ModelMedium):
-    """Data in a DuckDB file, checkpoints in a simulated consumer group on the far side."""
+class DuckGroupMedium(_DuckRows, store.ModelMedium):
+    """Data in a DuckDB file, checkpoints in a simulated consumer group on the far side.
+
+    A crash leaves the group as it is: it is elsewhere.
+    """
 
     def __init__(self, path: Path, *, memory_limit: str = "512MB") -> None:
-        super().__init__(atomic=False)
-        self.data = DuckFile(path, memory_limit=memory_limit)
-
-    def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
-        """Return the durable rows of one partition."""
-        return self.data.rows(area, key)
-
-    def row(self, area: store.Area, key: store.TopicPartition, name: str) -> bytes | None:
-        """Return the durable value of one row, or None."""
-        return self.data.row(area, key, name)
+        store.ModelMedium.__init__(self, atomic=False)
+        _DuckRows.__init__(self, path, memory_limit=memory_limit)
 
     def commit(self, step: store.Step) -> None:
         """Commit rows to the file, or checkpoints to the group."""
         check_one_step(step, atomic=False)
         if step.rows:
-            write_rows(self.data, step)
+            self._transact(step)
         super().commit(store.Step(slots=step.slots))
-
-    def crash(self) -> None:
-        """Open the file as a killed process leaves it; the group is elsewhere and stays."""
-        self.data.crash()
 
     def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
         """Empty the tables, and forget the group's offsets if they expired."""
         self.data.clear(areas, slots=False)
         super().lose(areas=(), slots=slots)
-
-    def close(self) -> None:
-        """Close the file."""
-        self.data.close()
 
 
 def real_medium(placement: store.Placement, folder: Path) -> store.Medium:
@@ -182,15 +169,3 @@ def real_medium(placement: store.Placement, folder: Path) -> store.Medium:
     if placement is store.Placement.EXTERNAL:
         return DuckLiteMedium(folder)
     return DuckGroupMedium(folder / DATA_FILE)
-
-
-def write_rows(file: DuckFile, step: store.Step) -> None:
-    """Write the rows of a step in one transaction."""
-    try:
-        file.begin()
-        for write in step.rows:
-            file.write_rows(write)
-        file.commit()
-    except BaseException:  # as above
-        file.rollback()
-        raise

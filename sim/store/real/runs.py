@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
+from ckptsim.models import store
 from ckptsim.models.store import PartitionState, TopicPartition, encode_state
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.store.real.duck import DuckFile
 from ckptsim.sim.store.real.embedded import Contents, EmbeddedStore
+from ckptsim.sim.store.real.errors import StoreFileError
 
 _KEY_CHARACTERS = 12
 
@@ -70,3 +73,65 @@ def _rows(result: RunResult) -> Iterator[tuple[str, bytes]]:
 
 def _json(document: dict[str, object]) -> bytes:
     return json.dumps(document, sort_keys=True).encode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionContents:
+    """One partition as it lies in the file.
+
+    checkpoint: None when there is none, or when it is damaged, unreadable or no partition state.
+    damage: what is wrong with the stored blob, None when nothing is.
+    """
+
+    key: store.TopicPartition
+    rows: int
+    blob_bytes: int | None
+    checkpoint: store.PartitionState | None
+    damage: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreContents:
+    """A file: what it says about itself, and its partitions by topic and index."""
+
+    path: Path
+    about: dict[str, str]
+    partitions: tuple[PartitionContents, ...]
+
+
+def inspect_store(path: str | Path) -> StoreContents:
+    """Read a store file, read-only; raises StoreFileError when there is none or it is unusable."""
+    place = Path(path)
+    if not place.is_file():
+        found = "a directory" if place.is_dir() else "no such file"
+        raise StoreFileError(f"{place}: found {found}, expected a store")
+    file = DuckFile(place, read_only=True)
+    try:
+        counts = {
+            key: rows for (area, key), rows in file.row_counts().items() if area is store.Area.DATA
+        }
+        blobs = {key: stored for slot, key, stored in file.slots() if slot is store.Slot.CUSTOM}
+        keys = sorted({*counts, *blobs})
+        partitions = tuple(_contents(key, counts.get(key, 0), blobs.get(key)) for key in keys)
+        return StoreContents(path=place, about=file.about, partitions=partitions)
+    finally:
+        file.close()
+
+
+def _contents(key: store.TopicPartition, rows: int, stored: bytes | None) -> PartitionContents:
+    blob: bytes | None = None
+    state: store.PartitionState | None = None
+    damage: str | None = None
+    if stored is not None:
+        try:
+            blob = store.PlainCodec().decode(key, stored)
+            state = store.decode_state(blob)
+        except store.StoreError as error:
+            damage = error.state
+    return PartitionContents(
+        key=key,
+        rows=rows,
+        blob_bytes=None if blob is None else len(blob),
+        checkpoint=state,
+        damage=damage,
+    )

@@ -116,7 +116,7 @@ class Destination:
                         state.reserved = True
                 else:
                     state.reserved = True
-                    self._properties.on_memory_taken(self._attempt, state)
+                    self._properties.ends.check_turn(self._attempt, state)
                 self._on_state(socket, state)
             elif isinstance(message, CompleteMessage):
                 descriptor = self._descriptors[message.stream]
@@ -156,7 +156,7 @@ class Destination:
         if state.accepted_ns is None:
             state.socket = socket.index
             state.accepted_ns = self._env.now
-            self._properties.on_state_read(attempt, state)
+            self._properties.releases.on_state_read(attempt, state)
         self.deliver(self._event(state))
         attempt.point(Point.AFTER_STATE)
 
@@ -194,7 +194,7 @@ class Destination:
             case ordering.EndChannel():
                 self._pipelines[effect.channel].close_all()
             case ordering.EndStream():
-                self._properties.on_stream_ended(self._attempt, effect)
+                self._properties.ends.on_stream_ended(self._attempt, effect)
             case ordering.CompleteSync():
                 self._properties.on_complete(self._attempt)
                 self._attempt.destination_succeeded()

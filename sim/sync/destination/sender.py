@@ -68,8 +68,8 @@ class Sender:
         scope, index = scope_text(effect.scope), effect.key.index
         attempt.env.trace.record("sent", self._host, scope, index)
         properties = attempt.world.properties
-        state = properties.find(attempt, effect)
-        stands_for = [] if state is None else properties.skipped(attempt, state)
+        state = properties.releases.find(attempt, effect)
+        stands_for = [] if state is None else properties.releases.skipped(attempt, state)
         self._free([*stands_for, properties.on_sent(attempt, effect)])
         attempt.point(Point.AFTER_ACKNOWLEDGE)
         attempt.env.trace.record("released", self._host, scope, index)
@@ -91,7 +91,7 @@ class Sender:
         attempt.env.trace.record("send_failed", self._host, scope, index)
         attempt.env.goals.reach("send_failed")
         properties = attempt.world.properties
-        self._free([properties.find(attempt, effect)])
+        self._free([properties.releases.find(attempt, effect)])
         before = properties.before_failed_send(attempt, effect)
         self._destination.deliver(SendFailed(scope=effect.scope, index=effect.key.index))
         properties.on_send_failed(attempt, effect, before)

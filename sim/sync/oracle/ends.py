@@ -24,7 +24,10 @@ class EndChecks:
     ) -> None:
         self._world = world
         self._truth = world.truth
-        self._violate = violate
+        self._of_state = violate
+
+    def _violate(self, name: str, says: str, state: SourceState | None = None) -> None:
+        self._of_state(name, says, state)
 
     def on_attempt_started(self, attempt: Attempt) -> None:
         """Check that what is skipped is durable, and that all that was returned is skipped."""
@@ -35,7 +38,6 @@ class EndChecks:
                 self._violate(
                     "no_record_lost",
                     f"attempt {truth.number} skips records of {feed.name} that are not durable",
-                    None,
                 )
             if truth.number > 1:
                 earlier = self._truth.attempts[-2].acknowledged[feed.index]
@@ -44,7 +46,6 @@ class EndChecks:
                         "resume_is_monotone",
                         f"attempt {truth.number} reads records of {feed.name} again that were "
                         "acknowledged in the attempt before",
-                        None,
                     )
 
     def on_stream_ended(self, attempt: Attempt, effect: EndStream) -> None:
@@ -58,7 +59,6 @@ class EndChecks:
                 "closing_is_orderly",
                 f"stream {effect.stream} was ended with {effect.records_read} records when {read} "
                 f"had been read and {still_open} sockets were open",
-                None,
             )
 
     def on_complete(self, attempt: Attempt) -> None:
@@ -78,7 +78,6 @@ class EndChecks:
             self._violate(
                 "closing_is_orderly",
                 f"the attempt succeeded before its end; without COMPLETE: {missing or 'none'}",
-                None,
             )
         for partition in attempt.truth.partitions:
             if not partition.produced == partition.read == partition.durable and not lost:
@@ -87,19 +86,18 @@ class EndChecks:
                     f"the attempt succeeded with records of {partition.feed.name} under way: "
                     f"{partition.produced} sent, {partition.read} read, "
                     f"{partition.durable} durable",
-                    None,
                 )
         self._check_counters(attempt)
         if attempt.destination.completing:
             says = f"the attempt succeeded before {attempt.destination.completing} batches are "
-            self._violate("closing_is_orderly", f"{says}reported as complete", None)
+            self._violate("closing_is_orderly", f"{says}reported as complete")
         reserved = attempt.destination.memory.used_bytes
         if reserved:
             says = f"the attempt succeeded with {reserved} bytes reserved for states"
-            self._violate("closing_is_orderly", says, None)
+            self._violate("closing_is_orderly", says)
         if attempt.destination.awaits_timer:
             says = "the attempt succeeded and left the timer of its end set"
-            self._violate("closing_is_orderly", says, None)
+            self._violate("closing_is_orderly", says)
 
     def _check_counters(self, attempt: Attempt) -> None:
         """Check the memory of our core; no other is asked for it."""
@@ -112,7 +110,6 @@ class EndChecks:
                 self._violate(
                     "no_counters_left",
                     f"{len(stream.ids)} ids of {stream.stream} have counters, {kept} may",
-                    None,
                 )
 
     def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
@@ -129,22 +126,20 @@ class EndChecks:
         }
         if not true.get(effect.kind, False):
             self._violate(
-                "run_ends_with_a_reason",
-                f"the attempt failed without a true reason: {effect}",
-                None,
+                "run_ends_with_a_reason", f"the attempt failed without a true reason: {effect}"
             )
         elif effect.kind is Refusal.SEND_FAILED and attempt.destination.awaits_timer:
             says = "the attempt ends for a send that failed before the wait for its end was over"
-            self._violate("run_ends_with_a_reason", says, None)
+            self._violate("run_ends_with_a_reason", says)
         elif effect.kind is Refusal.UNFLUSHED_STATES and not self._is_explained(attempt):
             says = f"the attempt ends with unsent states, and nothing is under way: {effect}"
-            self._violate("run_ends_with_a_reason", says, None)
+            self._violate("run_ends_with_a_reason", says)
 
     def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
         """Check that an attempt is no success whose source has died, whatever else went well."""
         if reason is None and attempt.source.crashed:
             says = f"attempt {attempt.truth.number} counts as a success though its source crashed"
-            self._violate("run_ends_with_a_reason", says, None)
+            self._violate("run_ends_with_a_reason", says)
 
     def check_memory(self, attempt: Attempt) -> bool:
         """Check that nobody waits for memory that is free, and return whether that is so."""
@@ -166,7 +161,7 @@ class EndChecks:
     def _in_vain(self, attempt: Attempt, why: str) -> None:
         who = attempt.destination.memory.waiting[0]
         says = f"{who} waits for memory for a state though {why}"
-        self._violate("run_ends_with_a_reason", says, None)
+        self._violate("run_ends_with_a_reason", says)
 
     def on_judged(self, wait_ns: int | None) -> None:
         """Check the platform's answer to a failed attempt against all attempts so far."""
@@ -181,7 +176,7 @@ class EndChecks:
         if wait_ns != (None if over else next_ns):
             says = f"attempt {len(got)} failed, {in_a_row} in a row without data; the platform "
             says += "gives up" if wait_ns is None else f"waits {duration_text(wait_ns)}"
-            self._violate("run_ends_with_a_reason", says, None)
+            self._violate("run_ends_with_a_reason", says)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
         """Check, when nothing has moved for long, that something explains it.
@@ -195,15 +190,15 @@ class EndChecks:
         memory, uploader = attempt.destination.memory, attempt.destination.uploader
         if uploader.standing:
             says = f"{uploader.standing} batches wait though one more upload may be under way"
-            self._violate("run_ends_with_a_reason", says, None)
+            self._violate("run_ends_with_a_reason", says)
         elif memory.waiting:
-            self._violate("flood_does_not_block_data", sentence, None)
+            self._violate("flood_does_not_block_data", sentence)
             # What comes of it, a sync that does not complete, is said by that already.
             self._world.faults.note_strike()
         # A stall explains also when it is over: what it has held up may still be on its way to be
         # read.  It explains no end of an attempt: by then all sockets have been read to theirs.
         elif not (attempt.stalled_since_sign or self._is_explained(attempt)):
-            self._violate("run_ends_with_a_reason", f"nothing moves: {sentence}", None)
+            self._violate("run_ends_with_a_reason", f"nothing moves: {sentence}")
 
     def _check_silent(self, attempt: Attempt) -> None:
         """Check that nothing was read, stored or sent for as long as an attempt is left alone."""
@@ -216,7 +211,7 @@ class EndChecks:
         if attempt.env.now - latest_ns < limit_ns:
             says = "an attempt is taken for silent, though something moved at "
             says += duration_text(latest_ns)
-            self._violate("run_ends_with_a_reason", says, None)
+            self._violate("run_ends_with_a_reason", says)
 
     def _is_explained(self, attempt: Attempt) -> bool:
         """Say whether something is under way, or a fault has a state wait for what never comes.
@@ -248,12 +243,12 @@ class EndChecks:
         """Check that the run has ended, and that a completed one has stored everything."""
         world = self._world
         if world.stalled is not None:
-            self._violate("run_ends_with_a_reason", world.stalled, None)
+            self._violate("run_ends_with_a_reason", world.stalled)
         # A last attempt in which a fault has struck may fail: the faults have not stopped.
         if world.gave_up_undisturbed and world.model.outcome is Outcome.COMPLETED:
             attempts = len(self._truth.attempts)
             says = f"the platform gave up after attempt {attempts}: {world.gave_up}"
-            self._violate("sync_completes", says, None)
+            self._violate("sync_completes", says)
         if not world.succeeded:
             return
         for feed in self._truth.feeds:
@@ -264,6 +259,5 @@ class EndChecks:
                     "no_record_lost",
                     f"the sync completed, but records {low}-{high - 1} of {feed.name} were never "
                     "stored",
-                    None,
                 )
                 return

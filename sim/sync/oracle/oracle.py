@@ -7,24 +7,26 @@ violation, so that it shows what a broken rule loses in the end.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from ckptsim.models.ordering import EndStream, FailSync, Refusal, SendState, scope_text
+from ckptsim.models.ordering import FailSync, Refusal, SendState, scope_text
 from ckptsim.scenarios.sync import PROPERTIES
+from ckptsim.sim.story import instant
+from ckptsim.sim.sync.intervals import shown
 from ckptsim.sim.sync.oracle.ends import EndChecks
-from ckptsim.sim.sync.oracle.readers import ReaderChecks
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
 from ckptsim.sim.sync.oracle.replay import ReplayChecks
-from ckptsim.sim.sync.oracle.story import state_story
 from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.oracle.truth import SourceState
+    from ckptsim.sim.sync.oracle.truth import Partition, SourceState, Truth
+    from ckptsim.sim.sync.socket import Socket
     from ckptsim.sim.sync.world import SyncWorld
+
 
 # Assumption: a core that has violated so much repeats itself without an end.
 VIOLATIONS_MAX = 10_000
@@ -44,8 +46,8 @@ class OrderingProperties:
         self._world = world
         self._env = world.env
         self._truth = world.truth
-        self._releases = ReleaseChecks(world, self.violate)
-        self._ends = EndChecks(world, self.violate)
+        self.releases = ReleaseChecks(world, self.violate)
+        self.ends = EndChecks(world, self.violate)
         self.readers = ReaderChecks(world, self.violate)
         self.records = RecordChecks(world, self.violate)
         self.replays = ReplayChecks(world, self.violate)
@@ -77,39 +79,27 @@ class OrderingProperties:
         """Whether it is declined that what is ready is sent: other rules say the same again."""
         return "every_state_is_released" in self.violation_log.ignored
 
-    def skipped(self, attempt: Attempt, state: SourceState) -> list[SourceState]:
-        """Return the states that one that is sent stands for as well."""
-        return self._releases.skipped(attempt, state)
-
     def on_attempt_started(self, attempt: Attempt) -> None:
         """Check what an attempt resumes from."""
         self._requested_step = 0
         self._requested_during_send = False
         self._failed_sends = 0
-        self._releases.begin()
+        self.releases.begin()
         self.readers.begin()
         self.records.begin()
         self.replays.begin()
-        self._ends.on_attempt_started(attempt)
+        self.ends.on_attempt_started(attempt)
 
     # States -----------------------------------------------------------------------------------
 
-    def on_state_read(self, attempt: Attempt, state: SourceState) -> None:
-        """Enter the arrival of a state at the core."""
-        self._releases.on_state_read(attempt, state)
-
-    def on_memory_taken(self, attempt: Attempt, state: SourceState) -> None:
-        """Check that a state which got memory at once has taken it from nobody who waits."""
-        self._ends.check_turn(attempt, state)
-
     def on_send(self, attempt: Attempt, effect: SendState) -> None:
         """Check a state that the core has released, before it is sent."""
-        self._ends.check_memory(attempt)
-        self._releases.on_send(attempt, effect)
+        self.ends.check_memory(attempt)
+        self.releases.on_send(attempt, effect)
 
     def on_stored(self, attempt: Attempt, effect: SendState, *, kept: bool) -> None:
         """Enter whether the platform keeps a state; of one that it does not all is read again."""
-        state = self.find(attempt, effect)
+        state = self.releases.find(attempt, effect)
         if kept and effect.statistics.destination.accounted:
             attempt.truth.got_data = True
         elif state is not None and not kept:
@@ -118,11 +108,7 @@ class OrderingProperties:
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
         """Enter that a send has returned."""
         self._failed_sends = 0
-        return self._releases.on_sent(attempt, effect)
-
-    def find(self, attempt: Attempt, effect: SendState) -> SourceState | None:
-        """Return the state that an effect sends."""
-        return self._releases.find(attempt, effect)
+        return self.releases.on_sent(attempt, effect)
 
     def before_failed_send(self, attempt: Attempt, effect: SendState) -> tuple[int, int | None]:
         """Return what a failed send must not change: what is unsent, and the lowest index of it."""
@@ -134,7 +120,7 @@ class OrderingProperties:
     ) -> None:
         """Check that a failed send has changed nothing but the memory, which is free behind it."""
         self._failed_sends += 1
-        state, after = self.find(attempt, effect), self.before_failed_send(attempt, effect)
+        state, after = self.releases.find(attempt, effect), self.before_failed_send(attempt, effect)
         if state is not None and state.reserved:
             says = f"state {scope_text(effect.scope)}/{effect.key.index} holds memory behind a send"
             self.violate("run_ends_with_a_reason", says, state)
@@ -174,7 +160,7 @@ class OrderingProperties:
         """Check, when no send is under way, that nothing was left that was ready when asked."""
         if attempt.over or attempt.destination.sender.busy or self.may_hold_back:
             return
-        state = self._releases.left_behind(attempt, self._requested_step)
+        state = self.releases.left_behind(attempt, self._requested_step)
         during, self._requested_during_send = self._requested_during_send, False
         if state is not None:
             self.violate(
@@ -186,18 +172,14 @@ class OrderingProperties:
 
     # Ends -------------------------------------------------------------------------------------
 
-    def on_stream_ended(self, attempt: Attempt, effect: EndStream) -> None:
-        """Check that a stream ends after its last record."""
-        self._ends.on_stream_ended(attempt, effect)
-
     def on_complete(self, attempt: Attempt) -> None:
         """Check the success of an attempt."""
-        self._ends.on_complete(attempt)
+        self.ends.on_complete(attempt)
         self._on_rest(attempt)
 
     def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
         """Check the verdict of a failed attempt."""
-        self._ends.on_fail(attempt, effect)
+        self.ends.on_fail(attempt, effect)
         if effect.kind is Refusal.UNFLUSHED_STATES:
             self._on_rest(attempt)
 
@@ -205,14 +187,6 @@ class OrderingProperties:
         """Compare with other interleavings, unless the core may release later in any of them."""
         if not self.may_hold_back:
             self.replays.on_rest(attempt)
-
-    def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
-        """Check that an attempt ends as both of its sides have ended."""
-        self._ends.on_attempt_ended(attempt, reason)
-
-    def on_judged(self, wait_ns: int | None) -> None:
-        """Check when the platform starts the next attempt, or that it gives up; None for that."""
-        self._ends.on_judged(wait_ns)
 
     def on_silence(self, attempt: Attempt, sentence: str) -> None:
         """Check, when nothing has moved for long, what it was.
@@ -223,8 +197,80 @@ class OrderingProperties:
             self._env.goals.reach("silence")
             self._world.faults.note_strike()
             return
-        self._ends.on_silence(attempt, sentence)
+        self.ends.on_silence(attempt, sentence)
 
     def on_run_ended(self) -> None:
         """Check the whole run."""
-        self._ends.on_run_ended()
+        self.ends.on_run_ended()
+
+
+_OWN = "readers_have_their_own"
+
+
+class ReaderChecks:
+    """How many readers of an attempt are at work, and on which sockets."""
+
+    def __init__(self, world: SyncWorld, violate: Callable[[str, str], None]) -> None:
+        self._on_sockets = world.truth.on_sockets
+        self._violate = violate
+        self._busy: dict[int, None] = {}  # sockets
+        self._count = 0
+
+    def begin(self) -> None:
+        """Begin an attempt, in which nobody reads yet."""
+        self._busy.clear()
+        self._count = 0
+
+    def on_taken(self, attempt: Attempt, socket: Socket) -> None:
+        """Check that who begins has a connection and, on sockets, a socket to itself."""
+        self._count += 1
+        most = attempt.model.source.connections
+        if self._count > most:
+            self._violate(_OWN, f"{self._count} read at once, with {most} connections")
+        if self._on_sockets and socket.index in self._busy:
+            self._violate(_OWN, f"two write to socket {socket.index} at once")
+        self._busy[socket.index] = None
+
+    def on_released(self, socket: Socket) -> None:
+        """Note that one has ended."""
+        self._count -= 1
+        self._busy.pop(socket.index, None)
+
+
+def state_story(truth: Truth, state: SourceState) -> list[str]:
+    """Return one line per thing that happened to a state and to the records it claims."""
+    name = f"{state.scope}/{state.index}"
+    entries: list[tuple[int, str]] = [
+        (state.triggered_ns, f"the source makes state {name} (count {state.source_count})")
+    ]
+    for partition in state.partitions:
+        entries += _partition(partition)
+    if state.accepted_ns is not None:
+        entries.append((state.accepted_ns, f"state {name} is read from socket[{state.socket}]"))
+    before = truth.attempts[-1].states.get(state.scope, [])[: state.index - 1]
+    if before and before[-1].acknowledged_ns is not None:
+        entries.append((before[-1].acknowledged_ns, f"its predecessor {before[-1].index} is sent"))
+    elif before:
+        entries.append((state.triggered_ns, f"its predecessor {before[-1].index} is not yet sent"))
+    if state.send_ns is not None:
+        entries.append((state.send_ns, f"state {name} is sent, try {state.tries}"))
+    if state.acknowledged_ns is not None:
+        entries.append((state.acknowledged_ns, f"the send of state {name} returns"))
+    entries.sort(key=lambda entry: entry[0])
+    return [f"{instant(at_ns):>14}  {text}" for at_ns, text in entries]
+
+
+def _partition(partition: Partition) -> list[tuple[int, str]]:
+    size = partition.high - partition.low
+    which = f"records {shown(((partition.low, partition.high),))} of {partition.feed.name}"
+    which += f" (id {partition.wire_id}, socket[{partition.socket}])"
+    entries = [(partition.started_ns, f"a reader begins {which}")]
+    if partition.read:
+        entries.append(
+            (partition.last_read_ns, f"{partition.read} of {size} of {which} have been read")
+        )
+    if partition.durable:
+        entries.append(
+            (partition.last_durable_ns, f"{partition.durable} of {size} of {which} are durable")
+        )
+    return entries

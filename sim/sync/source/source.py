@@ -34,9 +34,8 @@ from ckptsim.sim.sync.messages import (
     StateMessage,
 )
 from ckptsim.sim.sync.oracle.truth import Partition
-from ckptsim.sim.sync.source.feeds import FeedPlan
 from ckptsim.sim.sync.source.resources import PartitionIds, Resources
-from ckptsim.sim.sync.source.states import StateMaker, View
+from ckptsim.sim.sync.source.states import FeedPlan, StateMaker, View
 
 if TYPE_CHECKING:
     from simpy import Event

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from ckptsim.sim.validate.recoveries.measured import RecoveryRun
 from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction, predict_recoveries
-from ckptsim.sim.validate.recoveries.score import RecoveryScore, score_recoveries
-from ckptsim.sim.validate.recoveries.text import (
-    recovery_entries,
-    recovery_lines,
-    recovery_scores,
-)
+from ckptsim.sim.validate.recoveries.score import RecoveryScore, recovery_lines, score_recoveries
 
 __all__ = [
     "RecoveryPrediction",
     "RecoveryRun",
     "RecoveryScore",
     "predict_recoveries",
-    "recovery_entries",
     "recovery_lines",
-    "recovery_scores",
     "score_recoveries",
 ]

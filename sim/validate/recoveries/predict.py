@@ -8,24 +8,100 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
-from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
 from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.halt import cancel_all_but
+from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.restoring import LATER
+from ckptsim.sim.job.buffers.restoring.caught_up import note_latencies
+from ckptsim.sim.job.buffers.restoring.rescale import rescaled
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.kernel import Environment, KernelError, fence
+from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.config import recovering_model_of
+from ckptsim.sim.validate.predict import FAILURES, in_order
 from ckptsim.sim.validate.recoveries.measured import Figures, Given, RecoveryRun
-from ckptsim.sim.validate.recoveries.resubmitted import resubmitted
+
+if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.buffers.constants import Constants
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+
 
 _MS = 1_000_000
+
+
+def with_parallelism(model: Job, parallelism: int) -> Job:
+    """Return the job with another parallelism of all operators; sources keep their own."""
+    vertices = tuple(
+        vertex if vertex.is_source else replace(vertex, parallelism=parallelism)
+        for vertex in model.vertices
+    )
+    return replace(model, vertices=vertices)
+
+
+def resubmitted(
+    model: Job, parallelism: int, given: Given, constants: Constants, seed: int
+) -> tuple[FailoverRecord, int | None]:
+    """Return what the resubmission took, and when the checkpoint that it began from was triggered.
+
+    Raises LookupError for a job that had completed no checkpoint, or took no record afterwards.
+    """
+    downtime_ns = round((given.downtime_ms or 0) * _MS)
+    start_ns = 0
+    for _ in range(2):
+        record, triggered_ns = _once(model, parallelism, given, constants, (seed, start_ns))
+        if record.first_record_ns is None:
+            raise LookupError("the job takes no record after its resubmission")
+        start_ns += record.first_record_ns - record.failed_ns - downtime_ns
+    return record, triggered_ns
+
+
+def _once(
+    model: Job, parallelism: int, given: Given, constants: Constants, run: tuple[int, int]
+) -> tuple[FailoverRecord, int | None]:
+    """Run both jobs; run: the seed, and how long the second one takes to its first record."""
+    seed, start_ns = run
+    at_ns, until_ns = round(given.at_ms * _MS), round(given.until_ms * _MS)
+    phases = [] if given.restored is None else [round(given.restored[1] * _MS)]
+    env = Environment(seed)
+    canceled = replace(model, duration_ns=at_ns + LATER.cancel_ns)
+    first = DataflowWorld(env, canceled, constants, phases=phases)
+    first.run()
+    if first.compiled is not None:
+        first.compiled.give_back_streams()  # the second job draws from the same ones
+    checkpoint = _latest(first)
+    emitted = sum(first.positions().values())
+    cancel_all_but(env, (), env.event())
+    again_ns = at_ns + round((given.downtime_ms or 0) * _MS) - start_ns
+    waiting = env.event()
+    env.call_at(max(env.now, again_ns), Kind.MEASURE, env.entity("client"), waiting.succeed)
+    env.run(until=waiting)
+    other = replace(with_parallelism(model, parallelism), duration_ns=until_ns)
+    restored = rescaled(checkpoint, first.graph, Graph(other)).checkpoint
+    second = DataflowWorld(env, other, constants, restored=restored)
+    second.run()
+    record = FailoverRecord(1, "cancelled and submitted again", at_ns)
+    record.reprocessed = emitted - sum(checkpoint.positions.values())
+    if second.timed is not None:
+        note_latencies([record], second.timed.lateness, until_ns)
+    return record, first.coordinator.records[checkpoint.checkpoint_id].triggered_ns
+
+
+def _latest(world: DataflowWorld) -> JobCheckpoint:
+    kept = world.coordinator.completed
+    if not kept:
+        raise LookupError("the job has completed no checkpoint when it is cancelled")
+    return kept[max(kept)]
+
+
 # The machine on which recoveries were measured: a service of 1 ms takes 1.4 % more, handling
 # included.  Source: tests/data/README.md, on `flink/recovery.jsonl`.
 MACHINE = replace(CONSTANTS, park_overshoot_ns=12_000)
@@ -64,19 +140,7 @@ def predict_recoveries(
     progress: Callable[[], object] | None = None,
 ) -> list[RecoveryPrediction]:
     """Predict every run, `jobs` at a time, in the order of the runs."""
-    one, found = partial(predict_recovery, seeds=seeds), []
-    if jobs == 1:
-        for prediction in map(one, runs):
-            found.append(prediction)
-            if progress is not None:
-                progress()
-        return found
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for prediction in pool.map(one, runs):
-            found.append(prediction)
-            if progress is not None:
-                progress()
-    return found
+    return in_order(partial(predict_recovery, seeds=seeds), runs, jobs, progress)
 
 
 def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
@@ -94,7 +158,7 @@ def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
     given = [one.given for one in run.recoveries]
     try:
         results = [_simulate(model, run, given, seed) for seed in range(1, seeds + 1)]
-    except (ProtocolError, KernelError, ArithmeticError, LookupError) as error:
+    except FAILURES as error:
         story = f"the simulation failed: {type(error).__name__}: {error}"
         return RecoveryPrediction(run=run, reason=story, broken=True)
     same = [flag for one in results for flag in one.same]
@@ -176,14 +240,11 @@ def _merged(results: Sequence[Seed]) -> tuple[Figures, ...]:
     for index in range(len(results[0].figures)):
         same = [one.figures[index] for one in results if one.same[index]]
         kept = same or [one.figures[index] for one in results]
-        found.append(
-            Figures(
-                downtime_ms=_middle([one.downtime_ms for one in kept]),
-                reprocessed_records=_middle([one.reprocessed_records for one in kept]),
-                peak_latency_ms=_middle([one.peak_latency_ms for one in kept]),
-                catch_up_duration_ms=_middle([one.catch_up_duration_ms for one in kept]),
-            )
-        )
+        middles = {
+            field.name: _middle([getattr(one, field.name) for one in kept])
+            for field in fields(Figures)
+        }
+        found.append(Figures(**middles))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ prediction and counts nowhere.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ckptsim.sim.validate.recoveries.measured import Figures, RecoveryRun
@@ -45,7 +45,6 @@ class RecoveryLine:
     """
 
     name: str
-    family: str
     downtime: Pair | None
     reprocessed: Pair | None
     peak_latency: Pair | None
@@ -122,17 +121,16 @@ def _lines(prediction: RecoveryPrediction) -> Iterable[RecoveryLine]:
         told = one.given.downtime_ms is not None
         yield RecoveryLine(
             name=f"{run.run_id} failure {index + 1}",
-            family=run.family,
-            downtime=None if told else _pair(ours, theirs, lambda f: f.downtime_ms),
-            reprocessed=_pair(ours, theirs, lambda f: f.reprocessed_records),
-            peak_latency=_pair(ours, theirs, lambda f: f.peak_latency_ms),
-            catch_up=_pair(ours, theirs, lambda f: f.catch_up_duration_ms),
+            downtime=None if told else _pair(ours, theirs, "downtime_ms"),
+            reprocessed=_pair(ours, theirs, "reprocessed_records"),
+            peak_latency=_pair(ours, theirs, "peak_latency_ms"),
+            catch_up=_pair(ours, theirs, "catch_up_duration_ms"),
             came=came if paced else None,
         )
 
 
-def _pair(ours: Figures, theirs: Figures, of: Callable[[Figures], float | None]) -> Pair | None:
-    predicted, measured = of(ours), of(theirs)
+def _pair(ours: Figures, theirs: Figures, name: str) -> Pair | None:
+    predicted, measured = getattr(ours, name), getattr(theirs, name)
     if predicted is None or measured is None:
         return None
     return Pair(float(predicted), float(measured))
@@ -146,3 +144,42 @@ def _share(bound: Bound, pairs: Iterable[Pair | None]) -> Share:
 def _mean(values: Iterable[float]) -> float:
     kept = list(values)
     return statistics.fmean(kept) if kept else 0.0
+
+
+_NOTHING = "-"
+
+
+def recovery_lines(found: RecoveryScore) -> list[str]:
+    """Return a table of all recoveries, predicted / measured, and the shares below it."""
+    head = (
+        f"{'recovery':32}{'downtime ms':>16}{'done again':>16}{'peak ms':>16}{'caught up ms':>18}"
+    )
+    lines = [head, *(_row(line) for line in found.lines), ""]
+    lines += [
+        f"downtime within max(15 %, 200 ms): {_of(found.downtime)}",
+        f"records done again within max(10 %, 300): {_of(found.reprocessed)}",
+        f"caught up within max(10 %, 350 ms): {_of(found.catch_up)}",
+        f"caught up: mean error {100 * found.catch_up_error:.2f} % of max(measured, 2 s)",
+        f"peak latency: mean error {100 * found.peak_error:.2f} %",
+    ]
+    lines += [f"not simulated: {one.run.run_id}: {one.reason}" for one in found.skipped]
+    return lines
+
+
+def _row(line: RecoveryLine) -> str:
+    came = line.came
+    caught = _shown(line.catch_up)
+    if line.catch_up is None and came is not None and came[0] != came[1]:
+        caught = "came / never" if came[0] else "never / came"
+    return (
+        f"{line.name:32}{_shown(line.downtime):>16}{_shown(line.reprocessed):>16}"
+        f"{_shown(line.peak_latency):>16}{caught:>18}"
+    )
+
+
+def _shown(pair: Pair | None) -> str:
+    return _NOTHING if pair is None else f"{pair.predicted:.0f} / {pair.measured:.0f}"
+
+
+def _of(share: Share) -> str:
+    return f"{share.right} of {share.count} ({100 * share.share:.0f} %)"

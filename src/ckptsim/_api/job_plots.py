@@ -9,9 +9,9 @@ from ckptsim._api.plots import Plots, on
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.answers.jobs.advice_text import Advice
 from ckptsim.sim.answers.jobs.answer import Answer
-from ckptsim.sim.answers.jobs.validating import Validation
 from ckptsim.sim.recording import Recording
 from ckptsim.sim.rows import RunResult
+from ckptsim.sim.validate import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,7 +123,7 @@ class ValidationPlots(Plots):
 
     __slots__ = ("_validation",)
 
-    def __init__(self, validation: Validation) -> None:
+    def __init__(self, validation: Comparison) -> None:
         self._validation = validation
 
     def __call__(self, *, ax: Axes | None = None) -> Axes:

@@ -193,23 +193,19 @@ def validate(
     *,
     seeds: int = 7,
     jobs: int = 1,
-    ablation: bool = False,
-    folds: int | None = None,
     sequences: Sequence[str] = (),
     progress: Callable[[int, int], object] | None = None,
 ) -> Validation:
     """Predict measured runs of Flink and compare.
 
     files: measured runs, one a line.  seeds: simulated runs of each; jobs: processes.
-    ablation: leave out one mechanism after the other; folds: fit the free constants so many times;
     sequences: runs that are looked at checkpoint by checkpoint.
     progress: called with runs done and all runs.
 
     Raises UserError for a line that is no measured run.
     """
-    extras = validating.Extras(ablation=ablation, folds=folds, sequences=sequences)
     found = validating.validate_files(
-        paths_of(files), seeds=seeds, jobs=jobs, extras=extras, progress=progress
+        paths_of(files), seeds=seeds, jobs=jobs, sequences=sequences, progress=progress
     )
     return Validation(validation=found)
 

@@ -13,13 +13,14 @@ from ckptsim._api.job_plots import AdvicePlots, CheckpointPlots, ValidationPlots
 from ckptsim._api.result import Facts, Result, facts_html
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.files import written_whole
-from ckptsim.sim.answers.jobs import advice_text, capturing, importing, validating
+from ckptsim.sim.answers.jobs import advice_text, capturing, importing
 from ckptsim.sim.answers.jobs.advice_picture import picture
 from ckptsim.sim.answers.jobs.answer import Answer
 from ckptsim.sim.infer.advice import Point
 from ckptsim.sim.infer.change.variants import price_of
 from ckptsim.sim.infer.verdict import Verdict
 from ckptsim.sim.recording import Recording
+from ckptsim.sim.validate import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -294,7 +295,7 @@ class Advice(Result):
 class Validation(Result):
     """Measured runs beside their predictions."""
 
-    validation: validating.Validation
+    validation: Comparison
 
     def frame(self) -> pd.DataFrame:
         """Return one row per cell of measured runs: family, mode, predicted and measured median."""

@@ -27,7 +27,7 @@ from ckptsim.sim.extras import extras_explained
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ckptsim.sim.store.real.inspection import StoreContents as Contents
+    from ckptsim.sim.store.real.runs import StoreContents as Contents
 
 _SHOWN = 8
 

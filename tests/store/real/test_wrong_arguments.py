@@ -136,15 +136,15 @@ def test_an_interrupted_commit_leaves_no_transaction_behind(
     with EmbeddedStore(tmp_path / "rows.duckdb") as made:
         made.register("s_v1", partitions=1)
         medium = made._medium
-        right = medium.file.write_slots
+        right = medium.data.write_slots
 
         def interrupted(_writes: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(medium.file, "write_slots", interrupted)
+        monkeypatch.setattr(medium.data, "write_slots", interrupted)
         with pytest.raises(KeyboardInterrupt):
             made.commit(KEY, [("a", b"1")], position=0)
-        monkeypatch.setattr(medium.file, "write_slots", right)
+        monkeypatch.setattr(medium.data, "write_slots", right)
         assert (made.rows(KEY), made.position(KEY)) == ({}, -1)
         made.commit(KEY, [("b", b"1")], position=0)
         assert made.rows(KEY) == {"b": b"1"}

@@ -20,7 +20,7 @@ from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.kernel import Environment
-from ckptsim.sim.validate.recoveries.resubmitted import with_parallelism
+from ckptsim.sim.validate.recoveries.predict import with_parallelism
 from tests.job.buffers.failover.test_timed_failover import S, job
 
 BYTES = 1_000

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from ckptsim.scenarios.errors import ScenarioError
-from ckptsim.sim.answers.jobs.validating import document
 from ckptsim.sim.cli import main
-from ckptsim.sim.validate import predict_all, read_runs, report_lines, score
+from ckptsim.sim.validate import Comparison, predict_all, read_runs, report_lines, score
 from tests.job.buffers.validate.measured_like import lines
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "calibration.jsonl"
@@ -48,7 +47,7 @@ def check(line: dict[str, Any], path: Path) -> None:
     found = score(predictions)
     assert predictions[0].reason is None
     assert report_lines(found, runs=True)
-    (entry,) = document(predictions, found, [], [])["runs"]
+    (entry,) = Comparison(predictions=predictions).document()["runs"]
     assert entry["run_id"] == line["run_id"]
     predicted = entry["predicted"]
     assert set(predicted) >= SUMMARY_KEYS

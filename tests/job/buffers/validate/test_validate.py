@@ -11,9 +11,10 @@ import pytest
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli import main
 from ckptsim.sim.job.buffers.constants import CONSTANTS
-from ckptsim.sim.validate import ABLATIONS, Ablation, predict_all, read_runs, score, sequence_of
-from ckptsim.sim.validate.folds import STEPS, fit, folds_lines
+from ckptsim.sim.validate import predict_all, read_runs, score, sequence_of
+from ckptsim.sim.validate.predict import Assumptions
 from ckptsim.sim.validate.statistics import correlation, middle, quantile, stats
+from tests.bench.validation import ABLATIONS, STEPS, fit, folds_lines, folds_of
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "calibration.jsonl"
 
@@ -105,13 +106,13 @@ def test_input_out_of_schema_is_refused(text: str, tmp_path: Path) -> None:
     assert main(["validate", str(path)]) == 2
 
 
-@pytest.mark.parametrize("ablation", ABLATIONS, ids=lambda ablation: ablation.name)
-def test_every_ablation_runs(ablation: Ablation, tmp_path: Path) -> None:
+@pytest.mark.parametrize("under", ABLATIONS.values(), ids=ABLATIONS)
+def test_every_ablation_runs(under: Assumptions, tmp_path: Path) -> None:
     """A model with one mechanism left out still predicts something for every run."""
     path = tmp_path / "runs.jsonl"
     wanted = some_lines("t1_u_p2_local#1", "t1_a_p2_rho50_bt5#1", "t2_at300_p2_end#2")
     path.write_text("\n".join(wanted), encoding="utf-8")
-    found = predict_all(read_runs([path]), seeds=1, jobs=1, ablation=ablation)
+    found = predict_all(read_runs([path]), seeds=1, jobs=1, under=under)
     assert [p.reason for p in found] == [None] * 3
     assert all(p.jobs[0]["end_to_end_duration_ms"]["n"] for p in found)
 
@@ -175,11 +176,11 @@ def test_calibration_bars() -> None:
     assert sum(e.at_once[0] is e.at_once[1] for e in found.endings) >= 22
 
 
-def test_more_folds_than_cells_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A fold without a cell would be judged by nothing, so it is the user's to ask for fewer."""
+def test_more_folds_than_cells_are_refused(tmp_path: Path) -> None:
+    """A fold without a cell would be judged by nothing, so it is refused before anything runs."""
     path = tmp_path / "one.jsonl"
     path.write_text(some_lines("t1_a_p1_rb#1")[0], encoding="utf-8")
-    assert main(["validate", str(path), "--folds", "2", "--seeds", "1"]) == 2
-    assert "--folds: found 2, expected no more than there are cells, 1" in capsys.readouterr().err
+    with pytest.raises(
+        ValueError, match="found 2 folds, expected from 2 to the number of cells, 1"
+    ):
+        folds_of(read_runs([path]), folds=2, seeds=1)

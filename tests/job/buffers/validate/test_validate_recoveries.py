@@ -168,8 +168,8 @@ def test_the_command_line_takes_both_kinds_of_lines(
     unpaced = found["runs"][1]["predicted"]["recoveries"][0]
     assert unpaced["peak_latency_ms"] is unpaced["catch_up_duration_ms"] is None
     assert found["recovery_score"]["recoveries"] == 2
-    assert main(["validate", str(path), "--ablation"]) == 2
-    assert "--ablation: found a file of recoveries" in capsys.readouterr().err
+    assert main(["validate", str(path), "--sequence", "ru_u_bp#1"]) == 2
+    assert "--sequence: found a file of recoveries" in capsys.readouterr().err
 
 
 def test_bars_of_measured_recoveries() -> None:

@@ -1,4 +1,8 @@
-"""Do the constants generalise?  Fit them on some of the cells, and look at the others.
+"""Studies of the predictions: what each mechanism contributes, and whether constants generalise.
+
+`python -m tests.bench.validation FILE --seeds 1 --ablation --folds 5` prints both.  An ablation
+predicts everything again with one mechanism left out.  Folds fit the constants to some of the
+cells, and judge on the others.
 
 Each free constant is moved by one step and everything predicted again; that gives how each cell's
 duration follows it.  With these derivatives the constants are fitted by least squares, in units of
@@ -9,18 +13,95 @@ second simulation of the fitted constants.
 
 from __future__ import annotations
 
+import argparse
 import statistics
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ckptsim.sim.job.buffers.constants import CONSTANTS, Constants
-from ckptsim.sim.validate.ablation import NOTHING
-from ckptsim.sim.validate.measured import MeasuredRun
-from ckptsim.sim.validate.predict import predict_all
-from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line, score
+from ckptsim.scenarios.job import Job, PlacementKind
+from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Constants
+from ckptsim.sim.validate import MeasuredRun, Score, predict_all, read_runs, score
+from ckptsim.sim.validate.predict import OURS, Assumptions
+from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line
+
+_PLENTY = 1_000
+
+
+def _no_flush(model: Job) -> Job:
+    return replace(model, network=replace(model.network, buffer_timeout_ns=0))
+
+
+def _no_channel_limit(model: Job) -> Job:
+    return replace(model, network=replace(model.network, max_buffers_per_channel=_PLENTY))
+
+
+def _few_floating(model: Job) -> Job:
+    return replace(model, network=replace(model.network, floating_buffers=1))
+
+
+def _all_remote(model: Job) -> Job:
+    return replace(model, placement=PlacementKind.REMOTE)
+
+
+def _no_debloat(model: Job) -> Job:
+    return replace(model, network=replace(model.network, debloat=False))
+
+
+def _no_network_time(model: Job) -> Job:
+    network = replace(model.network, latency_ns=0, jitter_ns=0, send_ns=0)
+    return replace(model, network=network)
+
+
+_QUICK = replace(
+    CONSTANTS,
+    rpc_ns=0,
+    message_cost_ns=0,
+    acknowledge_cost_ns=0,
+    barrier_cost_ns=0,
+    complete_ns=0,
+    finish_ns=0,
+)
+_FREE_FILES = replace(
+    CONSTANTS,
+    file_cost_ns=0,
+    channel_file_cost_ns=0,
+    channel_ns_per_mb=0,
+    discard_file_ns=0,
+    discard_ns_per_mb=0,
+)
+_EXACT_WAITS = replace(CONSTANTS, record_ns=1, park_overshoot_ns=0)
+_EXACT_LIMITER = replace(CONSTANTS, limiter_overshoot_ns=0, limiter_chunk_ns=0)
+_NO_PAUSES = replace(CONSTANTS, pause_ratio=0.0)
+
+ABLATIONS: dict[str, Assumptions] = {
+    "the task stops before its pool is empty": Assumptions(
+        mechanisms=replace(MECHANISMS, stops_early=False)
+    ),
+    "a buffer is free when its last record is read": Assumptions(
+        mechanisms=replace(MECHANISMS, freed_when_read=False)
+    ),
+    "the limit per channel": Assumptions(change=_no_channel_limit),
+    "floating buffers (all but one)": Assumptions(change=_few_floating),
+    "local channels": Assumptions(change=_all_remote),
+    "the flush time-out": Assumptions(change=_no_flush),
+    "a flush leaves the buffer open": Assumptions(mechanisms=replace(MECHANISMS, slices=False)),
+    "random keys": Assumptions(mechanisms=replace(MECHANISMS, random_keys=False)),
+    "equal keys stay on their index": Assumptions(mechanisms=replace(MECHANISMS, keys_stay=False)),
+    "debloating": Assumptions(change=_no_debloat),
+    "time on the network": Assumptions(change=_no_network_time),
+    "messages take time": Assumptions(constants=_QUICK),
+    "files take work": Assumptions(constants=_FREE_FILES),
+    "shared cores": Assumptions(mechanisms=replace(MECHANISMS, shared_cores=False)),
+    "waits that overshoot": Assumptions(constants=_EXACT_WAITS),
+    "the limiter's overshoot": Assumptions(constants=_EXACT_LIMITER),
+    "pauses of the machine": Assumptions(constants=_NO_PAUSES),
+}
+
 
 Column = NDArray[np.float64]
 
@@ -74,13 +155,17 @@ def folds_of(
     folds: int,
     seeds: int,
     jobs: int = 1,
-    progress: Callable[[], object] | None = None,
 ) -> Folds:
-    """Fit the constants `folds` times, each time without one part of the cells."""
+    """Fit the constants `folds` times, each time without one part of the cells.
+
+    Raises ValueError where a fold would have no cell.
+    """
+    cells = len({run.cell_id for run in runs})
+    if not 2 <= folds <= cells:
+        raise ValueError(f"found {folds} folds, expected from 2 to the number of cells, {cells}")
 
     def durations(constants: Constants) -> dict[str, Line]:
-        ablation = replace(NOTHING, constants=constants)
-        found = predict_all(runs, seeds=seeds, jobs=jobs, ablation=ablation, progress=progress)
+        found = predict_all(runs, seeds=seeds, jobs=jobs, under=Assumptions(constants=constants))
         return {cell.name: cell for cell in score(found).cells}
 
     base = durations(CONSTANTS)
@@ -172,3 +257,41 @@ def _errors(predicted: Column, measured: Column) -> Errors:
         mean=float(np.mean(off[long] / measured[long])) if long.any() else 0.0,
         right=float(np.mean(off <= np.maximum(RELATIVE * measured, ABSOLUTE_MS))),
     )
+
+
+def ablation_lines(scores: dict[str, Score]) -> list[str]:
+    """Return what the scores become when one mechanism is left out."""
+    lines = ["", f"{'left out':46}{'durations right':>17}{'error > 100 ms':>16}{'bytes right':>13}"]
+    for name, found in scores.items():
+        lines.append(
+            f"{name:46}{100 * found.duration_share:>15.1f} %{100 * found.mean_error:>14.2f} %"
+            f"{100 * found.persisted_share:>11.1f} %"
+        )
+    return lines
+
+
+def main(words: list[str]) -> int:
+    """Print what is asked of some files of measured runs."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.validation")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="measured runs")
+    parser.add_argument("--seeds", type=int, default=7, help="seeds per run (default: 7)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--ablation", action="store_true", help="leave out each mechanism in turn")
+    parser.add_argument("--folds", type=int, metavar="K", help="fit K times, a K-th held out")
+    asked = parser.parse_args(words)
+    runs = read_runs(asked.files)
+    if asked.ablation:
+        models = {"nothing": OURS} | ABLATIONS
+        scores = {
+            name: score(predict_all(runs, seeds=asked.seeds, jobs=asked.jobs, under=model))
+            for name, model in models.items()
+        }
+        print("\n".join(ablation_lines(scores)))
+    if asked.folds:
+        found = folds_of(runs, folds=asked.folds, seeds=asked.seeds, jobs=asked.jobs)
+        print("\n".join(folds_lines(found)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
