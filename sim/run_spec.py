@@ -64,6 +64,11 @@ class Watches:
         return [row for each in self._watches for row in each.rows(spec)]
 
 
+def prefer_processes(env: Environment) -> None:
+    """Have a small job run by SimPy processes; for `began`, where one run is made and looked at."""
+    env.prefers_processes = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpec:
     """Everything that decides one run, and what its rows have to say about where it came from.

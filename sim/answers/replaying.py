@@ -15,6 +15,7 @@ from ckptsim.sim.kernel import Entry
 from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.rules.beside import HostDuties
+from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.folder import Kept, read
 from ckptsim.sim.search.stories import stories
@@ -86,7 +87,7 @@ def retell(
     # Hosts are judged by their duties, so that what exploring found is found again.
     subject = replace(subject, watches=(HostDuties,))
     target = _target(checkpoint)
-    result = subject.run(seed, ties, keep_trace=True)
+    result = subject.run(seed, ties, keep_trace=True, began=prefer_processes)
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     entries = result.trace
     if target is not None:

@@ -79,6 +79,7 @@ class Environment(simpy.Environment):
         # what the host is to drive in its place, which behaves as the core does.
         self.witness: Callable[..., Any] = _nobody_looks_on
         self.driver = "SimPy processes"  # what moves the data; the compiled kernel says so here
+        self.prefers_processes = False  # a small job is run by them, though the kernel is quicker
         self._entities: dict[tuple[str, int | None], Entity] = {}
         self._root = self._caller = self.entity(_ROOT)
         self._processes: dict[int, Process] = {}  # those that have not ended, by number

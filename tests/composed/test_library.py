@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim import vary
+from ckptsim import ScenarioError, vary
 from ckptsim.scenarios.catalogue import all_names, by_name
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
 from ckptsim.sim.rows import RunResult
@@ -96,13 +96,11 @@ def test_what_a_kind_of_entry_has_is_the_same_in_every_part() -> None:
     ] == []
 
 
-def test_a_pipeline_without_barriers_can_be_told() -> None:
-    """Checkpoints that tasks take of their own stand beside the states that the platform keeps."""
+def test_a_pipeline_has_checkpoints_of_the_whole_job() -> None:
+    """Its sinks commit with them, so it refuses checkpoints that tasks take of their own."""
     path = "pipeline.checkpointing.protocol"
-    result = run_world(vary(by_name("pipeline"), {path: "uncoordinated"}), seed=0, keep_trace=True)
-    told = "\n".join(map(str, tell(result.trace, load_world("composed").VOCABULARY)))
-    assert "has stored its checkpoint" in told
-    assert "keeps state" in told
+    with pytest.raises(ScenarioError, match=path):
+        vary(by_name("pipeline"), {path: "uncoordinated"})
 
 
 def test_a_number_alone_tells_of_all_that_have_it() -> None:

@@ -28,8 +28,10 @@ from ckptsim.sim.cli.subject import (
     table,
     violation_texts,
 )
+from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import limited
 from ckptsim.sim.rows import FigureRow, RecoveryRow, RunResult
+from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.search.stories import stories
 from ckptsim.sim.search.trial import Subject
 from ckptsim.sim.why import cause_lines, is_traced_at_ease
@@ -66,9 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     kept_trace = explained or arguments.store is not None
     duration_ns = getattr(model, "duration_ns", None)
     with SimulatedTime(duration_ns) as clock, limited(limits_of(arguments)):
-        result = subject.run(
-            arguments.seed, arguments.ties, keep_trace=kept_trace, began=clock.watch
-        )
+
+        def began(env: Environment) -> None:
+            prefer_processes(env)
+            clock.watch(env)
+
+        result = subject.run(arguments.seed, arguments.ties, keep_trace=kept_trace, began=began)
         if result.violations:
             kept = result
             if not kept_trace:

@@ -17,6 +17,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.sim import search
 from ckptsim.sim.answers.replaying import find_of, retell
 from ckptsim.sim.own_properties import Function
+from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.folder import is_find
 from ckptsim.sim.search.stories import stories
@@ -87,7 +88,7 @@ def run(
         from ckptsim.sim.rules.beside import HostDuties
 
         subject = replace(subject, watches=(HostDuties,))
-    result = subject.run(seed, ties, keep_trace=keep_trace)
+    result = subject.run(seed, ties, keep_trace=keep_trace, began=prefer_processes)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
         result.violations = stories(subject, kept)

@@ -1,8 +1,8 @@
-"""Which jobs the compiled driver runs: large ones, if it can do everything in them.
+"""Which jobs the compiled driver runs: large ones, and those of verbs that make many runs.
 
-SimPy processes run small jobs, and whatever the kernel cannot do.  Both drivers give the same run
-and the same tables, so the choice, which also depends on what the process has run before, shows in
-nothing but the time that it takes, and in the driver that a result names.
+A verb that makes one run leaves small jobs to SimPy processes.  Otherwise the kernel runs all that
+it can do, once loading it pays.  Both drivers give the same run and the same tables, so the choice
+shows in nothing but the time that it takes, and in the driver that a result names.
 """
 
 from __future__ import annotations
@@ -26,29 +26,35 @@ if TYPE_CHECKING:
 # A job below this is small: SimPy processes run it in at most some two seconds.  The figure counts
 # records of all tasks as `_records_of` estimates them, about twice as many as there are.
 SMALL_RECORDS = 200_000
-# A process that has run small jobs of so many records has come to five seconds or so of CPU, and
-# makes many runs: from there on they are for the kernel, too.
-_MANY_RECORDS = 1_000_000
-# What a record costs SimPy processes, in seconds of CPU (7 to 21 us in the library's jobs), and
-# what compiling the kernel costs once.  Both decide about time alone.
-_RECORD_S = 1e-5
+# What the reference takes for a record that `_records_of` estimates, in seconds of CPU, and more
+# where it is followed how late records are.  In the library's jobs on buffers a record of a task
+# takes 7 to 14 us, 21 us where that is followed; there are about half as many as estimated.
+_OF_REFERENCE_S = 5e-6
+_OF_LATENESS_S = 15e-6
+# What loading the kernel costs a process, in seconds of CPU: 0.08 to 0.12, most of it for importing
+# llvmlite.  Compiling it takes half a minute.  All of these decide about time alone: where one is
+# wrong by a factor, a process takes longer by that, once.
+_LOADING_S = 0.1
 _COMPILING_S = 30.0
 
 
 @dataclass
 class _Process:
-    """What this process has had to run so far, and whether the kernel is compiled."""
+    """What this process has spent on runs by the reference, as estimated, and whether it needs to.
 
-    records: float = 0.0
+    A process begins with the reference and loads the kernel when it would have paid so far: so it
+    never takes more than twice the time of whoever knows which runs are to come.
+    """
+
+    spent_s: float = 0.0
     has_kernel: bool = False
 
-    def accelerates(self, records: float) -> bool:
-        """Return whether a run of so many records is for the kernel."""
-        self.records += records
-        if records <= SMALL_RECORDS and self.records <= _MANY_RECORDS:
-            return False
-        if not self.has_kernel:
-            self.has_kernel = is_ready() or self.records * _RECORD_S > _COMPILING_S
+    def spends(self, seconds: float) -> bool:
+        """Return whether a run that takes the reference so many seconds is for the kernel."""
+        self.spent_s += seconds
+        # Before that it does not matter whether the kernel is there.
+        if not self.has_kernel and self.spent_s > _LOADING_S:
+            self.has_kernel = is_ready() or self.spent_s > _COMPILING_S
         return self.has_kernel
 
 
@@ -73,7 +79,11 @@ def _is_worth_it(world: DataflowWorld) -> bool:
     engine = world.model.engine
     if engine is not Engine.AUTO:
         return engine is Engine.COMPILED
-    return _process().accelerates(_records_of(world))
+    records = _records_of(world)
+    if world.env.prefers_processes and records <= SMALL_RECORDS:
+        return False
+    cost_s = _OF_REFERENCE_S if world.timed is None else _OF_REFERENCE_S + _OF_LATENESS_S
+    return _process().spends(records * cost_s)
 
 
 def _records_of(world: DataflowWorld) -> float:

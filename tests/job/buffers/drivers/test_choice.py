@@ -1,41 +1,31 @@
-"""Which driver runs a job on buffers: SimPy processes the small ones, the kernel the large ones."""
+"""Which driver runs a job on buffers: SimPy processes a small one, the kernel a large one."""
 
 from __future__ import annotations
 
 import pytest
 
-from ckptsim.scenarios.catalogue import all_scenarios, by_name
+import ckptsim as ck
+from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim.job.buffers.compiled import choice
-from ckptsim.sim.job.buffers.compiled.choice import SMALL_RECORDS
-from ckptsim.sim.world import run_world
 
 
-def test_small_jobs_are_for_processes_until_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process runs small jobs by SimPy, a million records of them at most, and large ones not."""
+def test_the_kernel_is_loaded_when_it_would_have_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of many runs begins with processes and changes over once, later to compile."""
     monkeypatch.setattr(choice, "is_ready", lambda: True)
     process = choice._Process()
-    assert [process.accelerates(150_000) for _ in range(8)] == [False] * 6 + [True] * 2
-    process = choice._Process()
-    assert [process.accelerates(SMALL_RECORDS + more) for more in (0, 1)] == [False, True]
-
-
-def test_the_kernel_is_compiled_when_it_would_have_paid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the kernel is not compiled yet, three million records come before."""
+    assert [process.spends(0.04) for _ in range(4)] == [False, False, True, True]
     monkeypatch.setattr(choice, "is_ready", lambda: False)
     process = choice._Process()
-    assert [process.accelerates(1_600_000) for _ in range(3)] == [False, True, True]
+    assert [process.spends(12.0) for _ in range(4)] == [False, False, True, True]
 
 
-def test_the_barriers_of_the_library_are_simpy_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_barriers_of_the_library_are_simpy_processes() -> None:
     """Scenarios of the library are small: tasks, barriers and waits of each are SimPy processes."""
-    monkeypatch.setattr(choice, "_process", choice._Process)
     found = {
-        one.name: run_world(one, seed=0).driver
+        one.name: ck.run(one).driver
         for one in all_scenarios()
-        if one.link == "barriers"
-        and isinstance(one.model, Job)
-        and one.model.plane is Plane.BUFFERS
+        if isinstance(one.model, Job) and one.model.plane is Plane.BUFFERS
     }
     assert len(found) > 10
     assert set(found.values()) == {"SimPy processes"}
@@ -43,7 +33,6 @@ def test_the_barriers_of_the_library_are_simpy_processes(monkeypatch: pytest.Mon
 
 def test_a_result_names_the_kernel_where_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     """A large job is for the kernel, and its result says so."""
-    monkeypatch.setattr(choice, "_process", choice._Process)
-    monkeypatch.setattr(choice, "is_ready", lambda: True)
+    monkeypatch.setattr(choice, "_process", lambda: choice._Process(has_kernel=True))
     monkeypatch.setattr(choice, "SMALL_RECORDS", 100)
-    assert run_world(by_name("back_pressure_aligned"), seed=0).driver == "the compiled kernel"
+    assert ck.run("back_pressure_aligned").driver == "the compiled kernel"
