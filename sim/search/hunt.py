@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.hazards import hazards
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import ShrinkStopped, Shrunk, shrink
@@ -126,6 +125,8 @@ def without_hazards(subject: Subject, found: Trial) -> Trial:
 
     A core of the user's, or a mutant, is excused for what our own cores break in the same run.
     """
+    from ckptsim.scenarios.generators.hazards import hazards  # noqa: PLC0415 - as above
+
     known = hazards(subject.scenario)
     broken = _broken(found, known)
     if broken and (subject.cores or subject.mutant):
