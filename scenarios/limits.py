@@ -75,7 +75,8 @@ class Limited:
 
     def problem(self, path: str, value: object) -> Problem:
         """Return what is wrong with another value."""
-        return Problem(path, _text(path, value), f"{self.only} {self.limit.says}: {self.reason}")
+        found = shown(str(value)) if isinstance(value, str) else _text(path, value)
+        return Problem(path, found, f"{self.only} {self.limit.says}: {self.reason}")
 
     @property
     def reason(self) -> str:

@@ -78,8 +78,7 @@ class Environment(simpy.Environment):
         # Who looks on at cores that hosts make themselves: (name, core, what it was made of) ->
         # what the host is to drive in its place, which behaves as the core does.
         self.witness: Callable[..., Any] = _nobody_looks_on
-        self.driver = "SimPy processes"  # what moves the data; the compiled kernel says so here
-        self.prefers_processes = False  # a small job is run by them, though the kernel is quicker
+        self.driver, self.prefers_processes = "SimPy processes", False  # what moves the data
         self._entities: dict[tuple[str, int | None], Entity] = {}
         self._root = self._caller = self.entity(_ROOT)
         self._processes: dict[int, Process] = {}  # those that have not ended, by number

@@ -13,7 +13,7 @@ from ckptsim.sim.job.buffers.compiled import door, kept
 from tests.rough.others import command, need_unprivileged, public_folder
 
 CACHES = (kept.kept_in, kept.is_ready, kept._reasons)
-RUN = ["run", "back_pressure_aligned"]
+RUN = ["run", "back_pressure_aligned", "--set", "job.engine=compiled"]
 DIGEST = b"d91a2803a5ff4f13229e9e5bb6ce491c"
 LONG = partial(pytest.param, marks=pytest.mark.long)
 NOTE = b"the compiled kernel is not kept"

@@ -41,9 +41,7 @@ class _AsksItselfForEver(CheckpointCoordinator):
 
 def test_a_right_run_that_has_to_wait_is_cut_short() -> None:
     """A stop that a crash makes fail leaves a long run, which is cut and convicts no core."""
-    subject = Subject(
-        scenario=replace(STOPPED, faults=(CRASH,)), differential=True, cut_after=steps_of(STOPPED)
-    )
+    subject = Subject(scenario=replace(STOPPED, faults=(CRASH,)), cut_after=steps_of(STOPPED))
     found = trial(subject, 0, "structural")
     assert found.outcome == "cut"
     assert judged(subject, found, lambda other: trial(other, 0, "structural")).violations == ()
