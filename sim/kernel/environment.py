@@ -274,9 +274,9 @@ class Environment(simpy.Environment):
 
     def _allowed(self, asked: int, done: int = -1) -> int:
         """Do what is due after so many steps; return how many a loop may carry out at most."""
-        if done == self.steps_max:
+        if done >= self.steps_max:
             raise TooManyStepsError(done, self._now)
-        if done == self._called_after:
+        while done >= self._called_after:  # a driver that works ahead adds many steps at once
             self._called_after = FOREVER
             self._call()
         return min(asked, min(self.steps_max, self._called_after) - self.steps)

@@ -357,3 +357,23 @@ def test_a_function_is_called_after_so_many_steps():
     env.run(until=over)
     assert seen == [70]
     assert env.steps == 9
+
+
+def test_a_call_after_steps_comes_though_many_are_added_at_once():
+    """A driver that works ahead adds its steps in one go; the run goes on, and calls once."""
+    env = kernel.Environment()
+    over, seen = env.event(), []
+
+    def ahead():
+        while True:
+            yield env.timeout(10)
+            env.steps += 100
+
+    def end():
+        seen.append(env.now)
+        over.succeed()
+
+    env.process(ahead())
+    env.call_after(250, lambda: env.call_after(360, end))
+    env.run(until=over)
+    assert len(seen) == 1
