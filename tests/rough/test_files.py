@@ -7,13 +7,16 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
+from ckptsim.analysis.spark import session
+from ckptsim.analysis.summaries import refresh
 from ckptsim.analysis.sweeps.worker import run_chunk
 from ckptsim.analysis.tables.store import SweepStore
 from ckptsim.scenarios.catalogue import all_scenarios
+from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import to_toml
 from tests.analysis.sweeps import synthetic
 from tests.rough.limits import CUT, code_of
@@ -135,7 +138,14 @@ def _swept(folder: Path) -> Path:
                             "program": "1", "keys": ""})  # fmt: skip
         store.write_points(rows)
         store.commit([run_chunk(synthetic.WORLD, rows, each=lambda: None).tables])
+        with session.spark_session("local[1]") as spark:
+            refresh(spark, store)
     return made
+
+
+def _no_spark(*_: object, **__: object) -> NoReturn:
+    """Refuse to start Spark, whose Java process has no room within the limits of a command."""
+    raise UserError("this test starts no Spark")
 
 
 # Verb -> how a command with something broken is made, and how often in `make test`.
@@ -156,7 +166,9 @@ def _breaks(verb: str, times: int, folder: Path) -> None:
         here = folder / str(seed)
         here.mkdir()
         words = make(random.Random(f"{verb} {seed}"), here)
-        code, said = code_of(words, seconds=_SECONDS)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(session, "spark_session", _no_spark)
+            code, said = code_of(words, seconds=_SECONDS)
         assert code in {0, 1, 2, CUT}, f"{verb} {seed}: {words}\n{said[-3000:]}"
         assert "Traceback" not in said or "_TooLong" in said, (
             f"{verb} {seed}: {words}\n{said[-3000:]}"
