@@ -2,51 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ckptsim.scenarios import UserError
-from ckptsim.sim.own_properties import own_properties
-from ckptsim.sim.search.folder import ALLOW, DECISIONS, Kept, is_find, read
+from ckptsim.sim.search.folder import ALLOW, DECISIONS
 from ckptsim.sim.slots.process import PREFIX
-from ckptsim.sim.slots.resolve import resolve, try_out
-from ckptsim.sim.world import check_properties
-
-
-def kept_of(arguments: argparse.Namespace) -> Kept | None:
-    """Return what a folder of `hunt` repeats; None where a scenario is meant.
-
-    Raises UserError for arguments that the folder decides.
-    """
-    folder = Path(arguments.scenario)
-    if not is_find(folder):
-        return None
-    given = {
-        "--set": arguments.set,
-        "--costs": arguments.costs,
-        "--core": arguments.core,
-        "--mutant": arguments.mutant,
-        "--like-ours": getattr(arguments, "like_ours", False),
-        "--ignore": arguments.ignore,
-        "--property": arguments.property,
-        "--seed": arguments.seed,
-        "--ties": arguments.ties != "structural",
-    }
-    for name, value in given.items():
-        if value:
-            raise UserError(f"{name}: found together with {folder}, which decides it")
-    found = read(folder)
-    cores = {slot: str(core) for slot, core in found.subject.cores.items()}
-    named = [*cores.values(), *found.subject.property_names]
-    check_leave(folder, named, allowed=arguments.allow_commands)
-    resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
-    try_out(cores)
-    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
-    own_properties(found.subject.properties)
-    return found
 
 
 def check_leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> list[str]:
