@@ -63,12 +63,13 @@ def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
     """
     found = read(folder)
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
-    named = [*cores.values(), *found.subject.property_names]
+    judging = found.subject.judging
+    named = [*cores.values(), *judging.property_names]
     imported = check_leave(folder, named, allowed=allowed)
     resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
     try_out(cores)
-    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
-    own_properties(found.subject.properties)
+    check_properties("--ignore", judging.ignore, found.subject.scenario.link)
+    own_properties(judging.properties)
     return found, imported
 
 

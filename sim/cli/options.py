@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.dialect import DURATION_UNITS, SIZE_UNITS, parse
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.limits import Limits
 from ckptsim.sim.own_properties import is_own, own_properties
 from ckptsim.sim.world import check_properties, is_property
@@ -69,15 +70,19 @@ def add_ignore_argument(
     repeated(parser, "--ignore", "NAME", says)
 
 
-def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the properties that are declined, and those of the user's.
+def judging_of(arguments: argparse.Namespace, link: str) -> Judging:
+    """Return how runs are judged.
 
     Raises UserError for a name that the link has not, and for a function that cannot be used.
     """
     ignore, own = tuple(dict.fromkeys(arguments.ignore)), own_of(arguments)
     everywhere = arguments.scenario == "all"
     check_properties("--ignore", ignore, *(LINKS if everywhere else (link,)))
-    return tuple(name for name in ignore if is_property(name, link)), own
+    return Judging(
+        ignore=tuple(name for name in ignore if is_property(name, link)),
+        properties=own,
+        like_ours=getattr(arguments, "like_ours", False),  # not of verbs that judge nothing
+    )
 
 
 def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:

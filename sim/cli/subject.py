@@ -119,19 +119,16 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     mutant = arguments.mutant or design.mutant
     choice = resolve(scenario.world, cores=cores, mutant=mutant)
     try_out(cores)
-    like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
-    if like_ours:
+    judging = judging_of(arguments, scenario.link)
+    if judging.like_ours:
         refuse_uncompared([scenario.world], choice.factories)
-    ignore, properties = judging_of(arguments, scenario.link)
     return Subject(
         scenario=scenario,
         cores=cores,
         mutant=mutant,
         source=arguments.scenario,
         parameters=json.dumps(parameters, sort_keys=True),
-        like_ours=like_ours,
-        ignore=ignore,
-        properties=properties,
+        judging=judging,
     )
 
 
@@ -190,8 +187,9 @@ def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, st
 def setting_of(subject: Subject) -> list[tuple[str, str]]:
     """Return the lines that say what was not as it is by default: cores, and what was judged."""
     lines = ran_with(subject.names, subject.mutant)
-    lines += [("not judged", ", ".join(subject.ignore))] if subject.ignore else []
-    own = ", ".join(subject.property_names)
+    judging = subject.judging
+    lines += [("not judged", ", ".join(judging.ignore))] if judging.ignore else []
+    own = ", ".join(judging.property_names)
     return [*lines, ("judged too", own)] if own else lines
 
 

@@ -14,7 +14,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_names, by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
-from ckptsim.scenarios.generators.around import around
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.checkpointing import Mode
 from ckptsim.scenarios.job.faults import CrashTaskManager, Rescale, Resubmit, Symptom

@@ -14,6 +14,7 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.severity import BY_SEVERITY, Severity, severity_of
 from ckptsim.scenarios.sync import CrashAt
 from ckptsim.sim.cli import main
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.search import Subject, hunt, trial
 from ckptsim.sim.search.explore import Explorer
 from ckptsim.sim.search.explore.evenly import evenly
@@ -61,7 +62,11 @@ def test_every_class_names_properties_of_links_once() -> None:
 def test_a_right_core_is_clean_without_what_it_does_not_promise(core, ignore) -> None:
     """Nothing else is held against it, where scenarios are drawn and where one is given."""
     assert assert_survives(core, "ordering", ignore=ignore, runs=40).runs == 40
-    subject = Subject(scenario=by_name("reference"), cores={"ordering": core}, ignore=ignore)
+    subject = Subject(
+        scenario=by_name("reference"),
+        cores={"ordering": core},
+        judging=Judging(ignore=tuple(ignore)),
+    )
     assert hunt(subject, range(10), faults=2) is None
 
 

@@ -135,17 +135,10 @@ def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> ex
     cores = read_cores(arguments.core, explorer.worlds)
     choice = resolve(*explorer.worlds, cores=cores, mutant=arguments.mutant)
     try_out(cores)
-    if arguments.like_ours:
+    judging = judging_of(arguments, explorer.link)
+    if judging.like_ours:
         refuse_uncompared(explorer.worlds, choice.factories)
-    ignore, properties = judging_of(arguments, explorer.link)
-    return replace(
-        explorer,
-        cores=cores,
-        mutant=arguments.mutant,
-        like_ours=arguments.like_ours,
-        ignore=ignore,
-        properties=properties,
-    )
+    return replace(explorer, cores=cores, mutant=arguments.mutant, judging=judging)
 
 
 def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:

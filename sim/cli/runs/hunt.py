@@ -144,8 +144,8 @@ def _going_on(find: Find, subject: Subject, path: Path) -> str:
     """Return the command that shrinks the written scenario further."""
     ran = [word for each in subject.names.items() for word in ("--core", "=".join(each))]
     ran += ["--mutant", subject.mutant] if subject.mutant else []
-    ran += [word for name in subject.ignore for word in ("--ignore", name)]
-    ran += subject.options
+    ran += [word for name in subject.judging.ignore for word in ("--ignore", name)]
+    ran += ["--like-ours"] if subject.judging.like_ours else []
     smallest = find.shrunk.trial
     how = ["--first", str(smallest.seed), "--seeds", "1", "--ties", smallest.ties]
     words = ["ckptsim", "hunt", str(path / SCENARIO), *how, "--property", find.property, *ran]
@@ -164,7 +164,8 @@ def _nothing(subject: Subject, runs: int, draw: FaultDraw, *, as_json: bool) -> 
         nothing = {"found": None, "runs": runs} | setting_document(subject)
         return json.dumps(nothing | _drawn(draw))
     cores = "".join(f" with {name}" for _, name in ran_with(subject.names, subject.mutant))
-    not_judged = f", {', '.join(subject.ignore)} not judged" if subject.ignore else ""
+    ignored = ", ".join(subject.judging.ignore)
+    not_judged = f", {ignored} not judged" if ignored else ""
     found = f"no violation in {runs} runs of {subject.scenario.name}{cores}{not_judged}"
     return "\n".join([found, table(draw.tally.rows())]) if draw.most else found
 

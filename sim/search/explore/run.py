@@ -13,14 +13,14 @@ from ckptsim import models
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.catalogue import all_names, all_scenarios
 from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
-from ckptsim.scenarios.generators.around import around
 from ckptsim.scenarios.generators.choices import lowest
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
+from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import TooLongError, limited_cpu
-from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search.explore.coverage import features
@@ -36,9 +36,10 @@ SURVIVES = "the_scenario_completes"
 RUN_SECONDS_MAX = 12
 # Of how many runs of a link one begins with a scenario of the library instead of a drawn one; an
 # assumption.  Somebody has thought of these situations, which draws seldom meet.
-LIBRARY_EVERY = 6
-# Links whose scenarios stay sound with other sizes and faults.
-_CHANGED = ("ordering",)
+LIBRARY_EVERY = 2
+# After so many steps a run around a scenario of the library is cut short; an assumption: none of
+# them takes more by itself.
+_STEPS_MAX = 50_000
 # A sync of more records stays as it is: with packets of one record it takes minutes.
 _CHANGED_RECORDS_MAX = 10_000
 # Links whose worlds run the scenarios of another link as well.
@@ -53,7 +54,7 @@ _WORLDS: Mapping[str, tuple[str, ...]] = {
 
 
 # What is made once for all runs of a process.
-_around = lru_cache(maxsize=1)(around)
+_around = lru_cache(maxsize=400)(around)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +78,16 @@ class Explored:
 class Explorer:
     """What is explored: the random scenarios of a link, run with these cores.
 
-    cores, mutant, ignore, properties, like_ours: as of `Subject`; a run in a world without their
-    slots has ours.  Hosts are judged by their duties.  scenario: around which one scenarios are
-    drawn, instead of any.
+    cores, mutant, judging: as of `Subject`; a run in a world without their slots has ours.  Hosts
+    are judged by their duties.  scenario: around which one scenarios are drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
 
     link: str
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
-    ignore: Sequence[str] = ()
-    properties: Sequence[Function | str] = ()
+    judging: Judging = AS_USUAL
     scenario: Scenario | None = None
-    like_ours: bool = False
 
     @property
     def name(self) -> str:
@@ -117,23 +115,25 @@ class Explorer:
         # The order of the first choices is known to `evenly`, which gives their values turns.
         ties = choices.of(TIES)
         seed = choices.integer(0, 999_999)
+        cut_after = None
         if self.scenario is not None:
             scenario: Scenario = _around(self.scenario)(choices)
+            cut_after = steps_of(self.scenario)
         elif choices.integer(1, LIBRARY_EVERY) < LIBRARY_EVERY:
             scenario = GENERATORS[self.link](choices)
         else:
-            scenario = _of_library(self.link, choices)
+            scenario = choices.of(_shelf(self.link))
+            if not scenario.violates and not _is_large(scenario) and choices.integer(0, 3) > 0:
+                scenario, cut_after = _around(scenario)(choices), _STEPS_MAX
         there = {slot.name for slot in slots_of(scenario.world)}
         missing = self.mutant is not None and not _has_mutant(scenario.world, self.mutant)
         subject = Subject(
             scenario=scenario,
             cores={slot: core for slot, core in self.cores.items() if slot in there},
             mutant=None if missing else self.mutant,
-            ignore=self.ignore,
-            properties=self.properties,
+            judging=self.judging,
             watches=(HostDuties,),
-            like_ours=self.like_ours,
-            cut_after=None if self.scenario is None else steps_of(self.scenario),
+            cut_after=cut_after,
         )
         return subject, seed, ties, tuple(choices.taken)
 
@@ -147,10 +147,12 @@ class Explorer:
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
         found = _trial(subject, seed, ties, reached)
-        if self.scenario is not None:
+        if subject.cut_after is not None:
             found = judged(subject, found, lambda other: _trial(other, seed, ties, []))
         of_library = subject.scenario.name in all_names()
-        completes = self.link in COMPLETE and not {SURVIVES, *ENDS}.intersection(self.ignore)
+        completes = self.link in COMPLETE and not {SURVIVES, *ENDS}.intersection(
+            self.judging.ignore
+        )
         if self.scenario is None and not of_library and completes:
             found = _completed(found, either_way=_ends_either_way(subject, found))
         violates = subject.scenario.violates
@@ -184,21 +186,9 @@ def _shelf(link: str) -> tuple[Scenario, ...]:
     return tuple(each for each in all_scenarios() if each.link in links)
 
 
-def _of_library(link: str, choices: Choices) -> Scenario:
-    """Choose a scenario of the library; some are changed a little.
-
-    Jobs, stores and pipelines are not: they are sound with the bounds and times that they have, not
-    with any.  Nor is an anti-pattern: what it breaks with others, it does not list.
-    """
-    scenario = choices.of(_shelf(link))
-    if link not in _CHANGED or scenario.violates or _is_large(scenario) or not choices.flag():
-        return scenario
-    return around(scenario)(choices)
-
-
 def _is_large(scenario: Scenario) -> bool:
     model: Any = scenario.model
-    records: int = sum(stream.records for stream in model.streams)
+    records: int = sum(stream.records for stream in getattr(model, "streams", ()))
     return records > _CHANGED_RECORDS_MAX
 
 
@@ -207,9 +197,8 @@ def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
 
     With other sizes and faults it may break more than it lists, whichever core runs.
     """
-    if subject.cores or subject.mutant is not None:
-        ours = replace(subject, cores={}, mutant=None)
-        found = _trial(ours, found.seed, found.ties, [])
+    if not subject.is_ours:
+        found = _trial(subject.with_ours, found.seed, found.ties, [])
     names = dict.fromkeys(row.property for row in found.violations)
     return tuple(name for name in names if name not in (CORE_RAISED, RUN_ENDS))
 
@@ -257,7 +246,7 @@ def _ends_either_way(subject: Subject, found: Trial) -> bool:
     So it may where a core that need not send what is ready has kept the memory of states.
     """
     model = subject.scenario.model
-    held_back = "every_state_is_released" in subject.ignore and found.goals.get("silence")
+    held_back = "every_state_is_released" in subject.judging.ignore and found.goals.get("silence")
     return isinstance(model, SyncModel) and (model.outcome is Outcome.ANY or bool(held_back))
 
 

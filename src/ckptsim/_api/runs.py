@@ -16,6 +16,7 @@ from ckptsim._api.scenario import Value, load, scenario_of, vary
 from ckptsim.scenarios import UserError
 from ckptsim.sim import search
 from ckptsim.sim.answers.replaying import find_of, retell
+from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.search import Subject
@@ -75,15 +76,8 @@ def run(
     exception.
     Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
-    subject = _subject(
-        scenario,
-        set,
-        core or cores,
-        mutant,
-        ignore=ignore,
-        properties=properties,
-        like_ours=like_ours,
-    )
+    judging = _judging(ignore, properties, like_ours=like_ours)
+    subject = _subject(scenario, set, core or cores, mutant, judging)
     if rules:
         from ckptsim.sim.rules.beside import HostDuties
 
@@ -124,15 +118,8 @@ def check(
     each with rows that tell the story and the command that replays it.
     Raises UserError as `run` does, and for factories that other processes cannot import.
     """
-    subject = _subject(
-        scenario,
-        set,
-        core or cores,
-        mutant,
-        ignore=ignore,
-        properties=properties,
-        like_ours=like_ours,
-    )
+    judging = _judging(ignore, properties, like_ours=like_ours)
+    subject = _subject(scenario, set, core or cores, mutant, judging)
     if jobs > 1:
         _check_importable(subject)
     report = search.check(
@@ -177,15 +164,8 @@ def hunt(
     `find.shrunk.trial` the run of it that does.
     Raises UserError as `run` does.
     """
-    subject = _subject(
-        scenario,
-        set,
-        core or cores,
-        mutant,
-        ignore=ignore,
-        properties=properties,
-        like_ours=like_ours,
-    )
+    judging = _judging(ignore, properties, like_ours=like_ours)
+    subject = _subject(scenario, set, core or cores, mutant, judging)
     find = search.hunt(
         subject,
         _range(seeds),
@@ -249,28 +229,29 @@ def _subject(
     options: Mapping[str, Value] | None,
     cores: Cores | None,
     mutant: str | None,
-    *,
-    ignore: Sequence[str] = (),
-    properties: Sequence[Function | str] = (),
-    like_ours: bool = False,
+    judging: Judging = AS_USUAL,
 ) -> Subject:
     named = scenario if isinstance(scenario, scenarios.Scenario) else load(scenario)
     varied = vary(named, options or {})
     found, origin = scenario_of(varied), varied.origin
     chosen = cores_of(found, cores)
-    if like_ours:
+    if judging.like_ours:
         choice = resolve(found.world, cores=chosen, mutant=mutant)
         refuse_uncompared([found.world], choice.factories)
     return Subject(
         scenario=found,
         cores=chosen,
         mutant=mutant,
-        like_ours=like_ours,
-        ignore=tuple(ignore),
-        properties=tuple(properties),
+        judging=judging,
         source=None if origin is None else origin.source,
         parameters=json.dumps(origin.parameters if origin else {}, sort_keys=True),
     )
+
+
+def _judging(
+    ignore: Sequence[str], properties: Sequence[Function | str], *, like_ours: bool
+) -> Judging:
+    return Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours)
 
 
 def cores_of(scenario: scenarios.Scenario, cores: Cores | None) -> dict[str, Factory | str]:
@@ -286,13 +267,14 @@ def cores_of(scenario: scenarios.Scenario, cores: Cores | None) -> dict[str, Fac
 
 def _check_importable(subject: Subject) -> None:
     """Raise UserError for a factory that cannot travel to other processes, such as a lambda."""
+    judging = subject.judging
     found = [
         (f"cores: found {subject.names[slot]} for {slot!r}", core)
         for slot, core in subject.cores.items()
     ]
     found += [
         (f"properties: found {name}", function)
-        for name, function in zip(subject.property_names, subject.properties, strict=True)
+        for name, function in zip(judging.property_names, judging.properties, strict=True)
     ]
     for where, function in found:
         try:

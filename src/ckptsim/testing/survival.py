@@ -10,6 +10,7 @@ from typing import Any
 from ckptsim.scenarios import LINKS, Scenario, UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject, check, shrink
@@ -75,11 +76,11 @@ def assert_survives(
     Raises UserError for a link, slot or core that does not exist or does not fit.
     """
     __tracebackhide__ = True  # pytest shows the caller's line, and the story
+    judging = Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours)
     if isinstance(link, Scenario) or link not in LINKS:
         scenario = link if isinstance(link, Scenario) else by_name(link)
         source = None if scenario is link else str(link)
-        subject = _subject(core, scenario, slot, source, like_ours=like_ours)
-        subject = replace(subject, ignore=tuple(ignore), properties=tuple(properties))
+        subject = _subject(core, scenario, slot, source, judging)
         return _checked(subject, runs, seed, Path(out))
     if link not in GENERATORS:
         raise UserError(
@@ -89,14 +90,7 @@ def assert_survives(
     worlds = Explorer(link=link).worlds
     cores = {_slot(worlds, slot): core}
     resolve(*worlds, cores=cores)
-    explorer = Explorer(
-        link=link,
-        cores=cores,
-        like_ours=like_ours,
-        ignore=tuple(ignore),
-        properties=tuple(properties),
-    )
-    return _explored(explorer, runs, seed, Path(out))
+    return _explored(Explorer(link=link, cores=cores, judging=judging), runs, seed, Path(out))
 
 
 def _slot(worlds: Sequence[str], slot: str | None) -> str:
@@ -109,11 +103,11 @@ def _slot(worlds: Sequence[str], slot: str | None) -> str:
 
 
 def _subject(
-    core: Core, scenario: Scenario, slot: str | None, source: str | None, *, like_ours: bool
+    core: Core, scenario: Scenario, slot: str | None, source: str | None, judging: Judging
 ) -> Subject:
     cores = {_slot((scenario.world,), slot): core}
     resolve(scenario.world, cores=cores)
-    return Subject(scenario=scenario, cores=cores, source=source, like_ours=like_ours)
+    return Subject(scenario=scenario, cores=cores, source=source, judging=judging)
 
 
 def _checked(subject: Subject, runs: int, seed: int, out: Path) -> Survived:
@@ -162,7 +156,8 @@ def _smallest(
 def _text(subject: Subject, row: ViolationRow) -> str:
     cores = ", ".join(f"{slot}={name}" for slot, name in subject.names.items())
     story = "\n".join(f"  {line}" for line in row.story.splitlines())
-    declined = f"\nnot judged: {', '.join(subject.ignore)}" if subject.ignore else ""
+    ignored = subject.judging.ignore
+    declined = f"\nnot judged: {', '.join(ignored)}" if ignored else ""
     says = f"core {cores} broke {row.property}: {row.says}"
     return f"{says}\n{story}\nreplay: {row.replay}{declined}"
 

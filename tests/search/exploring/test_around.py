@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ckptsim.scenarios.generators.checkpoint_store import store_hazards_of
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.generators import Choices
-from ckptsim.scenarios.generators.around import around
-from ckptsim.scenarios.generators.checkpoint_store import store_hazards_of
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.store import Compact, TruncateLog
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search import explore

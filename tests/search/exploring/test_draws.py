@@ -11,7 +11,7 @@ import pytest
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
-from ckptsim.scenarios.generators.around import around
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import RepeatAcknowledgement
 from ckptsim.scenarios.spec import Scenario
