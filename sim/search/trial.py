@@ -120,7 +120,7 @@ class Trial:
 
 
 def trial(
-    subject: Subject, seed: int, ties: str | TiePolicy, *, steps_max: int | None = None
+    subject: Subject, seed: int, ties: str | TiePolicy, steps_max: int | None = None
 ) -> Trial:
     """Run once and return what came of it.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,9 +22,8 @@ from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import TooLongError, limited_cpu
-from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.rules.beside import HostDuties
-from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.explore.ends import RUN_ENDS, end_row, judged, steps_of
 from ckptsim.sim.search.trial import Subject, Trial, trial_of
 from ckptsim.sim.slots import Factory, slots_of
@@ -146,15 +146,8 @@ class Explorer:
         """Run what a list of choices means."""
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
-        found = _trial(subject, seed, ties, reached)
-        if subject.cut_after is not None:
-            found = judged(subject, found, lambda other: _trial(other, seed, ties, []))
+        found = self.judged(subject, _trial(subject, seed, ties, reached))
         of_library = subject.scenario.name in all_names()
-        completes = self.link in COMPLETE and not {SURVIVES, *ENDS}.intersection(
-            self.judging.ignore
-        )
-        if self.scenario is None and not of_library and completes:
-            found = _completed(found, either_way=_ends_either_way(subject, found))
         violates = subject.scenario.violates
         if found.violations and self.scenario is not None and self.scenario.violates:
             violates = (*violates, *_of_the_design(found, subject))
@@ -167,6 +160,20 @@ class Explorer:
             hazards=() if of_library else expected,
             listed=expected if of_library else (),
         )
+
+    def trial(self, subject: Subject, seed: int, ties: str, _steps_max: int | None) -> Trial:
+        """Run a subject, such as a smaller one than was drawn, and judge it as exploring does."""
+        return self.judged(subject, _trial(subject, seed, ties, []))
+
+    def judged(self, subject: Subject, found: Trial) -> Trial:
+        """Return a trial with what exploring alone judges: that a run ends, and ends well."""
+        if subject.cut_after is not None:
+            return judged(subject, found, lambda other: _trial(other, found.seed, found.ties, []))
+        declined = {SURVIVES, *ENDS}.intersection(self.judging.ignore)
+        of_library = subject.scenario.name in all_names()
+        if self.scenario is not None or of_library or self.link not in COMPLETE or declined:
+            return found
+        return _completed(found, either_way=_ends_either_way(subject, found))
 
 
 def _has_mutant(world: str, name: str) -> bool:
@@ -286,3 +293,25 @@ def _raised(error: Exception) -> str:
     where = f"core {path.relative_to(root)}" if inside else path.name
     text = f"{type(error).__name__}: {error}".replace("\n", " ")
     return f"{where}, line {last.lineno}, raised {text}"
+
+
+_NUMBERS = re.compile(r"\d+")
+# Goals count as reached anew at these numbers of times (an assumption: as fuzzers bucket counts).
+_BUCKETS = (1, 2, 4, 8, 16, 64)
+
+
+def features(result: RunResult) -> Iterator[str]:
+    """Yield what a run whose trace was kept has reached: goals, and which event follows which.
+
+    Each is a short text, the same on any machine.
+    """
+    yield f"outcome {result.run.outcome}"
+    for name, count in result.goals.items():
+        for bucket in _BUCKETS:
+            if count >= bucket:
+                yield f"goal {name} {bucket}"
+    last: dict[str, str] = {}
+    for entry in result.trace:
+        kind, entity = str(entry[1]), str(entry[2])
+        yield f"{_NUMBERS.sub('#', entity)}: {last.get(entity, 'begin')} > {kind}"
+        last[entity] = kind

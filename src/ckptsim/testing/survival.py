@@ -14,10 +14,12 @@ from ckptsim.sim.judging import Judging
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject, check, shrink
-from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore, fewer
+from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore
+from ckptsim.sim.search.explore.ends import RUN_ENDS
 from ckptsim.sim.search.folder import keep, slug
 from ckptsim.sim.search.harm import with_harm
-from ckptsim.sim.search.trial import Trial, replay_of
+from ckptsim.sim.search.shrink import Run
+from ckptsim.sim.search.trial import Trial, replay_of, trial
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import expected_slots, resolve
 
@@ -119,7 +121,7 @@ def _checked(subject: Subject, runs: int, seed: int, out: Path) -> Survived:
     name = next(
         row.property for row in found.violations if row.property not in subject.scenario.violates
     )
-    raise _smallest(subject, found, name, out, trials=SHRINKING_RUNS_MAX)
+    raise _smallest(subject, found, name, out)
 
 
 def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
@@ -129,18 +131,17 @@ def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
         return Survived(runs=report.runs, goals=_reached(report.goals))
     before: Explored = report.violating[0]
     name = before.trial.violations[0].property
-    first = fewer(explorer, before, property_name=name)
-    subject, *_ = explorer.subject(first.found.choices)
-    subject, found, name = with_harm(subject, first.found.trial, name)
-    left = SHRINKING_RUNS_MAX - first.runs
-    raise _smallest(subject, found, name, out, trials=left)
+    subject, *_ = explorer.subject(before.choices)
+    subject, found, name = with_harm(subject, before.trial, name)
+    raise _smallest(subject, found, name, out, run=explorer.trial)
 
 
 def _smallest(
-    subject: Subject, found: Trial, name: str, out: Path, *, trials: int
+    subject: Subject, found: Trial, name: str, out: Path, run: Run = trial
 ) -> CoreConvicted:
     """Shrink, write what is left, and return the error that tells of it."""
-    smallest = shrink(subject, found, property_name=name, trials_max=trials)
+    most = 0 if name == RUN_ENDS else SHRINKING_RUNS_MAX  # each of its runs takes its seconds
+    smallest = shrink(subject, found, property_name=name, trials_max=most, run=run)
     scenario = smallest.scenario
     folder = out / f"{scenario.name}-{slug(name)}"
     subject = replace(subject, scenario=scenario, source=str(folder), parameters="{}")
