@@ -9,11 +9,12 @@ fewer or smaller numbers a simpler one, down to a plain scenario without any fau
 from collections.abc import Callable, Mapping
 
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.jobs import job, uncoordinated
+from ckptsim.scenarios.generators.jobs import job
 from ckptsim.scenarios.generators.options import varied
 from ckptsim.scenarios.generators.pipelines import composed
 from ckptsim.scenarios.generators.stores import checkpoint_store
 from ckptsim.scenarios.generators.syncs import ordering
+from ckptsim.scenarios.generators.uncoordinated import uncoordinated
 from ckptsim.scenarios.spec import Scenario
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ckptsim.scenarios import LINKS, Scenario
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.faults import Drawing, Times, durations, parts_of
+from ckptsim.scenarios.generators.faults import Drawing, Times, durations
+from ckptsim.scenarios.generators.parts import parts_of
 from ckptsim.scenarios.job import ExponentialDelay, Job, NoRestart
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.world import run_world

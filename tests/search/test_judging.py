@@ -17,7 +17,7 @@ from ckptsim.sim.cli import main
 from ckptsim.sim.judging import Judging
 from ckptsim.sim.search import Subject, hunt, trial
 from ckptsim.sim.search.explore import Explorer
-from ckptsim.sim.search.explore.evenly import evenly
+from ckptsim.sim.search.explore.corpus import evenly
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import shrink
 from ckptsim.testing import CoreConvicted, assert_survives

@@ -24,7 +24,7 @@ from ckptsim.scenarios.sync import (
 )
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search.explore import run as run_module
-from ckptsim.sim.search.explore.evenly import evenly
+from ckptsim.sim.search.explore.corpus import evenly
 from ckptsim.sim.search.explore.run import LIBRARY_EVERY
 from ckptsim.sim.search.trial import Trial
 from ckptsim.sim.world import run_world
@@ -116,8 +116,8 @@ def test_every_kind_has_its_turn(seed: int) -> None:
     assert max(found.values()) <= 4
 
 
-def test_the_library_is_asked_every_sixth_time() -> None:
-    """Whichever runs are looked at, each six of them have one of the library."""
+def test_the_library_is_asked_every_other_time() -> None:
+    """Whichever runs are looked at, one of two neighbours begins with the library."""
     from_library = [_first(3, number)[1] == LIBRARY_EVERY for number in range(120)]
     for begin in range(0, 120, LIBRARY_EVERY):
         assert sum(from_library[begin : begin + LIBRARY_EVERY]) == 1

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from ckptsim.scenarios.generators import GENERATORS
-from ckptsim.sim.search.explore.evenly import evenly
+from ckptsim.sim.search.explore.corpus import evenly
 from ckptsim.sim.search.explore.run import Explorer
 from tests.search.exploring.branches import Branches, branches_by_file, source_of
 
