@@ -9,20 +9,19 @@ A checkpoint has a `key`, which is its number in a job, and `scope/number` in a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
+from ckptsim.analysis.viewer.events import Events
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.rows import CheckpointRow, RunResult, TaskRow
-from ckptsim.sim.story import Telling, Vocabulary, span_keys
+from ckptsim.sim.story import Vocabulary
 from ckptsim.sim.why.observed import Lane, Observed
 from ckptsim.sim.why.why import causes_of
 
 VERSION = 1
-# Of a page below 1 MB, or 5 MB for a job of 500 subtasks.  Assumptions: bytes of an event.
-_EVENTS_LEAST, _EVENTS_PER_LANE = 10_000, 100
 _PARTS_MAX = 40_000  # parts of subtasks in checkpoints
 _CAUSES_MAX = 60  # checkpoints whose cause is said
 _FAILED = ("expired", "aborted", "failed")
@@ -42,8 +41,6 @@ _WAITS = {
     "wait_predecessor_ns": "for the state before it",
     "wait_send_ns": "for its delivery",
 }
-_MESSAGES = ("triggered", "completed", "aborted")  # what the coordinator does for a checkpoint
-Entry = tuple[Any, ...]
 
 
 def document(
@@ -63,7 +60,7 @@ def document(
     run = result.run
     lanes = _Lanes(scenario, result)
     chosen = _chosen(result, checkpoint)
-    events = _Events(vocabulary, lanes)
+    events = Events(vocabulary, lanes.index, lanes.senders())
     events.take(result.trace, _ranked(result, chosen))
     causes = _causes(scenario, result, chosen, lanes) if lanes.observed else _waits(result)
     return {
@@ -285,7 +282,7 @@ class _Lanes:
         after = [None if at_ns is None else at_ns - row.triggered_ns for at_ns in times]
         return [self.of(place), *after, part.persisted_bytes if part else None]
 
-    def groups(self, events: _Events) -> dict[str, Any]:
+    def groups(self, events: Events) -> dict[str, Any]:
         """Return the graph: vertices with their lanes and load, and edges between them."""
         members: dict[str, list[int]] = {}
         for place, name in enumerate(self.names):
@@ -333,126 +330,3 @@ def _loads(rows: Sequence[TaskRow]) -> dict[str, dict[str, float]]:
         name: {"busy": round(row.busy_ratio, 4), "pressed": round(row.backpressured_ratio, 4)}
         for name, row in found.items()
     }
-
-
-@dataclass(slots=True)
-class _Events:
-    """The events of a page and their links, from the entries of a trace.
-
-    left_out: how many entries a page has no room for.
-    """
-
-    vocabulary: Vocabulary
-    lanes: _Lanes
-    kinds: dict[str, int] = field(default_factory=dict)
-    events: list[list[Any]] = field(default_factory=list)
-    links: list[tuple[int, int, str]] = field(default_factory=list)
-    left_out: int = 0
-
-    def take(self, trace: Sequence[Entry], ranked: Sequence[int]) -> None:
-        """Take the entries: those of faults, then checkpoint by checkpoint, then all others."""
-        most = max(_EVENTS_LEAST, _EVENTS_PER_LANE * len(self.lanes.names))
-        kept = self._within(trace, ranked, most)
-        self.left_out = len(trace) - len(kept)
-        linked = _Links(self.lanes.senders())
-        for number, place in enumerate(kept):
-            entry = trace[place]
-            kind, who = str(entry[1]), str(entry[2]).removeprefix("task ")
-            self.kinds.setdefault(kind, len(self.kinds))
-            lane = self.lanes.index[who]
-            self.events.append([entry[0], self.kinds[kind], lane, *map(_plain, entry[3:])])
-            causes = linked.causes(number, kind, who, entry, self.vocabulary.get(kind))
-            self.links += [(cause, number, span) for cause, span in causes.items()]
-
-    def _within(self, trace: Sequence[Entry], ranked: Sequence[int], most: int) -> list[int]:
-        if len(trace) <= most:
-            return list(range(len(trace)))
-        always: list[int] = []
-        by_number: dict[object, list[int]] = {}
-        for place, entry in enumerate(trace):
-            telling = self.vocabulary.get(str(entry[1]))
-            number = None if telling is None else telling.named(entry).get("index")
-            if (telling is not None and telling.always) or entry[1] in _MESSAGES:
-                always.append(place)
-            else:
-                by_number.setdefault(number, []).append(place)
-        kept = always[:most]
-        for number in [*ranked, None]:
-            own = by_number.pop(number, [])
-            if len(kept) + len(own) <= most:
-                kept += own
-        return sorted(kept)
-
-    def words(self, kind: str) -> tuple[str, list[str]]:
-        """Return how a kind reads: a sentence with fields in braces, and the names of its fields.
-
-        A kind that the vocabulary does not have reads as its name.
-        """
-        telling = self.vocabulary.get(kind)
-        return (kind, []) if telling is None else (telling.says, list(telling.names))
-
-
-def _plain(value: object) -> object:
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
-
-
-class _Links:
-    """Which event led to which: by spans of the vocabulary, by barriers, by checkpoints.
-
-    senders: by receiver the sender of each channel.
-    """
-
-    def __init__(self, senders: Mapping[str, Sequence[str]]) -> None:
-        self._senders = senders
-        self._open: dict[tuple[str, ...], int] = {}
-        self._sent: dict[tuple[str, object], int] = {}
-        self._own: dict[tuple[str, object], int] = {}
-        self._triggered: dict[object, int] = {}
-        self._answered: dict[object, int] = {}
-
-    def causes(
-        self, number: int, kind: str, who: str, entry: Entry, telling: Telling | None
-    ) -> dict[int, str]:
-        """Return the events that led to this one, with the name of the span that ends here."""
-        found: dict[int, str] = {}
-        named = {} if telling is None else telling.named(entry)
-        if telling is not None:
-            for key in span_keys(telling.ends, named, who):
-                if key in self._open:
-                    found[self._open.pop(key)] = key[0]
-            for key in span_keys(telling.begins, named, who):
-                self._open[key] = number
-        index = named.get("index")
-        if self._senders and index is not None and not isinstance(index, bool):
-            found = dict.fromkeys(self._of_checkpoint(number, kind, who, entry), "") | found
-        return found
-
-    def _of_checkpoint(self, number: int, kind: str, who: str, entry: Entry) -> list[int]:
-        index = entry[3]
-        if kind == "triggered":
-            self._triggered[index] = number
-            return []
-        if kind in ("completed", "aborted"):
-            answered = self._answered.get(index, self._triggered.get(index))
-            self._own[who, index] = number
-            return [] if answered is None else [answered]
-        found: list[int | None] = []
-        own = self._own.get((who, index))
-        if kind == "barrier":
-            sender = self._senders[who][int(entry[4])] if who in self._senders else ""
-            found.append(self._sent.get((sender, index)))
-        elif own is None:
-            sent = [
-                self._sent.get((one, index)) for one in dict.fromkeys(self._senders.get(who, ()))
-            ]
-            known = [one for one in sent if one is not None]
-            found.append(max(known) if known else self._triggered.get(index))
-        if kind == "committed":
-            found.append(self._own.get(("coordinator", index)))
-        found.append(own)
-        self._own[who, index] = number
-        if kind in ("sent_barrier", "performed"):
-            self._sent[who, index] = number
-        if kind in ("acknowledged", "declined"):
-            self._answered[index] = number
-        return [one for one in found if one is not None]
