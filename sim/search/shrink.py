@@ -100,7 +100,7 @@ def shrink(
     progress: Callable[[int], None] | None = None,
     seconds_max: float = math.inf,
     run_seconds_max: float = math.inf,
-    run: Run = trial,
+    run: Run | None = None,
 ) -> Shrunk:
     """Return the simplest scenario that still breaks the property.
 
@@ -110,7 +110,7 @@ def shrink(
     Raises ShrinkStopped when it is interrupted.
     """
     search = _Shrinker(subject, found, property_name, trials_max)
-    search.progress, search.carry_out = progress, run
+    search.progress, search.carry_out = progress, run or trial
     search.clock, search.run_seconds_max = Clock(seconds_max), run_seconds_max
     try:
         search.run()

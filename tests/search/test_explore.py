@@ -186,7 +186,7 @@ def test_a_mutant_is_convicted_and_its_run_shrinks(link: str, mutant: str) -> No
     assert name in {row.property for row in smallest.trial.violations}
     assert smallest.steps > 0
     assert smallest.trials <= 60
-    assert asked(seconds_max=0).trials == 1
+    assert asked(seconds_max=0).trials <= 2
 
 
 @pytest.mark.parametrize(

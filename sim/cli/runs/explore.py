@@ -36,7 +36,7 @@ from ckptsim.sim.cli.runs.explored import (
 from ckptsim.sim.cli.runs.kept import OUT, Kept
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.run_spec import CUTS
-from ckptsim.sim.search import Subject, explore, shrink, trial
+from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.ends import RUN_ENDS
 from ckptsim.sim.search.explore.explore import CarryOut
 from ckptsim.sim.search.explore.report import Progress
@@ -273,7 +273,7 @@ def _shrunk(
             progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
             seconds_max=clock.left_s,
             run_seconds_max=math.inf if seconds is None else explore.RUN_SECONDS_MAX,
-            run=explorer.trial if name in _OUTSIDE_OF_WORLDS else trial,
+            run=explorer.trial if name in _OUTSIDE_OF_WORLDS else None,
         )
     subject, found = replace(subject, scenario=smallest.scenario), smallest.trial
     seed, ties, runs = found.seed, found.ties, smallest.trials

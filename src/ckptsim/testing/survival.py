@@ -19,7 +19,7 @@ from ckptsim.sim.search.explore.ends import RUN_ENDS
 from ckptsim.sim.search.folder import keep, slug
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import Run
-from ckptsim.sim.search.trial import Trial, replay_of, trial
+from ckptsim.sim.search.trial import Trial, replay_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import expected_slots, resolve
 
@@ -137,7 +137,7 @@ def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
 
 
 def _smallest(
-    subject: Subject, found: Trial, name: str, out: Path, run: Run = trial
+    subject: Subject, found: Trial, name: str, out: Path, run: Run | None = None
 ) -> CoreConvicted:
     """Shrink, write what is left, and return the error that tells of it."""
     most = 0 if name == RUN_ENDS else SHRINKING_RUNS_MAX  # each of its runs takes its seconds
