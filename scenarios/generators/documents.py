@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ckptsim.scenarios.errors import ScenarioError
@@ -21,16 +21,16 @@ def drawn(choices: Choices, table: Mapping[str, Sequence[Any]]) -> dict[str, Any
     return {name: choices.of(values) for name, values in table.items()}
 
 
-def slower(text: Any, factor: int) -> Any:
-    """Return a document all of whose durations are so many times as long."""
+def slower(text: Any, factor: int, *, but: Collection[str] = ()) -> Any:
+    """Return a document all of whose durations are so many times as long, but those of names."""
     if isinstance(text, Mapping):
         return {
             key: value * factor
-            if key.endswith("_ns") and isinstance(value, int)
-            else slower(value, factor)
+            if key.endswith("_ns") and isinstance(value, int) and key not in but
+            else slower(value, factor, but=but)
             for key, value in text.items()
         }
-    return [slower(one, factor) for one in text] if isinstance(text, list) else text
+    return [slower(one, factor, but=but) for one in text] if isinstance(text, list) else text
 
 
 def fitted(text: dict[str, Any]) -> Scenario:

@@ -25,6 +25,7 @@ FAULTS_MAX = 4
 # How much longer everything takes on buffers, where a barrier costs milliseconds.
 SLOWER = 10
 _SLOWER = ("source", "stages", "sink", "checkpointing", "store")
+_REFUSED = ("autocommit_ns", "replay_row_ns")  # which mean nothing in a pipeline
 PARTITIONERS = ("hash", "rebalance", "rescale", "global", "forward")
 NETWORK = {"record_bytes": 100, "segment_bytes": 1_000, "buffer_timeout_ns": 5 * MS}
 _STREAM = {
@@ -154,7 +155,7 @@ def on_buffers(text: dict[str, Any]) -> dict[str, Any]:
     readers = text["readers"]
     if readers["rate_per_s"] != "none":
         readers = readers | {"rate_per_s": readers["rate_per_s"] / SLOWER}
-    slow = {name: slower(text[name], SLOWER) for name in _SLOWER}
+    slow = {name: slower(text[name], SLOWER, but=_REFUSED) for name in _SLOWER}
     text = text | slow | {"readers": readers, "plane": "buffers"}
     return without_refused(text, Pipeline, Plane.BUFFERS)
 
