@@ -165,9 +165,10 @@ def with_faults(
     times: Times,
     *,
     most: int,
+    least: int = 0,
     kinds: Sequence[str] | None = None,
 ) -> Scenario:
-    """Return the scenario with up to `most` more faults.
+    """Return the scenario with `least` to `most` more faults.
 
     kinds: of which kinds; by default each kind that can strike is there with even odds.
     """
@@ -185,5 +186,7 @@ def with_faults(
         if fault is not None:
             found.append(fault)
 
-    choices.several(draw, most=most)
+    for _ in range(least):
+        draw()
+    choices.several(draw, most=most - least)
     return replace(scenario, faults=tuple(found))

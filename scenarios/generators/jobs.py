@@ -125,7 +125,7 @@ _STORAGE = {
     "tail_ratio": (0.0, 0.2),
     "tail_latency_ns": (10 * MS, 60 * MS),
     "inline_threshold_bytes": (20_480, 0),
-    "write_bytes_per_s": ("none", 5_000_000, 300_000),
+    "write_bytes_per_s": ("none", 5_000_000, 1_000_000),
     "read_bytes_per_s": (20_000_000, 1_000_000),
 }
 # A heartbeat that is missed later is for longer runs than random ones.
@@ -160,7 +160,7 @@ def job(
     (_on_buffers if on_buffers else _on_records)(choices, text)
     text["storage"]["failure_ratio"] = choices.of((0.0, 0.0, 0.1))
     _let_checkpoints_complete(choices, text, kinds)
-    backlog = bool(among) and choices.integer(0, 2) == 2
+    backlog = bool(among) and choices.flag()
     if backlog:
         _with_backlog(choices, text, on_buffers=on_buffers)
     if on_buffers:
@@ -180,7 +180,8 @@ def job(
     interval_ns = text["checkpointing"]["interval_ns"]
     times = expected(scenario, step_ns=interval_ns, steps=6)
     if backlog:  # a failure comes behind checkpoints with much in flight
-        found = with_faults(choices, scenario, times, most=1, kinds=_failures(kinds, among))
+        failures = _failures(kinds, among)
+        found = with_faults(choices, scenario, times, least=1, most=2, kinds=failures)
         late = [
             replace(one, at_ns=one.at_ns % (2 * interval_ns) + 3 * interval_ns)  # type: ignore[type-var,attr-defined]
             for one in found.faults
@@ -194,8 +195,7 @@ def job(
 def _failures(kinds: Sequence[str], among: Sequence[str]) -> list[str]:
     """Return the kinds of faults at an instant that have a job restart."""
     known = ("crash_task", "rescale", "resubmit", "crash_task_manager", "crash_job_manager")
-    found = [kind for kind in known if kind in kinds]
-    return found or [kind for kind in known[:1] if kind in among]
+    return [kind for kind in known if kind in kinds] or [one for one in among if one in known[:1]]
 
 
 def graph(choices: Choices, *, on_buffers: bool, sinks: bool = True) -> list[dict[str, Any]]:
@@ -230,7 +230,8 @@ def _operator(
     """Return a vertex that reads what nobody reads yet, or a vertex that is read already, too."""
     read = {one["upstream"] for vertex in before for one in vertex.get("inputs", ())}
     upstream = [one for one in before if one["name"] not in read]
-    if number and choices.integer(0, 3) == 3:
+    # On records, where channels hold a record or two, a branch that joins again can stop for good.
+    if number and on_buffers and choices.integer(0, 3) == 3:
         again = choices.of([one for one in before if one["name"] in read])
         upstream = [again, *upstream] if choices.flag() else [again]
     partitioners = [choices.of(PARTITIONERS) for _ in upstream]
@@ -313,19 +314,14 @@ def _on_buffers(choices: Choices, text: dict[str, Any]) -> None:
     # receivers read, and no barrier is sent inside one: tasks may wait for each other for good.
     network["floating_buffers"] = choices.of((8, 1, 3)) if network["exclusive_buffers"] else 8
     text["storage"] = drawn(choices, _STORAGE)
-    text |= drawn(
-        choices,
-        {
-            "placement": ("remote", "mixed", "local"),
-            "engine": ("processes", "auto", "auto", "auto"),
-        },
-    )
+    text["placement"] = choices.of(("remote", "mixed", "local"))
+    text["engine"] = choices.of(("processes", "auto", "auto", "auto"))
     text["recovery"]["timed"] = choices.flag()
     endless = choices.integer(0, 5) == 5  # a run ends at its duration
     pace = {"replayable": choices.of((True, True, False)), "in_step": choices.flag()}
     for vertex in text["vertices"]:
         vertex["record_variation"] = choices.of((0.0, 0.0, 0.0, 0.5))
-        vertex["state_bytes"] = choices.of((0, 300_000))
+        vertex["state_bytes"] = choices.of((0, 300_000, 100_000))
         if "rate_per_s" in vertex:
             vertex.update(pace | ({"records": "none"} if endless else {}))
         if "inputs" in vertex:
@@ -392,7 +388,12 @@ def _with_backlog(choices: Choices, text: dict[str, Any], *, on_buffers: bool) -
             as_fast_ns = 1e9 * vertex["parallelism"] / total_per_s
             vertex["service_ns"] = round(as_fast_ns * choices.of((1.5, 0.8, 2.0)))
             vertex["service_step_ns"] = 0
+        for one in vertex.get("inputs", ()):  # the groups of keys that move are the hard ones
+            if one["partitioner"] != "forward":
+                one["partitioner"] = choices.of(("hash", one["partitioner"]))
+    give_broadcast_state(text["vertices"])
     if on_buffers:
         text["network"] |= {"record_bytes": choices.of((1_024, 300)), "debloat": False}
+        text["storage"] |= {"write_bytes_per_s": "none", "create_latency_ns": 0, "tail_ratio": 0.0}
     else:
         text["channels"] |= {"sender_records": choices.of((4, 8)), "receiver_records": 4}

@@ -217,6 +217,7 @@ def _of_pipeline(model: Pipeline, checkpoints: int) -> Parts:
         "lose_store.what": ("checkpoint",),
         "delay_trigger.vertex": ("readers",),
         "refuse_commits.subtask": ("none", *range(model.sink.parallelism)),
+        "commit": range(1, checkpoints + 2),
         "commits": range(1, 6),
         "attempt": range(2, 5),
     }
