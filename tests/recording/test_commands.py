@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from ckptsim._api.columns import aligned
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode, RateChange
-from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.advice.budget import bounded, loads_of, records_per_s
 from ckptsim.sim.infer.advice.warnings import warnings_of

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.frames import frame_of, tidy
-from ckptsim._api.plots import Plots
+from ckptsim._api.plots import CountPlots
 from ckptsim._api.ran import RunResult
 from ckptsim._api.result import Facts, Result
-from ckptsim._api.runs import Cores, Named, _subject
-from ckptsim._api.scenario import Value
-from ckptsim._api.vectors import CountPlots
+from ckptsim._api.scenario import Named, Value
+from ckptsim._api.subject import Cores, find_of, subject_of
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim import why as causes
-from ckptsim.sim.answers.replaying import find_of
 from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.rows import RunResult as Rows
+from ckptsim.sim.search import Subject
 from ckptsim.sim.search.folder import is_find
 from ckptsim.sim.why.answer import place_text
 from ckptsim.sim.why.find import why_find
@@ -58,7 +57,7 @@ class Why(Result):
         return self.found.document()
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> CountPlots:
         """How long each step of the critical path took."""
         times = {
             f"{number}. {place_text(step.place)} {step.phase}": step.duration_ns // _NS_PER_MS
@@ -94,16 +93,18 @@ def why(
     if isinstance(found, str | Path):
         place = place_named(str(found))
         if is_find(place):
-            kept, _ = find_of(place, allowed=allow_commands)
-            return Why(found=why_find(kept))
+            return Why(found=why_find(find_of(place, allowed=allow_commands)[0]))
         if place.is_dir():
             if set or core or mutant:
                 raise UserError("why: found a recording and changes, expected a scenario")
             return Why(found=why_recorded(place, target))
     if isinstance(found, RunResult):
-        subject, seed, ties = found.subject, found.run.seed, found.run.ties
-    else:
-        subject = _subject(found, set, core, mutant)
+        return cause_of(found.subject, target, seed=found.run.seed, ties=found.run.ties)
+    return cause_of(subject_of(found, set, core, mutant), target, seed=seed, ties=ties)
+
+
+def cause_of(subject: Subject, target: int | str, *, seed: int, ties: str) -> Why:
+    """Return why a checkpoint or a recovery of a subject took so long, or why one failed."""
 
     def again(varied: Scenario) -> Rows:
         return run_world(

@@ -60,3 +60,8 @@ def frame_of(rows: Sequence[dict[str, Any]], columns: Sequence[str] = ()) -> pd.
         import pandas as pd
 
         return pd.DataFrame(list(rows), columns=None if rows else list(columns))
+
+
+def ns_of(value: float | None, unit_ns: int) -> int | None:
+    """Return a time in ns, None where it is not known."""
+    return None if value is None else round(value * unit_ns)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from ckptsim._api.plots import Plots, on
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.answers.jobs.advice_text import Advice
-from ckptsim.sim.answers.jobs.answer import Answer
 from ckptsim.sim.recording import Recording
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.validate import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ckptsim._api.advice import Advice
+    from ckptsim._api.whatif import WhatIf
 
 _NS_PER_S = 1e9
 
@@ -23,13 +24,10 @@ class CheckpointPlots(Plots):
     """The figures of a recording: the duration of its checkpoints, beside those of its replay."""
 
     __slots__ = ("_recording", "_replay")
+    first = "durations"
 
     def __init__(self, recording: Recording, replay: Sequence[RunResult]) -> None:
         self._recording, self._replay = recording, replay
-
-    def __call__(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the duration of every completed checkpoint, measured and simulated."""
-        return self.durations(ax=ax)
 
     def durations(self, *, ax: Axes | None = None) -> Axes:
         """Draw the duration of every completed checkpoint, measured and simulated."""
@@ -52,13 +50,10 @@ class WhatIfPlots(Plots):
     """The figures of a comparison: durations, and the parts of a checkpoint."""
 
     __slots__ = ("_answer",)
+    first = "durations"
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: WhatIf) -> None:
         self._answer = answer
-
-    def __call__(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the median and the 95th percentile of durations, a row per way of running it."""
-        return self.durations(ax=ax)
 
     def durations(self, *, ax: Axes | None = None) -> Axes:
         """Draw the median and the 95th percentile of durations, a row per way of running it."""
@@ -91,13 +86,10 @@ class AdvicePlots(Plots):
     """The figures of advice: what each interval costs."""
 
     __slots__ = ("_advice",)
+    first = "cost"
 
     def __init__(self, advice: Advice) -> None:
         self._advice = advice
-
-    def __call__(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the share of time that each interval costs, a line per mode."""
-        return self.cost(ax=ax)
 
     def cost(self, *, ax: Axes | None = None) -> Axes:
         """Draw the share of time that each interval costs, a line per mode."""
@@ -122,13 +114,10 @@ class ValidationPlots(Plots):
     """The figures of a validation: predicted against measured durations."""
 
     __slots__ = ("_validation",)
+    first = "durations"
 
     def __init__(self, validation: Comparison) -> None:
         self._validation = validation
-
-    def __call__(self, *, ax: Axes | None = None) -> Axes:
-        """Draw predicted against measured durations, a mark per cell."""
-        return self.durations(ax=ax)
 
     def durations(self, *, ax: Axes | None = None) -> Axes:
         """Draw predicted against measured durations, a mark per cell."""

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ckptsim import scenarios
-from ckptsim._api.jobs_results import Advice, Captured, ImportedJob, Validation, WhatIf
+from ckptsim._api.advice import Advice
+from ckptsim._api.advising import Wish, advised
+from ckptsim._api.comparing import LAST, Question, Runner, compare
+from ckptsim._api.recorded import Access, Captured, ImportedJob, captured, imported
 from ckptsim._api.result import nanoseconds
-from ckptsim._api.runs import Named
-from ckptsim._api.scenario import Value, scenario_of, text_of
+from ckptsim._api.scenario import Named, Value, scenario_of, text_of
+from ckptsim._api.whatif import WhatIf
 from ckptsim.scenarios.catalogue import all_names
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Mode
-from ckptsim.sim.answers.jobs import advise as advising
-from ckptsim.sim.answers.jobs import capturing, importing, validating, what_if
 from ckptsim.sim.infer import folder
 from ckptsim.sim.infer.advice.day import read_load
 from ckptsim.sim.infer.change import changed, read_change
@@ -58,17 +59,14 @@ def capture(
     Raises UserError for a folder that is in use, and for a server that does not answer as one of
     Flink's does.
     """
-    access = capturing.Access(
+    access = Access(
         headers=[f"{name}: {value}" for name, value in (headers or {}).items()],
         timeout_s=nanoseconds(timeout, "timeout") / _SECOND_NS,
         ca=None if ca is None else Path(ca),
         insecure=insecure,
     )
     place = _free() if out is None else Path(out)
-    done = capturing.capture(
-        url, place, access, seconds=seconds, job=job, redact=redact, progress=progress
-    )
-    return Captured(captured=done)
+    return captured(url, place, access, seconds=seconds, job=job, redact=redact, progress=progress)
 
 
 def _free() -> Path:
@@ -101,7 +99,7 @@ def import_job(
 
     Raises UserError for a folder that is no recording, or says too little of a job.
     """
-    found = importing.import_job(
+    return imported(
         folder.place_named(str(recording)),
         _change(set),
         out=None if out is None else Path(out),
@@ -110,7 +108,6 @@ def import_job(
         seeds=seeds,
         progress=progress,
     )
-    return ImportedJob(imported=found)
 
 
 def whatif(
@@ -135,15 +132,14 @@ def whatif(
 
     Raises UserError for what is no such job, and for options and values that cannot be.
     """
-    question = what_if.Question(
+    question = Question(
         change=_change(set),
         varied={name: [text_of(one) for one in values] for name, values in (vary or {}).items()},
-        failure=what_if.LAST if failure is True else failure or None,
+        failure=LAST if failure is True else failure or None,
         restart_ns=None if restart is None else nanoseconds(restart, "restart"),
         seeds=seeds,
     )
-    answer = what_if.answer_to(_named(job, machine), question, _runner(spark, progress))
-    return WhatIf(answer=answer)
+    return compare(_named(job, machine), question, _runner(spark, progress))
 
 
 def advise(
@@ -176,7 +172,7 @@ def advise(
     for mode in modes:
         if mode not in known:
             raise UserError(f"modes: found {mode!r}, expected {one_of(mode, list(known))}")
-    wish = advising.Wish(
+    wish = Wish(
         mtbf_s=nanoseconds(mtbf, "mtbf") / _SECOND_NS,
         restart_s=nanoseconds(restart, "restart") / _SECOND_NS,
         rto_s=None if rto is None else nanoseconds(rto, "rto") / _SECOND_NS,
@@ -185,34 +181,7 @@ def advise(
         modes=[known[mode] for mode in modes],
         load=None if load is None else read_load(load),
     )
-    return Advice(name=named.scenario.name, advice=advising.advise(named, wish, ran=progress))
-
-
-def validate(
-    files: str | Path | Sequence[str | Path],
-    *,
-    seeds: int = 7,
-    jobs: int = 1,
-    sequences: Sequence[str] = (),
-    progress: Callable[[int, int], object] | None = None,
-) -> Validation:
-    """Predict measured runs of Flink and compare.
-
-    files: measured runs, one a line.  seeds: simulated runs of each; jobs: processes.
-    sequences: runs that are looked at checkpoint by checkpoint.
-    progress: called with runs done and all runs.
-
-    Raises UserError for a line that is no measured run.
-    """
-    found = validating.validate_files(
-        paths_of(files), seeds=seeds, jobs=jobs, sequences=sequences, progress=progress
-    )
-    return Validation(validation=found)
-
-
-def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
-    """Return one path or several as a list."""
-    return [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
+    return advised(named, wish, ran=progress)
 
 
 def _change(options: Mapping[str, Value] | None) -> dict[str, str]:
@@ -230,8 +199,8 @@ def _named(job: Named | ImportedJob, machine: str) -> folder.Named:
     """Return a job with what is known of it."""
     choice = _machine(machine)
     if isinstance(job, ImportedJob):
-        named = folder.job_of(job.imported.scenario)
-        return replace(named, recording=job.imported.recording, measures=job.imported.measures)
+        named = folder.job_of(scenario_of(job.scenario))
+        return replace(named, recording=job.recording, measures=job.measures)
     if isinstance(job, scenarios.Scenario):
         return folder.job_of(scenario_of(job))
     place = folder.place_named(str(job))
@@ -240,18 +209,30 @@ def _named(job: Named | ImportedJob, machine: str) -> folder.Named:
     return folder.job_named(place, machine=choice)
 
 
-def _runner(spark: SparkSession | None, progress: Callable[[int], object]) -> what_if.Runner:
+def _runner(spark: SparkSession | None, progress: Callable[[int], object]) -> Runner:
     """Return what runs scenarios: this process, or the session that was given."""
 
     def run(runs: Sequence[tuple[scenarios.Scenario, int]], _says: str) -> Sequence[RunResult]:
-        if spark is not None:
-            from ckptsim.analysis.sweeps.results import run_all
-
-            return run_all(spark, runs, progress=progress)
-        found = []
-        for scenario, seed in runs:
-            found.append(run_world(scenario, seed=seed, judged=False))
-            progress(len(found))
-        return found
+        return run_scenarios(runs, spark, progress)
 
     return run
+
+
+def run_scenarios(
+    runs: Sequence[tuple[scenarios.Scenario, int]],
+    spark: SparkSession | None,
+    progress: Callable[[int], object],
+) -> Sequence[RunResult]:
+    """Return the results of scenarios with their seeds, in their order, without judgements.
+
+    spark: a session that runs them, None for this process.
+    """
+    if spark is not None:
+        from ckptsim.analysis.sweeps.results import run_all
+
+        return run_all(spark, runs, progress=progress)
+    found = []
+    for scenario, seed in runs:
+        found.append(run_world(scenario, seed=seed, judged=False))
+        progress(len(found))
+    return found

@@ -1,7 +1,10 @@
-"""What can be looked up from Python: scenarios and plans, parameters and topics, store files."""
+"""What you can look up: scenarios and plans, parameters and topics, store files and their costs."""
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,19 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim import scenarios
+from ckptsim._api.columns import aligned
 from ckptsim._api.frames import frame_of, tidy
-from ckptsim._api.plots import Plots
+from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.scenario import Value, load, scenario_of, vary
-from ckptsim._api.vectors import CountPlots
+from ckptsim._api.topics import TOPICS, Page, parameter_lines
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.describe import Description, describe
-from ckptsim.scenarios.dialect import one_of
+from ckptsim.scenarios.dialect import duration_text, one_of, suggestion
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import costs_text, scenario_key, written_whole
 from ckptsim.scenarios.files.json_schema import json_schema
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning import all_plans
+from ckptsim.scenarios.planning import METRICS, Plan, all_plans, plan_values, points, size_of
 from ckptsim.sim.extras import extras_explained
 
 if TYPE_CHECKING:
@@ -30,27 +34,53 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.real.runs import StoreContents as Contents
 
 _SHOWN = 8
+POINTS_CHECKED = 10_000  # an assumption: what can be made within some seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Listing(Result):
-    """Scenarios and sweep plans that come with the program: kind, name, link, what it shows."""
+    """Scenarios and sweep plans that come with the program: kind, name, link, what it shows.
+
+    word: what was looked for.
+    """
 
     rows: Sequence[Mapping[str, str]]
+    word: str | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return one row per scenario and plan."""
-        return frame_of([dict(row) for row in self.rows], ("kind", "name", "link", "says"))
+        columns = ("kind", "name", "link", "says")
+        return frame_of([{name: row[name] for name in columns} for row in self.rows], columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rows."""
-        return {"rows": [dict(row) for row in self.rows]}
+        """Return the scenarios, each with its link, and the plans, each with its scenario."""
+        return {
+            "scenarios": self._of("scenario", "name", "link", "says"),
+            "plans": self._of("plan", "name", "scenario", "says"),
+        }
+
+    def _of(self, kind: str, *columns: str) -> Sequence[dict[str, str]]:
+        return [{name: row[name] for name in columns} for row in self.rows if row["kind"] == kind]
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> CountPlots:
         """How many there are of each link."""
         counts = {name: sum(row["link"] == name for row in self.rows) for name in LINKS}
         return CountPlots(counts, "scenarios and plans")
+
+    @property
+    def text(self) -> str:
+        """A table of the scenarios and one of the plans."""
+        if not self.rows:
+            hint = suggestion(self.word or "", [one.name for one in all_scenarios()])
+            return f"no scenario or plan has {self.word!r} in its name or meaning{hint}"
+        blocks = []
+        for kind, own, of in (("scenario", "scenario", "link"), ("plan", "sweep plan", "scenario")):
+            rows = [tuple(row.values()) for row in self._of(kind, "name", of, "says")]
+            if rows:
+                blocks.append("\n".join(aligned((own, of, "what it shows"), rows)))
+        blocks.append("`ckptsim explain NAME` shows every parameter of a scenario.")
+        return "\n\n".join(blocks)
 
     def _facts(self) -> Facts:
         return [(row["name"], f"{row['link']}: {row['says']}") for row in self.rows]
@@ -64,33 +94,27 @@ def list(word: str | None = None, *, link: str | None = None) -> Listing:  # noq
     """
     if link is not None and link not in LINKS:
         raise UserError(f"link: found {link!r}, expected {one_of(link, [*LINKS])}")
-    link_of = {scenario.name: scenario.link for scenario in all_scenarios()}
+    found = all_scenarios()
+    link_of = {one.name: one.link for one in found}
     rows = [
-        {"kind": "scenario", "name": one.name, "link": one.link, "says": one.says}
-        for one in all_scenarios()
+        {"kind": "scenario", "name": one.name, "scenario": "", "link": one.link, "says": one.says}
+        for one in found
     ]
-    rows += [
-        {
-            "kind": "plan",
-            "name": one.name,
-            "link": link_of.get(one.scenario, ""),
-            "says": one.says,
-        }
-        for one in all_plans()
-    ]
+    for plan in all_plans():
+        about = {"kind": "plan", "name": plan.name, "scenario": plan.scenario, "says": plan.says}
+        rows.append(about | {"link": link_of.get(plan.scenario, "")})
     asked = (word or "").lower()
-    return Listing(
-        rows=[
-            row
-            for row in rows
-            if link in (None, row["link"]) and any(asked in text.lower() for text in row.values())
-        ]
-    )
+    shown = [
+        row
+        for row in rows
+        if link in (None, row["link"]) and any(asked in text.lower() for text in row.values())
+    ]
+    return Listing(rows=shown, word=word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Explanation(Result):
-    """A scenario parameter by parameter, or a topic; `text` is what the command line prints."""
+    """A scenario parameter by parameter, a plan, or a topic; `text` is for people."""
 
     name: str
     text: str
@@ -103,11 +127,11 @@ class Explanation(Result):
         return frame_of(rows, ("path", "value", "default", "unit", "bounds", "says", "source"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `ckptsim explain --json` prints."""
+        """Return the name, and what `ckptsim explain --json` prints."""
         return {"name": self.name, "data": self.data}
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> CountPlots:
         """How many parameters of each table differ from their defaults."""
         counts: dict[str, int] = {}
         for one in self.parameters:
@@ -130,14 +154,19 @@ def explain(
     what: a scenario, what `load` takes, or a topic such as "slots"; set: options of a scenario.
     Raises UserError for what is none of them.
     """
-    from ckptsim.sim.cli.pages.reference import parameter_lines
-    from ckptsim.sim.cli.pages.topics import TOPICS, load_topic
-
     if isinstance(what, str) and what in TOPICS:
-        page = load_topic(TOPICS[what])
-        return Explanation(name=what, text=page.text, data=page.data)
+        return explained_page(what, TOPICS[what][1]())
     named = what if isinstance(what, scenarios.Scenario) else load(what)
-    scenario = scenario_of(vary(named, set or {}))
+    return explained(scenario_of(vary(named, set or {})))
+
+
+def explained_page(name: str, page: Page) -> Explanation:
+    """Return a page as an explanation."""
+    return Explanation(name=name, text=page.text, data=page.data)
+
+
+def explained(scenario: scenarios.Scenario, *, only_changed: bool = False) -> Explanation:
+    """Return every parameter of a scenario, its text with those that are shown."""
     found = describe(scenario)
     data = {
         "name": scenario.name,
@@ -146,8 +175,71 @@ def explain(
         "scenario_key": scenario_key(scenario),
         "parameters": [asdict(one) for one in found],
     }
-    text = "\n".join(parameter_lines(found))
-    return Explanation(name=scenario.name, text=text, data=data, parameters=found)
+    shown = [one for one in found if one.path not in ("name", "link", "says")]
+    lines = [
+        f"{scenario.name} ({scenario.link}): {scenario.says}\n",
+        *parameter_lines([one for one in shown if one.changed or not only_changed]),
+        f"\n* differs from the default.  Scenario key {data['scenario_key']}.",
+    ]
+    return Explanation(name=scenario.name, text="\n".join(lines), data=data, parameters=found)
+
+
+def explained_plan(plan: Plan) -> Explanation:
+    """Return a plan's axes and points.
+
+    Raises ScenarioError when a point of the plan cannot be made.
+    """
+    size, values = size_of(plan), plan_values(plan)
+    shown = points(plan, most=POINTS_CHECKED)
+    axes = [
+        (
+            path,
+            plan.words.get(path, ""),
+            "grid" if path in plan.grid else "zip",
+            ", ".join(map(_shown, values[path])),
+        )
+        for path in plan.axes
+    ]
+    lines = [f"{plan.name} (sweep plan of {plan.scenario}): {plan.says}\n"]
+    asked = [("question", plan.question)] if plan.question else []
+    asked += [("answered by", f"{METRICS[name].says} ({name})") for name in plan.answers]
+    lines += [*aligned((), asked), ""] if asked else []
+    lines += [*aligned(("parameter", "called", "in", "values"), axes), ""]
+    if plan.overrides:
+        overrides = [(path, _shown(value)) for path, value in plan.overrides.items()]
+        lines += [*aligned(("for all points", "value"), overrides), ""]
+    seeds = "common random numbers" if plan.common_random_numbers else "seeds of their own"
+    lines.append(
+        f"points: {size.points}; tie policies: {', '.join(plan.ties)}; "
+        f"replications: {size.replications}, with {seeds}; in all {size.runs} runs"
+    )
+    if len(shown) < size.points:
+        lines.append(f"checked: the first {len(shown)} points; a sweep checks all before it begins")
+    data = {
+        "name": plan.name,
+        "says": plan.says,
+        "question": plan.question,
+        "answers": [*plan.answers],
+        "words": dict(plan.words),
+        "scenario": plan.scenario,
+        "axes": {path: [*values[path]] for path in plan.axes},
+        "overrides": dict(plan.overrides),
+        "ties": [*plan.ties],
+        "runs": size.runs,
+        "points": [
+            {
+                "index": point.index,
+                "parameters": json.loads(point.parameters),
+                "scenario_key": scenario_key(point.scenario),
+            }
+            for point in shown
+        ],
+    }
+    return Explanation(name=plan.name, text="\n".join(lines), data=data)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -160,6 +252,11 @@ class StoreContents(Result):
     def damaged(self) -> bool:
         """Whether the checkpoint of a partition is damaged."""
         return any(one.damage is not None for one in self.contents.partitions)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the checkpoint of a partition is damaged."""
+        return self.damaged
 
     def frame(self) -> pd.DataFrame:
         """Return one row per partition: rows, position, bytes of the checkpoint, damage."""
@@ -180,17 +277,39 @@ class StoreContents(Result):
         return asdict(self.contents) | {"path": str(self.contents.path)}
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> CountPlots:
         """How many rows each partition has."""
         return CountPlots({str(one.key): one.rows for one in self.contents.partitions}, "rows")
 
+    @property
+    def text(self) -> str:
+        """A row per partition, with its checkpoint."""
+        about = ", ".join(f"{name} {value}" for name, value in self.contents.about.items())
+        lines = [
+            f"{self.contents.path}: {about}",
+            f"{'partition':<40} {'rows':>8} {'position':>10} {'blob bytes':>10}  checkpoint",
+        ]
+        for one in self.contents.partitions:
+            position = "-" if one.checkpoint is None else str(one.checkpoint.position)
+            size = "-" if one.blob_bytes is None else str(one.blob_bytes)
+            lines.append(f"{one.key!s:<40} {one.rows:>8} {position:>10} {size:>10}  {_state(one)}")
+        return "\n".join(lines)
+
     def _facts(self) -> Facts:
-        facts: Facts = [("file", self.contents.path), *self.contents.about.items()]
         partitions = [
             (str(one.key), f"{one.rows} rows{', DAMAGED' if one.damage else ''}")
             for one in self.contents.partitions
         ]
-        return [*facts, *partitions]
+        return [("file", self.contents.path), *self.contents.about.items(), *partitions]
+
+
+def _state(one: Any) -> str:
+    """Return a word on the checkpoint of a partition."""
+    if one.checkpoint is not None:
+        return "end of push" if one.checkpoint.end_of_push else "no end of push"
+    if one.damage is not None:
+        return f"DAMAGED: {one.damage}"
+    return "none" if one.blob_bytes is None else "a blob of the user's"
 
 
 def store(file: str | Path) -> StoreContents:
@@ -206,14 +325,18 @@ def store(file: str | Path) -> StoreContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Costs(Result):
-    """What the steps of a store cost on this machine; `costs` are for a scenario or a plan."""
+    """What the steps of a store cost on this machine; `costs` are for a scenario or a plan.
+
+    machine: what was measured, as names and values.
+    """
 
     measurements: Sequence[Any]
     costs: Mapping[str, int]
+    machine: Mapping[str, object]
 
     def save(self, path: str | Path) -> Path:
         """Write the costs as a file for `--costs` and `sweep(costs=...)`."""
-        written_whole(Path(path), costs_text(self.costs, {}))
+        written_whole(Path(path), costs_text(self.costs, self.machine))
         return Path(path)
 
     def frame(self) -> pd.DataFrame:
@@ -226,10 +349,26 @@ class Costs(Result):
         return {"measurements": rows, "costs": dict(self.costs)}
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> CountPlots:
         """The median of each step, with its n."""
         counts = {f"{one.says} (n = {one.n})": one.median_ns for one in self.measurements}
         return CountPlots(counts, "median [ns]")
+
+    @property
+    def text(self) -> str:
+        """The medians of all steps, and the costs that follow."""
+        head = ("median ms", "rounds from", "to", "p95")
+        lines = [f"{'step':<60} {head[0]:>10} {head[1]:>11} {head[2]:>8} {head[3]:>8} {'n':>5}"]
+        for one in self.measurements:
+            rounds = f"{one.fastest_round_ns / 1e6:>11.3f} {one.slowest_round_ns / 1e6:>8.3f}"
+            times = f"{one.median_ns / 1e6:>10.3f} {rounds} {one.p95_ns / 1e6:>8.3f}"
+            lines.append(f"{one.says:<60} {times} {one.n:>5}")
+        lines.append("\ncosts of the model:")
+        for name, value in self.costs.items():
+            shown = f"{value:,} bytes/s" if name.endswith("_per_s") else duration_text(value)
+            lines.append(f"  {name:<20} {shown}")
+        lines.append("a remote commit cannot be measured here: it stays as the scenario has it")
+        return "\n".join(lines)
 
     def _facts(self) -> Facts:
         return [
@@ -266,7 +405,15 @@ def measure_store(
             rounds=rounds,
             progress=progress or (lambda _says, _done, _total: None),
         )
-        return Costs(measurements=found, costs=costs_of(found))
+        about = _machine() | {"rounds": rounds, "repeats": repeats}
+        return Costs(measurements=found, costs=costs_of(found), machine=about)
+
+
+def _machine() -> dict[str, object]:
+    import duckdb
+
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return {"machine": machine, "duckdb": duckdb.__version__}
 
 
 def schema() -> dict[str, Any]:

@@ -1,30 +1,42 @@
-"""Results of runs: one run, a check of many, a find of a hunt, a run that is told again."""
+"""Results of runs: one run, a check of many, a find of a hunt, a run whose story is told."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, frame_of_rows
-from ckptsim._api.plots import Plots, bars, inline, on, some
+from ckptsim._api.columns import (
+    notes_lines,
+    paragraph,
+    setting_of,
+    table,
+    violation_text,
+    violation_texts,
+)
+from ckptsim._api.frames import frame_of, frame_of_rows, tidy
+from ckptsim._api.plots import Plots, inline
 from ckptsim._api.result import Facts, Result, table_html
+from ckptsim._api.run_plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
+from ckptsim._api.run_text import checkpoints_text, figure_text, recoveries_text, unread_notes
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
-from ckptsim.scenarios.job import Job, Plane
 from ckptsim.sim import rows, search
-from ckptsim.sim.answers.ran import check_document, checkpoints_text, find_document, run_document
-from ckptsim.sim.answers.replaying import Retold
+from ckptsim.sim.kernel import Entry
 from ckptsim.sim.search import Subject
+from ckptsim.sim.search.check import EXHAUSTIVE, MORE_RUNS
+from ckptsim.sim.story import Target, shortened
+from ckptsim.sim.why import cause_lines
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from ckptsim.sim.search.faults import FaultDraw
+    from ckptsim.sim.search.folder import Kept
 
 TABLES = (
     *("checkpoints", "task_checkpoints", "tasks", "releases", "recoveries", "violations"),
@@ -32,6 +44,17 @@ TABLES = (
 )
 _EVENTS_DRAWN = 300_000  # a longer run is not made again for the picture of a notebook
 _ROWS_SHOWN = 10
+UNBROKEN = f"should break and did not in {MORE_RUNS} more runs either"
+
+
+def setting_document(subject: Subject) -> dict[str, object]:
+    """Return what is not as by default, for a document: cores, and what is judged."""
+    return {
+        "cores": subject.names,
+        "mutant": subject.mutant,
+        "ignored": list(subject.ignore),
+        "properties": subject.property_names,
+    }
 
 
 @dataclass(slots=True, kw_only=True, repr=False, eq=False)
@@ -45,6 +68,11 @@ class RunResult(Result, rows.RunResult):
         """The scenario that was run."""
         return wrapped(self.subject.scenario)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the run violates a property that its scenario does not expect to break."""
+        return any(row.property not in self.subject.scenario.violates for row in self.violations)
+
     def frame(self, table: str = "checkpoints") -> pd.DataFrame:
         """Return a table of the run, one row per checkpoint unless you name another table.
 
@@ -56,8 +84,17 @@ class RunResult(Result, rows.RunResult):
         return frame_of_rows(table, getattr(self, table))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `ckptsim run --json` prints."""
-        return run_document(self.subject, self)
+        """Return what `ckptsim run --json` prints: the run, its cores, the rows of all tables."""
+        run = asdict(self.run)
+        return {
+            **{name: run[name] for name in ("digest", "run_key", "replay")},
+            **setting_document(self.subject),
+            "driver": self.driver,
+            "run": run,
+            "goals": self.goals,
+            "violations": [asdict(row) for row in self.violations],
+            **{name: [asdict(row) for row in getattr(self, name)] for name in _DOCUMENTED},
+        }
 
     @property
     def plot(self) -> RunPlots:
@@ -72,22 +109,40 @@ class RunResult(Result, rows.RunResult):
         again.violations = self.violations
         return run_result(again, self.subject)
 
-    def _facts(self) -> Facts:
+    @property
+    def text(self) -> str:
+        """The figures of the run, causes of slow checkpoints, recoveries, and violations."""
+        notes = notes_lines(unread_notes(self.subject.scenario.model))
+        causes = cause_lines(self.subject.scenario, self)
+        told = ["\n".join(line for one in causes for line in paragraph(one))]
+        told += [recoveries_text(self.recoveries) if self.recoveries else ""]
+        parts = ["\n".join([table(self._pairs()), *notes]), *filter(None, told)]
+        return "\n\n".join([*parts, *violation_texts(self.violations)])
+
+    def _pairs(self) -> list[tuple[str, object]]:
         run = self.run
-        reached = [name for name, count in self.goals.items() if count]
-        error = f": {in_units(run.error)}" if run.error else ""
-        broken = ", ".join(dict.fromkeys(row.property for row in self.violations))
+        reached = [f"{name} ({count})" for name, count in self.goals.items() if count]
+        missed = [name for name in self.subject.scenario.goals if not self.goals.get(name)]
         return [
             ("scenario", f"{run.scenario} ({run.link}), seed {run.seed}, {run.ties} ties"),
-            ("outcome", f"{run.outcome}{error}, after {duration_text(run.ended_ns)}"),
-            ("records", f"{run.records_produced:,} produced, {run.records_committed:,} committed"),
+            *setting_of(self.subject),
+            ("outcome", run.outcome + (f": {in_units(run.error)}" if run.error else "")),
+            ("ended at", f"{duration_text(run.ended_ns)}, after {run.attempts} attempt(s)"),
+            ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
             ("checkpoints", checkpoints_text(run.checkpoints_completed, self.checkpoints)),
             ("recoveries", len(self.recoveries)),
+            *((row.figure, figure_text(row)) for row in self.figures),
             ("reached", ", ".join(reached) or "no rare situation"),
-            ("violations", f"{len(self.violations)}: {broken}" if broken else "none"),
-            ("digest", run.digest),
+            ("not reached", ", ".join(missed) or "nothing that the scenario asks for"),
+            ("violations", len(self.violations)),
+            ("run by", self.driver),
+            ("digest", f"{run.digest} ({run.events} events)"),
             ("replay", run.replay),
         ]
+
+    def _facts(self) -> Facts:
+        left_out = {"not reached", "run by", *(row.figure for row in self.figures)}
+        return [pair for pair in self._pairs() if pair[0] not in left_out]
 
     def _picture(self) -> str:
         """Return the first checkpoints, and the barriers of the slowest one of a job."""
@@ -106,111 +161,14 @@ class RunResult(Result, rows.RunResult):
         html = table_html(head, cells) if cells else ""
         if len(shown) > _ROWS_SHOWN:
             html += f"<p>and {len(shown) - _ROWS_SHOWN} more checkpoints</p>"
-        slowest = _slowest(shown)
-        if slowest is None or _job_on_buffers(self) is None or self.run.events > _EVENTS_DRAWN:
+        number = slowest(shown)
+        if number is None or job_on_buffers(self) is None or self.run.events > _EVENTS_DRAWN:
             return html
-        title = f"barriers of checkpoint {slowest}, the slowest one"
-        return html + inline(lambda: _barriers(self, slowest), title)
+        title = f"barriers of checkpoint {number}, the slowest one"
+        return html + inline(lambda: barriers_figure(self, number), title)
 
 
-class RunPlots(Plots):
-    """The figures of one run: durations, in_flight, alignment, barriers, recovery, timeline."""
-
-    __slots__ = ("_result",)
-
-    def __init__(self, result: RunResult) -> None:
-        self._result = result
-
-    def __call__(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the duration of every checkpoint and its parts."""
-        return self.durations(ax=ax)
-
-    def durations(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the duration of every checkpoint and its parts over the time of its trigger."""
-        with on(ax) as axes:
-            from ckptsim.analysis.figures.barriers import durations_over_time
-
-            durations_over_time(self._rows("checkpoints"))
-        return axes
-
-    def in_flight(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the bytes in flight that every checkpoint processed and persisted."""
-        with on(ax) as axes:
-            from ckptsim.analysis.figures.barriers import in_flight_bytes
-
-            in_flight_bytes(self._rows("checkpoints"))
-        return axes
-
-    def alignment(self, *, ax: Axes | None = None) -> Axes:
-        """Draw how long every subtask aligned for every checkpoint."""
-        with on(ax) as axes:
-            from ckptsim.analysis.figures.barriers import alignment_heat_map
-
-            alignment_heat_map(self._rows("task_checkpoints"))
-        return axes
-
-    def barriers(self, checkpoint: int | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw the barriers of a checkpoint on their way through a job; without one the slowest.
-
-        Raises UserError for a run that is not of a job on buffers.
-        """
-        number = _slowest(self._result.checkpoints) if checkpoint is None else checkpoint
-        if _job_on_buffers(self._result) is None or number is None:
-            found = f"{self._result.run.scenario}: found no job on buffers with a checkpoint"
-            raise UserError(f"{found}, expected one")
-        with on(ax) as axes:
-            _barriers(self._result, number)
-        return axes
-
-    def recovery(self, number: int = 0, *, ax: Axes | None = None) -> Axes:
-        """Draw one recovery, from the failure until the job has caught up."""
-        found = self._result.recoveries
-        if not 0 <= number < len(found):
-            raise UserError(f"recovery: found {number}, but this run has {len(found)}")
-        with on(ax) as axes:
-            from ckptsim.analysis.figures.recovery import recovery_timeline
-
-            recovery_timeline(found[number], self._result.checkpoints)
-        return axes
-
-    def timeline(self, window_ns: tuple[int, int] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw what every part did, and which checkpoints were pending; window_ns: a part of it."""
-        from ckptsim.sim.world import load_world
-
-        traced = self._result.with_trace()
-        vocabulary = load_world(traced.subject.scenario.world).VOCABULARY
-        with on(ax) as axes:
-            from ckptsim.analysis.figures.run.timeline import timeline
-
-            timeline(traced.trace, vocabulary, traced.checkpoints, window_ns=window_ns)
-        return axes
-
-    def _rows(self, table: str) -> pd.DataFrame:
-        from ckptsim.analysis.tables.frames import frame_of
-        from ckptsim.analysis.tables.schema import arrow_table
-
-        found = frame_of(table, arrow_table(table, getattr(self._result, table)))
-        return some(found, table.replace("_", " "))
-
-
-def _barriers(result: RunResult, checkpoint: int) -> Figure:
-    from ckptsim.analysis.figures.run.barrier_story import barrier_story
-    from ckptsim.sim.job.buffers.world import senders_of
-
-    model = _job_on_buffers(result)
-    assert model is not None
-    return barrier_story(result.with_trace().trace, senders_of(model), checkpoint)
-
-
-def _job_on_buffers(result: RunResult) -> Job | None:
-    model = result.subject.scenario.model
-    return model if isinstance(model, Job) and model.plane is Plane.BUFFERS else None
-
-
-def _slowest(found: Sequence[rows.CheckpointRow]) -> int | None:
-    """Return the checkpoint that took longest, of those that completed."""
-    done = [row for row in found if row.status == "completed" and row.duration_ns is not None]
-    return max(done, key=lambda row: row.duration_ns or 0).checkpoint_id if done else None
+_DOCUMENTED = ("checkpoints", "task_checkpoints", "tasks", "releases", "recoveries", "figures")
 
 
 def run_result(result: rows.RunResult, subject: Subject) -> RunResult:
@@ -221,9 +179,14 @@ def run_result(result: rows.RunResult, subject: Subject) -> RunResult:
 
 @dataclass(slots=True, kw_only=True, repr=False, eq=False)
 class CheckReport(Result, search.CheckReport):
-    """What many runs of one scenario showed; `passed` says whether it was fine."""
+    """The outcome of many runs of one scenario; `passed` says whether it was fine."""
 
     subject: Subject
+
+    @property
+    def failed(self) -> bool:
+        """Whether a run broke a property unexpectedly, or none broke one that should break."""
+        return not self.passed
 
     def frame(self) -> pd.DataFrame:
         """Return one row per violation: seed, ties, property, when, what, and how to replay it."""
@@ -239,58 +202,104 @@ class CheckReport(Result, search.CheckReport):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `ckptsim check --json` prints."""
-        return check_document(self.subject, self)
+        return {
+            "scenario": self.subject.scenario.name,
+            **setting_document(self.subject),
+            "first": self.seeds.start,
+            "seeds": len(self.seeds),
+            "ties": list(self.ties),
+            "runs": self.runs,
+            "events": self.events,
+            "passed": self.passed,
+            "outcomes": self.outcomes,
+            "goals": self.goals,
+            "missed_goals": self.missed_goals,
+            "unexplored_seeds": self.unexplored,
+            "expected_violations": self.expected,
+            "seeds_until_expected": self.late,
+            "violations": [
+                {"seed": found.seed, "ties": found.ties} | asdict(row)
+                for found in self.unexpected
+                for row in found.violations
+            ],
+            "first_violating_seed": self.unexpected[0].seed if self.unexpected else None,
+            "digest": self.digest,
+        }
 
     @property
     def plot(self) -> CheckPlots:
         """The figures of the check."""
         return CheckPlots(self)
 
-    def _facts(self) -> Facts:
-        ties = ", ".join(self.ties)
-        broken = Counter(row.property for trial in self.unexpected for row in trial.violations)
-        outcomes = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
-        facts: list[tuple[str, object]] = [
+    @property
+    def text(self) -> str:
+        """The violations with their stories, then the figures of the check."""
+        rows = (row for found in self.unexpected for row in found.violations)
+        parts = violation_texts(row for row in rows if row.property not in self.expected)
+        return "\n\n".join([*parts, table(self._pairs())])
+
+    @property
+    def late_text(self) -> str:
+        """Which properties that should break need more seeds for it, and how many."""
+        late = ", ".join(f"{name} breaks with {seeds}" for name, seeds in self.late.items())
+        return f"no violation of what should break in {len(self.seeds)} seed(s): {late}"
+
+    def _pairs(self) -> list[tuple[str, object]]:
+        reached = [f"{name} in {runs}" for name, runs in self.goals.items() if runs]
+        found = ", ".join(f"seed {trial.seed}" for trial in self.unexpected[:10])
+        broken = ", ".join(f"{name} in {runs}" for name, runs in self.expected.items())
+        pairs: list[tuple[str, object]] = [
             ("scenario", f"{self.subject.scenario.name} ({self.subject.scenario.link})"),
-            ("passed", self.passed),
-            ("runs", f"{self.runs}, of {len(self.seeds)} seed(s), {ties} ties"),
-            ("outcomes", outcomes),
-            ("reached", ", ".join(name for name, runs in self.goals.items() if runs) or "nothing"),
-            ("not reached", ", ".join(self.missed_goals) or "nothing that was asked for"),
-            ("violations", ", ".join(f"{n} in {c}" for n, c in broken.items()) or "none"),
+            *setting_of(self.subject),
+            ("runs", f"{self.runs}, of {len(self.seeds)} seed(s), {', '.join(self.ties)} ties"),
+            ("outcomes", ", ".join(f"{count} {name}" for name, count in self.outcomes.items())),
+            ("reached", ", ".join(reached) or "no rare situation"),
+            ("not reached", ", ".join(self.missed_goals) or "nothing that the scenario asks for"),
+            *([("as expected", f"broke {broken}")] if broken else []),
+            ("violations", f"{len(self.unexpected)} run(s): {found}" if found else "none"),
+            ("digest", self.digest),
         ]
+        if self.ties == (EXHAUSTIVE,) and not self.unexpected:
+            more = ", ".join(map(str, self.unexplored[:10]))
+            pairs.append(("orders", f"more exist for seed {more}" if more else "all were tried"))
+        if self.late:
+            pairs.append(("too few seeds", self.late_text))
+        if self.unbroken:
+            pairs.append(("FAILED", f"{UNBROKEN}: {', '.join(self.unbroken)}"))
+        return pairs
+
+    def _facts(self) -> Facts:
+        broken = Counter(row.property for trial in self.unexpected for row in trial.violations)
+        names = ", ".join(f"{name} in {runs}" for name, runs in broken.items()) or "none"
+        facts = [
+            ("violations", names) if name == "violations" else (name, value)
+            for name, value in self._pairs()
+            if name != "digest"
+        ]
+        facts.insert(1, ("passed", self.passed))
         if self.unexpected:
-            facts.append(("first", self.unexpected[0].violations[0].says))
-            facts.append(("replay", self.unexpected[0].violations[0].replay))
+            first = self.unexpected[0].violations[0]
+            facts += [("first", first.says), ("replay", first.replay)]
         return facts
-
-
-class CheckPlots(Plots):
-    """The figures of a check."""
-
-    __slots__ = ("_report",)
-
-    def __init__(self, report: CheckReport) -> None:
-        self._report = report
-
-    def __call__(self, *, ax: Axes | None = None) -> Axes:
-        """Draw how many runs reached each rare situation."""
-        return self.goals(ax=ax)
-
-    def goals(self, *, ax: Axes | None = None) -> Axes:
-        """Draw how many runs reached each rare situation."""
-        wanted = self._report.wanted_goals
-        every = self._report.goals
-        goals = {name: every.get(name, 0) for name in every if every[name] or name in wanted}
-        label = f"runs that reached it (n = {self._report.runs})"
-        return bars(list(goals), list(goals.values()), label, ax)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Find(Result, search.Find):
-    """A violation that was found, and the smallest scenario that breaks the property."""
+    """A violation that was found, and the smallest scenario that breaks the property.
+
+    draw: the random faults of the search, if any were drawn.  folder, row: where the find is
+    written, and its violation as it is told there; None where it is not written.
+    """
 
     subject: Subject
+    draw: FaultDraw | None = None
+    folder: Path | None = None
+    row: rows.ViolationRow | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether a property broke, which is so."""
+        return True
 
     @property
     def smallest(self) -> Scenario:
@@ -301,91 +310,168 @@ class Find(Result, search.Find):
     def violation(self) -> rows.ViolationRow:
         """The violation in the run of the smallest scenario."""
         found = self.shrunk.trial.violations
-        return next((row for row in found if row.property == self.property), found[0])
+        return self.row or next((one for one in found if one.property == self.property), found[0])
 
     def save(self, folder: str | Path) -> Path:
         """Write what `ckptsim hunt` writes: scenario, decisions, a test, the story, pictures."""
+        self.written(Path(folder))
+        return Path(folder)
+
+    def written(self, folder: Path, *, beside: bool = True) -> Find:
+        """Write the folder, and return the find with its place and its story.
+
+        beside: tell the story beside the nearest run that holds, for which more runs are made.
+        """
         from ckptsim.sim.search.folder import keep
 
-        path, trial = Path(folder), self.shrunk.trial
-        smallest = replace(self.subject, scenario=self.shrunk.scenario)
-        keep(path, smallest, seed=trial.seed, ties=trial.ties, name=self.property)
-        return path
+        seed, ties = self.shrunk.trial.seed, self.shrunk.trial.ties
+        row = keep(folder, self._smallest, seed=seed, ties=ties, name=self.property, beside=beside)
+        return replace(self, folder=folder, row=row)
+
+    @property
+    def _smallest(self) -> Subject:
+        return replace(self.subject, scenario=self.shrunk.scenario)
 
     def frame(self) -> pd.DataFrame:
         """Return the violations of the run of the smallest scenario, one row each."""
         return frame_of_rows("violations", self.shrunk.trial.violations)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `ckptsim hunt --json` prints, without a folder."""
-        return find_document(self, self.subject)
+        """Return what `ckptsim hunt --json` prints; of one that is not written, no folder."""
+        shrunk = self.shrunk
+        found = setting_document(self.subject) | {
+            "found": self.property,
+            "runs": self.runs,
+            "seed": shrunk.trial.seed,
+            "ties": shrunk.trial.ties,
+            "decisions": shrunk.decisions,
+            "faults_before": len(self.scenario.faults),
+            "faults_after": len(shrunk.scenario.faults),
+            "shrinking_runs": shrunk.trials,
+            "also_violated": self._others,
+        }
+        if self.row is not None:
+            violation = asdict(self.row)
+            found |= {"folder": str(self.folder), "violation": violation, "replay": self.row.replay}
+        return found | ({"faults": self.draw.tally.document()} if self.draw else {})
+
+    @property
+    def _others(self) -> list[str]:
+        """What the run that was found has violated as well, the worst first."""
+        return [row.property for row in self.found.violations if row.property != self.property]
 
     @property
     def plot(self) -> Plots:
         """The figures of the run of the smallest scenario."""
-        return self._run().plot
+        subject, trial = self._smallest, self.shrunk.trial
+        return run_result(subject.run(trial.seed, trial.ties, keep_trace=True), subject).plot
 
-    def _run(self) -> RunResult:
-        smallest = replace(self.subject, scenario=self.shrunk.scenario)
-        trial = self.shrunk.trial
-        return run_result(smallest.run(trial.seed, trial.ties, keep_trace=True), smallest)
+    @property
+    def text(self) -> str:
+        """The violation with its story, then how it was found and shrunk."""
+        return f"{violation_text(self.violation)}\n\n{table(self._pairs())}"
+
+    def _pairs(self) -> list[tuple[str, object]]:
+        before, after = len(self.scenario.faults), len(self.shrunk.scenario.faults)
+        steps = f"{self.shrunk.steps} steps, {self.shrunk.trials} runs"
+        first, last = self.found, self.shrunk.trial
+        how = f"{self.shrunk.decisions} (faults, instants of ties); seed {last.seed}"
+        return [
+            *setting_of(self.subject),
+            ("found", f"after {self.runs} run(s), seed {first.seed}, {first.ties} ties"),
+            ("shrunk", f"{steps}; faults {before} -> {after}"),
+            ("decisions", f"{how}, {last.ties} ties"),
+            *([("also violated", ", ".join(self._others))] if self._others else []),
+            *([("written", self.folder)] if self.folder else []),
+            *(self.draw.tally.rows() if self.draw else ()),
+        ]
 
     def _facts(self) -> Facts:
-        before, after = len(self.scenario.faults), len(self.shrunk.scenario.faults)
-        trial = self.shrunk.trial
-        return [
-            ("property", self.property),
-            ("says", self.violation.says),
-            ("found", f"after {self.runs} run(s) of {self.scenario.name}"),
-            ("shrunk", f"{self.shrunk.steps} steps, faults {before} -> {after}"),
-            ("decisions", f"{self.shrunk.decisions}; seed {trial.seed}, {trial.ties} ties"),
-            ("next", "ckptsim.replay(find), find.smallest, find.save(folder)"),
-        ]
+        facts = [("property", self.property), ("says", self.violation.says), *self._pairs()]
+        return [*facts, ("next", "ckptsim.replay(find), find.smallest, find.save(folder)")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Replay(Result):
-    """A run that was made again, with its story; `result` has its rows and its trace."""
+    """A run that was made again, with its story; `result` has its rows and its trace.
+
+    entries: of the trace, those that are told; lines: the story; files: the story and the files
+    for three viewers, by name; target: the checkpoint that is told alone; kept: the find that was
+    repeated.
+    """
 
     result: RunResult
-    retold: Retold
+    entries: Sequence[Entry]
+    lines: Sequence[Any]
+    files: dict[str, str]
+    target: Target | None
+    kept: Kept | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run violates a property that its scenario does not expect to break."""
+        return self.result.failed
 
     @property
     def story(self) -> list[str]:
         """The story, line by line."""
-        return [str(line) for line in self.retold.lines]
+        return [str(line) for line in self.lines]
 
     @property
     def text(self) -> str:
-        """The story as text, and after it that of each violation."""
-        return "\n".join([*self.story, *(row.story for row in self.result.violations)])
+        """The story, the violations, and how the run ended."""
+        return self.told(len(self.lines))
+
+    def told(self, most: int) -> str:
+        """Return the text with at most so many lines of the story."""
+        run = self.result.run
+        ran = "".join(f", {what} {name}" for what, name in setting_of(self.result.subject))
+        parts = ["\n".join(shortened(self.lines, most)), *violation_texts(self.result.violations)]
+        ended = f"{run.outcome}{ran}, digest {run.digest}"
+        return "\n\n".join([*parts, "\n".join([ended, *self._repeated()])])
+
+    def _repeated(self) -> list[str]:
+        """Return whether a find is as it was, and if not, whether the property holds by now."""
+        if self.kept is None:
+            return []
+        if self.repeats:
+            return ["repeated: the digest is the one that was kept"]
+        holds = all(row.property != self.kept.property for row in self.result.violations)
+        now = f"{self.kept.property} {'holds' if holds else 'breaks in another run'}"
+        return [f"not repeated: {now}; scenario, program or core have changed"]
 
     @property
     def repeats(self) -> bool | None:
         """Whether a find in a folder is as it was; None where nothing was kept."""
-        return self.retold.repeats
+        return None if self.kept is None else self.kept.digest == self.result.run.digest
+
+    @property
+    def barriers(self) -> str | None:
+        """The barriers of the checkpoint that is told, as SVG; None where it has none."""
+        if self.target is None or job_on_buffers(self.result) is None:
+            return None
+        from ckptsim.analysis.figures.style import svg
+
+        return svg(barriers_figure(self.result, self.target.index, self.entries))
 
     def save(self, folder: str | Path) -> Path:
         """Write the story and the files for Perfetto, Mermaid and ShiViz."""
-        for name, text in self.retold.files.items():
+        for name, text in self.files.items():
             written_whole(Path(folder) / name, text)
         return Path(folder)
 
     def frame(self) -> pd.DataFrame:
         """Return the entries that are told, one row each: time, kind, entity and fields."""
-        entries = [
-            {"time_ns": at, "kind": kind, "entity": who, "fields": rest}
-            for at, kind, who, *rest in self.retold.entries
-        ]
-        from ckptsim._api.frames import tidy
-
-        return tidy(frame_of(entries, ("time_ns", "kind", "entity", "fields")))
+        columns = ("time_ns", "kind", "entity", "fields")
+        rows = [(at, kind, who, rest) for at, kind, who, *rest in self.entries]
+        return tidy(frame_of([dict(zip(columns, row, strict=True)) for row in rows], columns))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the story, the violations and the digest."""
+        """Return what `ckptsim replay --json` prints, without its files."""
         return {
             "digest": self.result.run.digest,
             "run_key": self.result.run.run_key,
+            **setting_document(self.result.subject),
             "repeated": self.repeats,
             "story": self.story,
             "violations": [row.property for row in self.result.violations],
@@ -397,7 +483,6 @@ class Replay(Result):
         return self.result.plot
 
     def _facts(self) -> Facts:
-        facts = [("story", f"{len(self.retold.lines)} lines: print(replay.text)")]
-        if self.repeats is not None:
-            facts.append(("repeats", str(self.repeats)))
+        facts = [("story", f"{len(self.lines)} lines: print(replay.text)")]
+        facts += [] if self.repeats is None else [("repeats", str(self.repeats))]
         return [*facts, *self.result._facts()]  # noqa: SLF001 - of the same kind

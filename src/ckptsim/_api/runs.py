@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import math
-import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
-from ckptsim import scenarios
 from ckptsim._api.ran import CheckReport, Find, Replay, RunResult, run_result
-from ckptsim._api.scenario import Value, load, scenario_of, vary
+from ckptsim._api.scenario import Named, Value
+from ckptsim._api.subject import Cores, check_importable, find_of, subject_of
 from ckptsim.scenarios import UserError
 from ckptsim.sim import search
-from ckptsim.sim.answers.replaying import find_of, retell
+from ckptsim.sim.export import pictures
+from ckptsim.sim.kernel import Environment
 from ckptsim.sim.own_properties import Function
+from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.search import Subject
-from ckptsim.sim.search.folder import is_find
+from ckptsim.sim.search.folder import Kept, is_find
 from ckptsim.sim.search.stories import stories
-from ckptsim.sim.slots import Factory
-from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve
-
-Named: TypeAlias = scenarios.Scenario | str | Path
-"""A scenario, the name of one in the library, or the path of its file."""
-
-Cores: TypeAlias = Mapping[str, Factory | str] | Sequence[str] | str
-"""Slot -> factory of a core, or what names one; or texts as `--core` has them."""
+from ckptsim.sim.story import Target, concerning, tell, tells_of
+from ckptsim.sim.world import load_world
 
 SEEDS_TO_CHECK = 100
 SEEDS_TO_HUNT = 1000
@@ -75,7 +69,7 @@ def run(
     exception.
     Raises UserError for a scenario, ties, a core or a mutant that do not exist or do not fit.
     """
-    subject = _subject(
+    subject = subject_of(
         scenario,
         set,
         core or cores,
@@ -88,7 +82,19 @@ def run(
         from ckptsim.sim.rules.beside import HostDuties
 
         subject = replace(subject, watches=(HostDuties,))
-    result = subject.run(seed, ties, keep_trace=keep_trace, began=prefer_processes)
+    return ran(subject, seed, ties, keep_trace=keep_trace)
+
+
+def ran(
+    subject: Subject,
+    seed: int,
+    ties: str,
+    *,
+    keep_trace: bool = False,
+    began: Callable[[Environment], None] = prefer_processes,
+) -> RunResult:
+    """Run a subject once, and tell the stories of its violations; began: takes the environment."""
+    result = subject.run(seed, ties, keep_trace=keep_trace, began=began)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
         result.violations = stories(subject, kept)
@@ -124,7 +130,7 @@ def check(
     each with rows that tell the story and the command that replays it.
     Raises UserError as `run` does, and for factories that other processes cannot import.
     """
-    subject = _subject(
+    subject = subject_of(
         scenario,
         set,
         core or cores,
@@ -134,8 +140,8 @@ def check(
         like_ours=like_ours,
     )
     if jobs > 1:
-        _check_importable(subject)
-    report = search.check(
+        check_importable(subject)
+    return checked(
         subject,
         _range(seeds),
         ties=_policies(ties),
@@ -144,6 +150,15 @@ def check(
         keep_going=keep_going,
         progress=progress,
     )
+
+
+def checked(subject: Subject, seeds: range, **how: Any) -> CheckReport:
+    """Check a subject; how: as of `ckptsim.sim.search.check`."""
+    return check_report(search.check(subject, seeds, **how), subject)
+
+
+def check_report(report: search.CheckReport, subject: Subject) -> CheckReport:
+    """Return a report with what was checked."""
     held = {one.name: getattr(report, one.name) for one in fields(search.CheckReport)}
     return CheckReport(**held, subject=subject)
 
@@ -177,7 +192,7 @@ def hunt(
     `find.shrunk.trial` the run of it that does.
     Raises UserError as `run` does.
     """
-    subject = _subject(
+    subject = subject_of(
         scenario,
         set,
         core or cores,
@@ -195,10 +210,13 @@ def hunt(
         seconds_max=shrink_seconds,
         searched=progress,
     )
-    if find is None:
-        return None
+    return None if find is None else found_by(find, subject)
+
+
+def found_by(find: search.Find, subject: Subject, **more: Any) -> Find:
+    """Return a find with its subject; more: other fields of the result."""
     held = {one.name: getattr(find, one.name) for one in fields(search.Find)}
-    return Find(**held, subject=subject)
+    return Find(**held, subject=subject, **more)
 
 
 def replay(
@@ -238,70 +256,64 @@ def replay(
             kept, _ = find_of(Path(found), allowed=allow_commands)
             subject, seed, ties = kept.subject, kept.seed, kept.ties
         case _:
-            subject = _subject(found, set, core, mutant)
+            subject = subject_of(found, set, core, mutant)
     place = None if checkpoint is None else str(checkpoint)
-    told = retell(subject, seed=seed, ties=ties, checkpoint=place, kept=kept)
-    return Replay(result=run_result(told.result, told.subject), retold=told)
+    return retold(subject, seed=seed, ties=ties, checkpoint=place, kept=kept)
 
 
-def _subject(
-    scenario: Named,
-    options: Mapping[str, Value] | None,
-    cores: Cores | None,
-    mutant: str | None,
+def retold(
+    subject: Subject,
     *,
-    ignore: Sequence[str] = (),
-    properties: Sequence[Function | str] = (),
-    like_ours: bool = False,
-) -> Subject:
-    named = scenario if isinstance(scenario, scenarios.Scenario) else load(scenario)
-    varied = vary(named, options or {})
-    found, origin = scenario_of(varied), varied.origin
-    chosen = cores_of(found, cores)
-    if like_ours:
-        choice = resolve(found.world, cores=chosen, mutant=mutant)
-        refuse_uncompared([found.world], choice.factories)
-    return Subject(
-        scenario=found,
-        cores=chosen,
-        mutant=mutant,
-        like_ours=like_ours,
-        ignore=tuple(ignore),
-        properties=tuple(properties),
-        source=None if origin is None else origin.source,
-        parameters=json.dumps(origin.parameters if origin else {}, sort_keys=True),
+    seed: int,
+    ties: str,
+    checkpoint: str | None = None,
+    kept: Kept | None = None,
+) -> Replay:
+    """Run again with the trace kept, and tell the story; checkpoint: `[SCOPE/]INDEX`, of it alone.
+
+    Raises UserError for a checkpoint that the run has not.
+    """
+    from ckptsim.sim.rules.beside import HostDuties
+
+    # Hosts are judged by their duties, so that what exploring found is found again.
+    subject = replace(subject, watches=(HostDuties,))
+    target = _target(checkpoint)
+    result = subject.run(seed, ties, keep_trace=True, began=prefer_processes)
+    vocabulary = load_world(subject.scenario.world).VOCABULARY
+    entries = result.trace
+    if target is not None:
+        if not tells_of(entries, vocabulary, target):
+            found = f"--checkpoint: found {str(target)!r}"
+            raise UserError(f"{found}, expected {_known(result.checkpoints)}")
+        entries = list(concerning(entries, vocabulary, target))
+    files = pictures(entries, vocabulary, subject.scenario, result)
+    result.violations = stories(subject, result)
+    return Replay(
+        result=run_result(result, subject),
+        entries=entries,
+        lines=tell(entries, vocabulary),
+        files=files,
+        target=target,
+        kept=kept,
     )
 
 
-def cores_of(scenario: scenarios.Scenario, cores: Cores | None) -> dict[str, Factory | str]:
-    """Return slot -> core of what an argument `core` names.
-
-    Raises UserError for texts that name no slot where the scenario has several.
-    """
-    if cores is None or isinstance(cores, Mapping):
-        return dict(cores or {})
-    texts = [cores] if isinstance(cores, str) else list(cores)
-    return dict(read_cores(texts, (scenario.world,)))
+def _known(rows: Sequence[CheckpointRow]) -> str:
+    """Say which checkpoints a run has, as one range per scope."""
+    scopes: dict[str, list[int]] = {}
+    for row in rows:
+        scopes.setdefault(row.scope, []).append(row.checkpoint_id)
+    ranges = [f"{scope}/{min(ids)} to {scope}/{max(ids)}" for scope, ids in scopes.items()]
+    return f"one of this run: {', '.join(ranges)}" if ranges else "a run with checkpoints"
 
 
-def _check_importable(subject: Subject) -> None:
-    """Raise UserError for a factory that cannot travel to other processes, such as a lambda."""
-    found = [
-        (f"cores: found {subject.names[slot]} for {slot!r}", core)
-        for slot, core in subject.cores.items()
-    ]
-    found += [
-        (f"properties: found {name}", function)
-        for name, function in zip(subject.property_names, subject.properties, strict=True)
-    ]
-    for where, function in found:
-        try:
-            pickle.dumps(function)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise UserError(
-                f"{where} with jobs > 1, expected a function that other processes can import "
-                f"({error})"
-            ) from error
+def _target(text: str | None) -> Target | None:
+    if text is None:
+        return None
+    scope, slash, index = text.rpartition("/")
+    if not (index.isascii() and index.isdigit()):
+        raise UserError(f"--checkpoint: found {text!r}, expected INDEX or SCOPE/INDEX")
+    return Target(int(index), scope if slash else None)
 
 
 def _range(seeds: int | range) -> range:

@@ -26,13 +26,10 @@ class SweepPlots(Plots):
     """
 
     __slots__ = ("_swept",)
+    first = "metric"
 
     def __init__(self, swept: SweepResult) -> None:
         self._swept = swept
-
-    def __call__(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the metric that answers the sweep's question."""
-        return self.metric(ax=ax)
 
     def duration(
         self, x: str | None = None, by: str | None = None, *, ax: Axes | None = None

@@ -5,19 +5,20 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ckptsim import scenarios
-from ckptsim._api.runs import Cores, Named, cores_of
-from ckptsim._api.scenario import Scenario, Value, scenario_of, text_of
+from ckptsim._api.asked import asked_plan
+from ckptsim._api.scenario import Named, Scenario, Value, scenario_of, text_of
+from ckptsim._api.subject import Cores, cores_of
 from ckptsim._api.swept import Report, SweepResult
 from ckptsim.scenarios import ScenarioError, UserError, scenario_key
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import to_toml, written_whole
 from ckptsim.scenarios.planning import Plan, is_design, load_plan, plan_from, with_parameters
-from ckptsim.sim.answers.asked import asked_plan
 from ckptsim.sim.extras import extras_explained
 from ckptsim.sim.own_properties import Function, own_properties
 from ckptsim.sim.slots.load import name_of
@@ -99,14 +100,7 @@ def sweep(
                 partitions=partitions,
                 progress=lambda *, done, total: progress(done, total) if progress else None,
             )
-        return _result(
-            store,
-            spark=spark,
-            names={**_named(store), **names},
-            skipped=summary.skipped,
-            done=summary.done,
-            wall_s=summary.wall_s,
-        )
+        return sweep_result(store, summary, spark=spark, names=names)
 
 
 def read_sweep(directory: str | Path, *, spark: SparkSession | None = None) -> SweepResult:
@@ -119,7 +113,7 @@ def read_sweep(directory: str | Path, *, spark: SparkSession | None = None) -> S
         from ckptsim.analysis.tables.store import SweepStore
 
         store = SweepStore(Path(directory))
-        return _result(store, spark=spark, names=_named(store), skipped=0, done=0, wall_s=0.0)
+        return sweep_result(store, spark=spark)
 
 
 def read_tables(directory: str | Path) -> dict[str, pd.DataFrame]:
@@ -355,13 +349,21 @@ def _named(store: Any) -> dict[str, str]:
     return {path: words.get(path, short.get(path, path)) for path in paths}
 
 
-def _result(store: Any, *, spark: SparkSession | None, **did: Any) -> SweepResult:
-    found = store.tally()
+def sweep_result(
+    store: Any,
+    summary: Any = None,
+    *,
+    spark: SparkSession | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
+    report: Path | None = None,
+) -> SweepResult:
+    """Return what is in a store; summary: of the runs of this call, None for none."""
+    did = {"skipped": 0, "done": 0, "wall_s": 0.0} if summary is None else asdict(summary)
     return SweepResult(
         directory=store.directory,
-        runs=found.runs,
-        errors=found.errors,
-        violated=found.violated,
+        names={**_named(store), **names},
         spark=spark,
+        report=report,
+        **asdict(store.tally()),
         **did,
     )

@@ -29,11 +29,12 @@ _SHOWN = 20
 class SweepResult(Result):
     """What a sweep did, and what is in its directory now.
 
-    skipped: runs that were there already; done: runs of this call; wall_s: its seconds.
+    skipped: runs that were there already; done: runs of this call; wall_s: its seconds;
+    worker_s: those of all workers together.
     runs, errors, violated: of all runs that are there, how many there are, how many raised an
     error, and how many violated a property that their scenario does not expect to break.
     names: path of a swept parameter -> the name that its column has; spark: the session that it
-    was given.
+    was given.  report: the page with figures, where one was written.
     """
 
     directory: Path
@@ -45,6 +46,13 @@ class SweepResult(Result):
     violated: int
     names: Mapping[str, str] = field(default_factory=dict)
     spark: SparkSession | None = None
+    worker_s: float = 0.0
+    report: Path | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether a run raised an error, or violated a property unexpectedly."""
+        return bool(self.errors or self.violated)
 
     def frame(self) -> pd.DataFrame:
         """Return one row per run, by point, seed and ties.
@@ -95,18 +103,63 @@ class SweepResult(Result):
 
             return answer(self.read_summaries()).sentences
 
+    @property
+    def cliffs(self) -> list[str]:
+        """The sentences on where a metric changes at once."""
+        with extras_explained():
+            from ckptsim.analysis.answers import cliff_sentences
+
+            return cliff_sentences(self.read_summaries(), self._store())
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `ckptsim sweep --json` prints."""
-        return {
-            "out": str(self.directory),
-            "skipped": self.skipped,
-            "done": self.done,
-            "wall_s": self.wall_s,
-            "runs": self.runs,
-            "errors": self.errors,
-            "violated": self.violated,
-            "answers": list(self.answers),
-        }
+        names = ("skipped", "done", "wall_s", "worker_s", "runs", "errors", "violated")
+        found = {"out": str(self.directory), **{name: getattr(self, name) for name in names}}
+        found |= {"answers": list(self.answers), "cliffs": self.cliffs}
+        return found if self.report is None else {**found, "report": str(self.report)}
+
+    @property
+    def text(self) -> str:
+        """How many runs were made, the answers, errors and violations, and where all of it is."""
+        return self.told()
+
+    def told(self, *, saved: Path | None = None) -> str:
+        """Return the text; saved: the file of the plan, where it was written."""
+        there = f", {self.skipped} were there already" if self.skipped else ""
+        rate = self.done / self.wall_s if self.wall_s else 0.0
+        lines = [f"{self.done} runs in {self.wall_s:.1f} s ({rate:.1f} per second){there}"]
+        lines += [self.answers_text, "", *self._went_wrong()]
+        lines += [] if saved is None else [f"plan: {saved}"]
+        lines.append(f"tables: {self.directory}")
+        if self.report is None:
+            return "\n".join([*lines, f"next: ckptsim report {self.directory}"])
+        opened = f"open it: ckptsim report {self.directory} --open"
+        return "\n".join([*lines, f"report: {self.report}", opened])
+
+    @property
+    def answers_text(self) -> str:
+        """The answers as they are printed, after an empty line."""
+        from ckptsim.analysis.answers import printed
+
+        return "\n".join(["", *printed(self.read_summaries(), self.cliffs)])
+
+    def _went_wrong(self) -> list[str]:
+        """Return the errors and violations, each with the command that repeats a run of it."""
+        from ckptsim.analysis.answers import paragraph, violations_of
+
+        lines, findings = [], self.read_summaries()
+        if self.errors:
+            first = findings.errors.iloc[0]
+            text = str(first["error"]).partition("\n")[0]
+            says = f"{self.errors:,} of {self.runs:,} runs ended in an error, such as: {text}"
+            lines += [*paragraph(says), f"  replay: {first['replay']}"]
+        if self.violated:
+            rows = violations_of(findings, expected=False)
+            names = ", ".join(dict.fromkeys(str(row["property"]) for row in rows))
+            says = f"{self.violated:,} of {self.runs:,} runs violate a property: {names}"
+            lines += paragraph(f"{says}; {rows[0]['says']}" if rows else says)
+            lines += [f"  replay: {rows[0]['replay']}"] if rows else []
+        return lines
 
     @property
     def plot(self) -> SweepPlots:
