@@ -6,20 +6,20 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ckptsim._api.advice import Advice
-from ckptsim._api.advising import MODES, Wish, advised
-from ckptsim._api.comparing import LAST, Question, compare
-from ckptsim._api.jobs import run_scenarios
+from ckptsim._api.advising import advise
+from ckptsim._api.comparing import compare, run_scenarios
+from ckptsim._api.jobs import named_job
 from ckptsim._api.validated import Validation, validate
 from ckptsim._api.whatif import WhatIf
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.files import written_whole
-from ckptsim.scenarios.job import Job, Mode
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.main import EXIT_OURS
 from ckptsim.sim.cli.options import Verb, check_master, flag, json_of, option, positive, repeated
 from ckptsim.sim.cli.places import output_file, output_folder
@@ -28,10 +28,8 @@ from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.recordings import IMPORT
 from ckptsim.sim.extras import require
 from ckptsim.sim.infer.advice.budget import records_per_s
-from ckptsim.sim.infer.advice.day import read_load
-from ckptsim.sim.infer.change import changed, read_change, read_values
-from ckptsim.sim.infer.folder import job_named, place_named
-from ckptsim.sim.recording.values import duration_ns
+from ckptsim.sim.infer.change import read_change, read_values
+from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.rows import RunResult
 
 if TYPE_CHECKING:
@@ -55,15 +53,15 @@ def compared(arguments: argparse.Namespace) -> WhatIf:
 
     Raises UserError for what is no question, and for a job, option or value that cannot be.
     """
-    question = Question(
-        change=read_change(arguments.set),
-        varied=read_values(arguments.vary),
+    return compare(
+        named_job(arguments.job_place, arguments.machine, arguments.job),
+        lambda runs, says: _ran(runs, arguments.master, says),
+        set=read_change(arguments.set),
+        vary=read_values(arguments.vary),
         failure=arguments.failure,
-        restart_ns=arguments.restart,
+        restart=arguments.restart,
         seeds=arguments.seeds,
     )
-    named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
-    return compare(named, question, lambda runs, says: _ran(runs, arguments.master, says))
 
 
 def _ran(runs: Sequence[tuple[Scenario, int]], master: str, says: str) -> Sequence[RunResult]:
@@ -97,19 +95,21 @@ def _records_of(job: Job) -> float:
 
 def _advise(arguments: argparse.Namespace) -> int:
     """Simulate intervals in each mode, and say which one costs least."""
-    named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
-    named = replace(named, scenario=changed(named.scenario, read_change(arguments.set)))
-    wish = Wish(
-        mtbf_s=arguments.mtbf,
-        restart_s=arguments.restart,
-        rto_s=arguments.rto,
-        max_reprocessed=arguments.max_reprocessed,
-        max_overhead=arguments.max_overhead,
-        modes=arguments.modes,
-        load=None if arguments.load is None else read_load(arguments.load),
-    )
     with ProgressBar("advise") as bar:
-        found = advised(named, wish, ran=bar.step)
+        found = advise(
+            arguments.job_place,
+            mtbf=arguments.mtbf,
+            restart=arguments.restart,
+            rto=arguments.rto,
+            max_reprocessed=arguments.max_reprocessed,
+            max_overhead=arguments.max_overhead,
+            modes=arguments.modes.split(","),
+            load=arguments.load,
+            set=read_change(arguments.set),
+            machine=arguments.machine,
+            job_id=arguments.job,
+            progress=bar.step,
+        )
     return _shown(found, arguments)
 
 
@@ -175,20 +175,6 @@ def _sequence_table(one: CheckpointSequence) -> pd.DataFrame:
 # Types of values ---------------------------------------------------------------------------------
 
 
-def _restart_ns(text: str) -> int:
-    found = duration_ns(text)
-    if found is None or found < 0 or text.isdigit():
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a time such as 10s or 500 ms")
-    return found
-
-
-def _seconds(text: str) -> float:
-    found = duration_ns(text) if not text.isdigit() else None
-    if found is None or found <= 0:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a time such as 30min or 20s")
-    return found / 1e9
-
-
 def _share(text: str) -> float:
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
@@ -197,14 +183,6 @@ def _share(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a share such as 2%")
     return value
-
-
-def _modes(text: str) -> tuple[Mode, ...]:
-    known = {mode.value: mode for mode in Mode}
-    words = [word.strip() for word in text.split(",")]
-    if not all(word in known for word in words):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected some of {', '.join(known)}")
-    return tuple(known[word] for word in words)
 
 
 _JOB = option("job_place", "a scenario, or a recording", "JOB.toml|DIR", place_named)
@@ -226,13 +204,13 @@ VERBS = {
                 "what a failure of this vertex would cost, too; without a name of the last one",
                 "VERTEX",
                 nargs="?",
-                const=LAST,
+                const=True,
+                default=False,
             ),
             option(
                 "--restart",
                 "from a failure to the restart (default: what the job was set to, or 1 s)",
                 "TIME",
-                _restart_ns,
             ),
             option("--seeds", "runs of each (default: 5)", type_=positive, default=5),
             option(
@@ -262,12 +240,12 @@ exit codes: 0 done, 2 no such job, option or value""",
         options=(
             _JOB,
             *IMPORT,
-            option("--mtbf", "mean time between failures", "TIME", _seconds, required=True),
-            option("--restart", "down after one (10 s)", "TIME", _seconds, default=10.0),
-            option("--rto", "most from failure to done", "TIME", _seconds),
+            option("--mtbf", "mean time between failures", "TIME", required=True),
+            option("--restart", "down after one (10 s)", "TIME", default=10.0),
+            option("--rto", "most from failure to done", "TIME"),
             option("--max-reprocessed", "most records that a failure may undo", "N", int),
             option("--max-overhead", "most that checkpoints may take: 2%%", "SHARE", _share),
-            option("--modes", "which to compare (aligned,unaligned)", type_=_modes, default=MODES),
+            option("--modes", "which to compare (aligned,unaligned)", default="aligned,unaligned"),
             option(
                 "--load",
                 "load through the day: from each instant on, times the rates of the sources",

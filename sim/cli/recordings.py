@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from ckptsim._api.recorded import Access, captured, imported
-from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, refuse, repeated
+from ckptsim._api.recorded import capture, import_job
+from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
 from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.printing import show
 from ckptsim.sim.cli.progress import ProgressBar
@@ -20,21 +20,16 @@ _STEPS = 100
 
 def _capture(arguments: argparse.Namespace) -> int:
     """Record a job and say what was written."""
-    if arguments.ca is not None:
-        refuse({"--insecure": arguments.insecure}, "together with --ca, expected one of them")
-    access = Access(
-        headers=arguments.header,
-        timeout_s=arguments.timeout,
-        ca=arguments.ca,
-        insecure=arguments.insecure,
-    )
     with ProgressBar("capture") as bar:
-        found = captured(
+        found = capture(
             arguments.url,
-            arguments.out,
-            access,
+            out=arguments.out,
             seconds=arguments.seconds,
             job=arguments.job,
+            headers=arguments.header,
+            timeout=arguments.timeout,
+            ca=arguments.ca,
+            insecure=arguments.insecure,
             redact=not arguments.no_redact,
             progress=lambda share: bar(done=round(share * _STEPS), total=_STEPS),
         )
@@ -48,12 +43,12 @@ def _import(arguments: argparse.Namespace) -> int:
     """Import a recording, write the scenario, replay it and compare."""
     seeds = 0 if arguments.no_replay else arguments.seeds
     with ProgressBar("replay") as bar:
-        found = imported(
+        found = import_job(
             arguments.folder,
-            read_change(arguments.set),
             out=arguments.out,
             job=arguments.job,
             machine=arguments.machine,
+            set=read_change(arguments.set),
             seeds=seeds,
             progress=lambda done: bar(done=done, total=seeds),
         )

@@ -5,12 +5,10 @@ from ckptsim import cores as cores
 from ckptsim import kernel as kernel
 from ckptsim import model as model
 from ckptsim._api.advice import Advice as Advice
+from ckptsim._api.advising import advise as advise
 from ckptsim._api.causes import Why as Why
 from ckptsim._api.causes import why as why
-from ckptsim._api.jobs import advise as advise
-from ckptsim._api.jobs import capture as capture
-from ckptsim._api.jobs import import_job as import_job
-from ckptsim._api.jobs import whatif as whatif
+from ckptsim._api.comparing import whatif as whatif
 from ckptsim._api.pages import Costs as Costs
 from ckptsim._api.pages import Explanation as Explanation
 from ckptsim._api.pages import Listing as Listing
@@ -25,6 +23,8 @@ from ckptsim._api.ran import Replay as Replay
 from ckptsim._api.ran import RunResult as RunResult
 from ckptsim._api.recorded import Captured as Captured
 from ckptsim._api.recorded import ImportedJob as ImportedJob
+from ckptsim._api.recorded import capture as capture
+from ckptsim._api.recorded import import_job as import_job
 from ckptsim._api.runs import check as check
 from ckptsim._api.runs import hunt as hunt
 from ckptsim._api.runs import replay as replay

@@ -266,9 +266,9 @@ def test_advice_is_a_table_and_a_sentence(job_file: Path, tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--mtbf", "often"], "a time such as"),
+        (["--mtbf", "often"], "--mtbf: found 'often', expected a duration such as"),
         (["--mtbf", "1h", "--max-overhead", "lots"], "a share such as"),
-        (["--mtbf", "1h", "--modes", "sideways"], "expected some of"),
+        (["--mtbf", "1h", "--modes", "sideways"], "--modes: found 'sideways'"),
         (["--mtbf", "1h", "--set", "source.src.rate=5000 /s"], "overloaded"),
         (["--mtbf", "1h", "--load", "00:00=2"], "a source with a rate"),
         (

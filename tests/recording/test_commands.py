@@ -171,7 +171,7 @@ def test_the_parts_of_a_checkpoint_add_up(name: str, unaligned: bool) -> None:
     [
         ([], "expected at least one --set, --vary or --failure"),
         (["--failure", "nobody"], 'one of "src", "op1"'),
-        (["--failure", "--restart", "soon"], "a time such as 10s"),
+        (["--failure", "--restart", "soon"], "--restart: found 'soon', expected a duration"),
         (["--failure", "--master", "elsewhere"], "expected local[*]"),
         (["--set", "execution.checkpointing.intervall=1 s"], "did you mean"),
         (["--set", "execution.checkpointing.interval=soon"], "a duration such as 500 ms"),

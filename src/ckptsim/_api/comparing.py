@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, cast
 
+from ckptsim._api.jobs import AnyJob, named_job
+from ckptsim._api.recorded import change_of
+from ckptsim._api.result import Duration, nanoseconds
+from ckptsim._api.scenario import Value, text_of
 from ckptsim._api.whatif import Outcome, WhatIf
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.dialect import units
@@ -27,62 +31,104 @@ from ckptsim.sim.infer.options import restart_delay_of
 from ckptsim.sim.infer.verdict import moving
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.why import cause_lines
+from ckptsim.sim.world import run_world
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # So often a run in which all is warm-up is made longer, each time at least twice as long.
 _LONGER = 4
-LAST = ""
-"""The vertex of `Question.failure` that stands for the last one: none can be called so."""
 
 Runner: TypeAlias = Callable[[Sequence[tuple[Scenario, int]], str], Sequence[RunResult]]
 """Runs scenarios with their seeds and returns the results in order; the text says what for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked of a job: a change, options that vary, a failure, and seeds of each run.
+def whatif(
+    job: AnyJob,
+    *,
+    set: Mapping[str, Value] | None = None,
+    vary: Mapping[str, Sequence[Value]] | None = None,
+    failure: str | bool = False,
+    restart: Duration | None = None,
+    seeds: int = 5,
+    machine: str = "quiet",
+    job_id: str | None = None,
+    spark: SparkSession | None = None,
+    progress: Callable[[int], object] = int,
+) -> WhatIf:
+    """Compare a job as it is, measured and predicted, with the job as it would be.
 
-    failure: the vertex that fails, `LAST` for the last one, None where none is asked for.
-    restart_ns: from a failure to the restart; None: what the job was set to, or 1 s.
+    job: a scenario of a job on buffers, the path of its file, or the folder of a recording.
+    set: options of every variant; vary: option -> values, a variant for each combination.
+    failure: the vertex that fails, or True for the last one; restart: from then to the restart.
+    seeds: runs of each.  machine: as of `import_job`; job_id: where several
+    were recorded.  spark: a session that runs them.
+    progress: called with the number of runs done.
+
+    Raises UserError for what is no such job, and for options and values that cannot be.
     """
+    return compare(
+        named_job(job, machine, job_id),
+        lambda runs, _: run_scenarios(runs, spark, progress),
+        set=set,
+        vary=vary,
+        failure=failure,
+        restart=restart,
+        seeds=seeds,
+    )
 
-    change: Mapping[str, str] = field(default_factory=dict)
-    varied: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    failure: str | None = None
-    restart_ns: int | None = None
-    seeds: int = 5
 
-
-def compare(named: Named, question: Question, runner: Runner) -> WhatIf:
-    """Simulate the job as it is and every variant, and return the comparison.
-
-    Raises UserError for what is no question, and for an option or value that cannot be.
-    """
-    change, varied = question.change, question.varied
-    if not change and not varied and question.failure is None:
+def compare(
+    named: Named,
+    runner: Runner,
+    *,
+    set: Mapping[str, Value] | None,
+    vary: Mapping[str, Sequence[Value]] | None,
+    failure: str | bool,
+    restart: Duration | None,
+    seeds: int,
+) -> WhatIf:
+    """Compare a job with its variants, as `whatif` does; runner: runs the scenarios."""
+    if not set and not vary and failure is False:
         expected = "at least one --set, --vary or --failure"
-        raise UserError(f"--set: found no change, expected {expected}")
-    variants = variants_of(named.scenario, change, varied)
-    failure = _failure(question, named)
+        raise UserError(f"set: found no change, expected {expected}")
+    varied = {name: [text_of(one) for one in values] for name, values in (vary or {}).items()}
+    variants = variants_of(named.scenario, change_of(set), varied)
+    fails = None
+    if failure is not False:
+        delay_ns = restart_delay_of(named.recording)
+        restart_ns = delay_ns if restart is None else nanoseconds(restart, "restart")
+        vertex = None if failure is True else failure
+        fails = failure_of(_job(named.scenario), vertex, restart_ns=restart_ns)
     scenarios = [named.scenario, *(variant.scenario for variant in variants)]
-    outcomes = _outcomes(scenarios, failure, question.seeds, runner)
+    outcomes = _outcomes(scenarios, fails, seeds, runner)
     return WhatIf(
         named=named,
         variants=variants,
         outcomes=outcomes,
-        notes=list(_notes(named, variants, outcomes, failure)),
-        failure=failure,
+        notes=list(_notes(named, variants, outcomes, fails)),
+        failure=fails,
     )
 
 
-def _failure(question: Question, named: Named) -> Failure | None:
-    """Return the failure that was asked for, with the delay that the job itself has if any."""
-    if question.failure is None:
-        return None
-    restart_ns = question.restart_ns
-    if restart_ns is None:
-        restart_ns = restart_delay_of(named.recording)
-    vertex = None if question.failure == LAST else question.failure
-    return failure_of(_job(named.scenario), vertex, restart_ns=restart_ns)
+def run_scenarios(
+    runs: Sequence[tuple[Scenario, int]],
+    spark: SparkSession | None,
+    progress: Callable[[int], object],
+) -> Sequence[RunResult]:
+    """Return the results of scenarios with their seeds, in their order, without judgements.
+
+    spark: a session that runs them, None for this process.
+    """
+    if spark is not None:
+        from ckptsim.analysis.sweeps.results import run_all
+
+        return run_all(spark, runs, progress=progress)
+    found = []
+    for scenario, seed in runs:
+        found.append(run_world(scenario, seed=seed, judged=False))
+        progress(len(found))
+    return found
 
 
 def _outcomes(

@@ -7,14 +7,17 @@ import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim._api.columns import aligned, notes_lines
 from ckptsim._api.frames import frame_of, ns_of, tidy
 from ckptsim._api.job_plots import CheckpointPlots
-from ckptsim._api.result import Facts, Result
-from ckptsim._api.scenario import Scenario, wrapped
+from ckptsim._api.result import Duration, Facts, Result, nanoseconds
+from ckptsim._api.scenario import Scenario, Value, wrapped
+from ckptsim._api.scenario import text_of as option_text
+from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job
@@ -24,8 +27,8 @@ from ckptsim.sim.capture.redaction import redacted
 from ckptsim.sim.capture.visit import Visit
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.warnings import warnings_of
-from ckptsim.sim.infer.change import changed
-from ckptsim.sim.infer.folder import job_named, lasting
+from ckptsim.sim.infer.change import changed, read_change
+from ckptsim.sim.infer.folder import job_named, lasting, place_named
 from ckptsim.sim.infer.job import Imported
 from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _HEADER = re.compile(r"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e]*)")
-_NS_PER_MS = 1_000_000
+_NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 _SIZES = ("checkpointed_bytes", "processed_bytes", "persisted_bytes")
 
 
@@ -123,41 +126,41 @@ def _recorded(one: CheckpointAnswer, first_ms: int) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """How a server is asked: headers of every request, patience, and which certificates count.
-
-    ca: a file of certificates to trust; insecure: any certificate is taken.
-    """
-
-    headers: Sequence[str] = ()
-    timeout_s: float = 10.0
-    ca: Path | None = None
-    insecure: bool = False
-
-
-def captured(
+def capture(
     url: str,
-    folder: Path,
-    access: Access,
     *,
+    out: str | Path | None = None,
     seconds: float = 30.0,
     job: str | None = None,
+    headers: Mapping[str, str] | Sequence[str] = (),
+    timeout: Duration = 10.0,
+    ca: str | Path | None = None,
+    insecure: bool = False,
     redact: bool = True,
     progress: Callable[[float], object] = float,
 ) -> Captured:
-    """Record a running job from the REST server at an address into a new or empty folder.
+    """Record a running job from the REST server of its engine, with GET and nothing else.
 
-    seconds: how long samples are taken; progress: is called with the share of it that is over.
-    Raises UserError for a folder that is in use, and for a server that answers as none of Flink's.
+    out: a new or empty folder; without it `recorded` in the working directory, or the first of
+    `recorded-2`, `recorded-3`, ... that is free.  seconds: how long samples are taken.
+    job: its id, where several run.  headers: of every request, such as a token, also as texts
+    "NAME: VALUE"; never written.  ca: certificates to trust, as PEM; insecure: take any
+    certificate.  redact: replace hosts, paths, users and secrets.
+    progress: called with the share of the time that is over.
+
+    Raises UserError for a folder that is in use, and for a server that does not answer as one of
+    Flink's does.
     """
+    if ca is not None and insecure:
+        raise UserError("insecure: found together with ca, expected one of them")
+    folder = _free() if out is None else Path(out)
     check_free(folder)
     server = server_of(url)
     client = Client(
         server,
-        headers=_headers(access.headers),
-        timeout_s=access.timeout_s,
-        context=_context(access) if server.is_encrypted else None,
+        headers=_headers(headers),
+        timeout_s=nanoseconds(timeout, "timeout") / _NS_PER_S,
+        context=_context(ca, insecure=insecure) if server.is_encrypted else None,
     )
     resolved(server)
     visit = Visit(client, seconds=seconds, job=job, progress=progress)
@@ -177,28 +180,39 @@ def captured(
     )
 
 
-def _headers(words: Sequence[str]) -> dict[str, str]:
+def _free() -> Path:
+    """Return the first default folder of a recording that is not there or empty."""
+    names = chain(["recorded"], (f"recorded-{number}" for number in count(2)))
+    return next(
+        path
+        for path in map(Path, names)
+        if not path.exists() or (path.is_dir() and not any(path.iterdir()))
+    )
+
+
+def _headers(given: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
     """Return the headers that were given; a message never repeats their values."""
     found = {}
+    words = [f"{n}: {v}" for n, v in given.items()] if isinstance(given, Mapping) else given
     for word in words:
         match = _HEADER.fullmatch(word)
         if match is None:
             name = word.partition(":")[0][:40]
-            raise UserError(f"--header: found {name!r} and more, expected 'NAME: VALUE'")
+            raise UserError(f"header: found {name!r} and more, expected 'NAME: VALUE'")
         found[match[1]] = match[2]
     return found
 
 
-def _context(access: Access) -> ssl.SSLContext:
+def _context(ca: str | Path | None, *, insecure: bool) -> ssl.SSLContext:
     """Return how certificates are judged."""
     context = ssl.create_default_context()
-    if access.ca is not None:
+    if ca is not None:
         try:
-            context = ssl.create_default_context(cafile=str(access.ca))
+            context = ssl.create_default_context(cafile=str(ca))
         except (OSError, ssl.SSLError) as error:
             expected = "certificates as PEM"
-            raise UserError(f"--ca: found {str(access.ca)!r}, expected {expected}") from error
-    if access.insecure:
+            raise UserError(f"ca: found {str(ca)!r}, expected {expected}") from error
+    if insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
@@ -297,33 +311,39 @@ class ImportedJob(Result):
         ]
 
 
-def imported(
-    folder: Path,
-    change: Mapping[str, str],
+def import_job(
+    recording: str | Path,
     *,
-    out: Path | None = None,
+    out: str | Path | None = None,
     job: str | None = None,
-    machine: MachineChoice = MachineChoice.QUIET,
+    machine: str = "quiet",
+    set: Mapping[str, Value] | None = None,
     seeds: int = 3,
     progress: Callable[[int], object] = int,
 ) -> ImportedJob:
-    """Make a scenario of a recording, write its file where one is wanted, and replay it.
+    """Make a scenario of a recording, and say how every value was found.
 
-    change: what is known better, by option.  seeds: of the replay, 0 for none; progress: is called
-    with the number of runs done.
-    Raises UserError for a place that is no recording, or one that says too little.
+    recording: its folder, or the name of one that is shipped, such as `orders`.  out: the file to
+    write; without it nothing is written.  job: its id, where several were recorded.
+    machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
+    set: what the recording does not say, by the engine's option names or ours.
+    seeds: of the replay of the job as it is, 0 for none.  progress: called with runs done.
+
+    Raises UserError for a folder that is no recording, or says too little of a job.
     """
-    named = job_named(folder, job=job, machine=machine)
+    place, change = place_named(str(recording)), change_of(set)
+    named = job_named(place, job=job, machine=machine_named(machine))
     if named.recording is None or named.imported is None:
-        raise UserError(f"{folder}: found a file, expected the folder of a recording")
+        raise UserError(f"{place}: found a file, expected the folder of a recording")
     scenario = lasting(changed(named.scenario, change), named.measures)
     head = f"Made by `ckptsim import` of a recording of job {named.recording.job_name!r}."
     text = text_of(replace(named.imported, scenario=scenario), named.recording, head=head)
-    if out is not None:
-        written_whole(out, text)
+    written = None if out is None else Path(out)
+    if written is not None:
+        written_whole(written, text)
     results: list[RunResult] = []
     if seeds:
-        recorded = job_named(folder, job=job, machine=MachineChoice.RECORDED)
+        recorded = job_named(place, job=job, machine=MachineChoice.RECORDED)
         as_it_is = bounded(changed(recorded.scenario, change))
         for seed in range(1, seeds + 1):
             results += simulated(as_it_is, seeds=(seed,))
@@ -334,7 +354,7 @@ def imported(
     return ImportedJob(
         scenario=wrapped(scenario),
         contents=text,
-        written=out,
+        written=written,
         recording=named.recording,
         imported=named.imported,
         measures=named.measures,
@@ -342,6 +362,19 @@ def imported(
         verdict=verdict,
         warnings=list(warnings_of(cast("Job", scenario.model), named.recording)),
     )
+
+
+def change_of(options: Mapping[str, Value] | None) -> dict[str, str]:
+    """Return options of a job as the texts that `--set` has."""
+    return read_change([f"{name}={option_text(v)}" for name, v in (options or {}).items()])
+
+
+def machine_named(name: str) -> MachineChoice:
+    """Return the machine that answers are for; raises UserError for another name."""
+    known = [choice.value for choice in MachineChoice]
+    if name not in known:
+        raise UserError(f"machine: found {name!r}, expected {one_of(name, known)}")
+    return MachineChoice(name)
 
 
 def _comparison(rows: Sequence[Row]) -> list[str]:

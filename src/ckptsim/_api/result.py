@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LINES_MAX = 12
 _COLUMNS_MAX = 100
 Facts: TypeAlias = Sequence[tuple[str, object]]
+Duration: TypeAlias = object
+"""A text such as "30 min", a timedelta, or a number of seconds."""
 
 
 class Result(ABC):
