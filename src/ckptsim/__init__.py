@@ -43,4 +43,4 @@ def __getattr__(name):
 
 def __dir__():
     """Name what `ckptsim` has to offer, whether it was imported already or not."""
-    return list(__all__)
+    return sorted(__all__)

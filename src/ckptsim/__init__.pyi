@@ -17,6 +17,7 @@ from ckptsim._api.pages import explain as explain
 from ckptsim._api.pages import list as list  # noqa: A004 - the verb has this name
 from ckptsim._api.pages import measure_store as measure_store
 from ckptsim._api.pages import schema as schema
+from ckptsim._api.pages import store as store
 from ckptsim._api.ran import CheckReport as CheckReport
 from ckptsim._api.ran import Find as Find
 from ckptsim._api.ran import Replay as Replay
