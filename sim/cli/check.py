@@ -10,8 +10,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from ckptsim._api.columns import aligned
-from ckptsim._api.ran import UNBROKEN, CheckReport
-from ckptsim._api.runs import SEEDS_TO_CHECK, check_report, checked
+from ckptsim._api.ran import UNBROKEN, CheckReport, extended
+from ckptsim._api.runs import SEEDS_TO_CHECK, checked
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
@@ -130,7 +130,7 @@ def _checked(arguments: argparse.Namespace, name: str) -> _Checked:
                 progress=lambda done: bar(done=done, total=len(seeds)),
             )
         except CheckStopped as stop:
-            so_far = check_report(stop.report, subject)
+            so_far = extended(CheckReport, stop.report, subject=subject)
             if so_far.unexpected and not arguments.json:
                 print(so_far.text)
             raise KeyboardInterrupt(_left_of_seeds(so_far)) from stop

@@ -8,8 +8,9 @@ import shlex
 from pathlib import Path
 
 from ckptsim._api.columns import ran_with, table
-from ckptsim._api.ran import Find, setting_document
-from ckptsim._api.runs import SEEDS_TO_HUNT, found_by
+from ckptsim._api.found import Find
+from ckptsim._api.ran import extended, setting_document
+from ckptsim._api.runs import SEEDS_TO_HUNT
 from ckptsim.sim import search
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.options import (
@@ -48,7 +49,7 @@ def _hunt(arguments: argparse.Namespace) -> int:
     draw = FaultDraw(subject.scenario, most=arguments.faults)
 
     def result(find: search.Find) -> Find:
-        return found_by(find, subject, draw=draw if draw.most else None)
+        return extended(Find, find, subject=subject, draw=draw if draw.most else None)
 
     def broken(find: search.Find) -> None:
         """Write the violation as it was found and say so, before shrinking makes it smaller."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ckptsim._api.pages import measure_store, store
+from ckptsim._api.stores import measure_store, store
 from ckptsim.scenarios import UserError
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.options import Verb, json_of, option, whole

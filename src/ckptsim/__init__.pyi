@@ -9,18 +9,14 @@ from ckptsim._api.advising import advise as advise
 from ckptsim._api.causes import Why as Why
 from ckptsim._api.causes import why as why
 from ckptsim._api.comparing import whatif as whatif
-from ckptsim._api.pages import Costs as Costs
+from ckptsim._api.found import Find as Find
+from ckptsim._api.found import Replay as Replay
 from ckptsim._api.pages import Explanation as Explanation
 from ckptsim._api.pages import Listing as Listing
-from ckptsim._api.pages import StoreContents as StoreContents
 from ckptsim._api.pages import explain as explain
 from ckptsim._api.pages import list as list  # noqa: A004 - the verb has this name
-from ckptsim._api.pages import measure_store as measure_store
 from ckptsim._api.pages import schema as schema
-from ckptsim._api.pages import store as store
 from ckptsim._api.ran import CheckReport as CheckReport
-from ckptsim._api.ran import Find as Find
-from ckptsim._api.ran import Replay as Replay
 from ckptsim._api.ran import RunResult as RunResult
 from ckptsim._api.recorded import Captured as Captured
 from ckptsim._api.recorded import ImportedJob as ImportedJob
@@ -36,6 +32,10 @@ from ckptsim._api.scenario import library as library
 from ckptsim._api.scenario import load as load
 from ckptsim._api.scenario import loads as loads
 from ckptsim._api.scenario import vary as vary
+from ckptsim._api.stores import Costs as Costs
+from ckptsim._api.stores import StoreContents as StoreContents
+from ckptsim._api.stores import measure_store as measure_store
+from ckptsim._api.stores import store as store
 from ckptsim._api.sweeps import demo as demo
 from ckptsim._api.sweeps import read_sweep as read_sweep
 from ckptsim._api.sweeps import read_tables as read_tables

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ckptsim._api.ran import CheckReport, Find, Replay, RunResult, run_result
+from ckptsim._api.found import Find, Replay
+from ckptsim._api.ran import CheckReport, RunResult, extended, run_result
 from ckptsim._api.scenario import Named, Value
 from ckptsim._api.subject import Cores, check_importable, find_of, subject_of
 from ckptsim.scenarios import UserError
@@ -154,13 +155,7 @@ def check(
 
 def checked(subject: Subject, seeds: range, **how: Any) -> CheckReport:
     """Check a subject; how: as of `ckptsim.sim.search.check`."""
-    return check_report(search.check(subject, seeds, **how), subject)
-
-
-def check_report(report: search.CheckReport, subject: Subject) -> CheckReport:
-    """Return a report with what was checked."""
-    held = {one.name: getattr(report, one.name) for one in fields(search.CheckReport)}
-    return CheckReport(**held, subject=subject)
+    return extended(CheckReport, search.check(subject, seeds, **how), subject=subject)
 
 
 def hunt(
@@ -210,13 +205,7 @@ def hunt(
         seconds_max=shrink_seconds,
         searched=progress,
     )
-    return None if find is None else found_by(find, subject)
-
-
-def found_by(find: search.Find, subject: Subject, **more: Any) -> Find:
-    """Return a find with its subject; more: other fields of the result."""
-    held = {one.name: getattr(find, one.name) for one in fields(search.Find)}
-    return Find(**held, subject=subject, **more)
+    return None if find is None else extended(Find, find, subject=subject)
 
 
 def replay(
