@@ -18,7 +18,6 @@ from ckptsim.sim.cli.main import VERBS as EVERY
 from ckptsim.sim.cli.options import Verb, flag, json_of, option, repeated
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.printing import document_text, show
-from ckptsim.sim.cli.subject import parameters_set
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -49,6 +48,8 @@ def _explain(arguments: argparse.Namespace) -> int:
             plan = plan_from(document, source=source, folder=folder_of(arguments.what))
             found = pages.explained_plan(plan)
         else:
+            from ckptsim.sim.cli.subject import parameters_set  # with all that runs
+
             scenario = read(document, source=source)
             set_now = parameters_set(scenario, arguments.set)
             scenario = with_parameters(scenario, set_now, source="--set")

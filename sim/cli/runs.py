@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ckptsim._api.causes import Why, cause_of
 from ckptsim._api.ran import RunResult
 from ckptsim._api.runs import ran, retold
 from ckptsim.scenarios import UserError
@@ -35,6 +35,9 @@ from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import Limits, limited
 from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.why import is_traced_at_ease
+
+if TYPE_CHECKING:
+    from ckptsim._api.causes import Why
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -126,6 +129,8 @@ def _why(arguments: argparse.Namespace) -> int:
 
 
 def _cause(arguments: argparse.Namespace) -> Why:
+    from ckptsim._api.causes import Why, cause_of
+
     place, target = place_named(arguments.scenario), _target(arguments.target)
     kept = kept_of(arguments)
     if kept is not None:

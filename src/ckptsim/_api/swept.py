@@ -13,7 +13,6 @@ from ckptsim._api.frames import tidy
 from ckptsim._api.points import values_of_points
 from ckptsim._api.result import Facts, Result, table_html
 from ckptsim._api.sweep_plots import SweepPlots
-from ckptsim.sim.extras import extras_explained
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,10 +85,9 @@ class SweepResult(Result):
         """
         if spark:
             return self._spark_summaries()
-        with extras_explained():
-            from ckptsim.analysis.summaries import frames
+        from ckptsim.analysis.summaries import frames
 
-            return {name: self._by_point(one) for name, one in frames(self._store()).items()}
+        return {name: self._by_point(one) for name, one in frames(self._store()).items()}
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return the tables as they are written, as `read_tables` does."""
@@ -98,18 +96,16 @@ class SweepResult(Result):
     @property
     def answers(self) -> Sequence[str]:
         """The sentences that answer what was asked."""
-        with extras_explained():
-            from ckptsim.analysis.answers import answer
+        from ckptsim.analysis.answers import answer
 
-            return answer(self.read_summaries()).sentences
+        return answer(self.read_summaries()).sentences
 
     @property
     def cliffs(self) -> list[str]:
         """The sentences on where a metric changes at once."""
-        with extras_explained():
-            from ckptsim.analysis.answers import cliff_sentences
+        from ckptsim.analysis.answers import cliff_sentences
 
-            return cliff_sentences(self.read_summaries(), self._store())
+        return cliff_sentences(self.read_summaries(), self._store())
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `ckptsim sweep --json` prints."""
@@ -168,10 +164,9 @@ class SweepResult(Result):
 
     def read_summaries(self) -> Summaries:
         """Return the summaries with swept parameters in words, as figures and answers read them."""
-        with extras_explained():
-            from ckptsim.analysis.summaries import read
+        from ckptsim.analysis.summaries import read
 
-            return read(self._store())
+        return read(self._store())
 
     def _facts(self) -> Facts:
         store = self._store()
@@ -211,16 +206,14 @@ class SweepResult(Result):
         return self.names.get(path, path)
 
     def _store(self) -> Any:
-        with extras_explained():
-            from ckptsim.analysis.tables.store import SweepStore
+        from ckptsim.analysis.tables.store import SweepStore
 
-            return SweepStore(self.directory)
+        return SweepStore(self.directory)
 
     def _tables(self) -> dict[str, pd.DataFrame]:
-        with extras_explained():
-            from ckptsim.analysis.tables.frames import frames
+        from ckptsim.analysis.tables.frames import frames
 
-            return frames(self._store())
+        return frames(self._store())
 
     def _session(self) -> SparkSession:
         from ckptsim._api.sweeps import kept_session
@@ -237,40 +230,37 @@ class SweepResult(Result):
 
     def _spark_table(self, table: str) -> DataFrame:
         """Return a table as Spark reads it, with the scenario, parameters, seed and ties."""
-        with extras_explained():
-            from ckptsim.analysis.summaries.rows import is_shared, rows_of
+        from ckptsim.analysis.summaries.rows import is_shared, rows_of
 
-            session, store = self._session(), self._store()
-            found = rows_of(session, store, by_path=is_shared(session, self.directory))
-            runs = found["runs"].select("run_key", "scenario", "parameters", "seed", "ties")
-            joined: DataFrame = runs.join(found[table], "run_key")
-            return joined
+        session, store = self._session(), self._store()
+        found = rows_of(session, store, by_path=is_shared(session, self.directory))
+        runs = found["runs"].select("run_key", "scenario", "parameters", "seed", "ties")
+        joined: DataFrame = runs.join(found[table], "run_key")
+        return joined
 
     def _spark_summaries(self) -> dict[str, DataFrame]:
         """Return the tables of the summaries, with the names of their points."""
-        with extras_explained():
-            import pyarrow as pa
+        import pyarrow as pa
 
-            from ckptsim.analysis.summaries.rows import points_of
-            from ckptsim.analysis.summaries.schema import SUMMARIES
-            from ckptsim.analysis.tables.aggregates import files_of
-            from ckptsim.analysis.tables.pieces import read_table
+        from ckptsim.analysis.summaries.rows import points_of
+        from ckptsim.analysis.summaries.schema import SUMMARIES
+        from ckptsim.analysis.tables.aggregates import files_of
+        from ckptsim.analysis.tables.pieces import read_table
 
-            session = self._session()
-            found: dict[str, DataFrame] = {}
-            points = points_of(session, self._store().points())
-            for name in SUMMARIES:
-                parts = [read_table(path) for path in files_of(self.directory, name)]
-                table = session.createDataFrame(pa.concat_tables(parts))
-                has_points = "point" in table.columns
-                found[name] = points.join(table, "point") if has_points else table
-            return found
+        session = self._session()
+        found: dict[str, DataFrame] = {}
+        points = points_of(session, self._store().points())
+        for name in SUMMARIES:
+            parts = [read_table(path) for path in files_of(self.directory, name)]
+            table = session.createDataFrame(pa.concat_tables(parts))
+            has_points = "point" in table.columns
+            found[name] = points.join(table, "point") if has_points else table
+        return found
 
     def _metrics(self) -> pd.DataFrame:
-        with extras_explained():
-            from ckptsim.analysis.summaries import frames
+        from ckptsim.analysis.summaries import frames
 
-            return tidy(frames(self._store())["metrics"])
+        return tidy(frames(self._store())["metrics"])
 
     def _with_parameters(
         self, frame: pd.DataFrame, metrics: pd.DataFrame | None = None
