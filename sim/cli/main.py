@@ -30,7 +30,7 @@ EXIT_OURS = 3
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-# verb -> (module of this package, what it does).  Imported only when the verb is asked for.
+# verb -> (module of `verbs`, what it does).  Imported only when the verb is asked for.
 VERBS: dict[str, tuple[str, str]] = {
     "list": (
         "pages",
@@ -73,7 +73,7 @@ VERBS: dict[str, tuple[str, str]] = {
 
 def import_verb(name: str) -> Verb:
     """Import the module of a verb, and return the verb."""
-    verbs: dict[str, Verb] = import_module(f"ckptsim.sim.cli.{VERBS[name][0]}").VERBS
+    verbs: dict[str, Verb] = import_module(f"ckptsim.sim.cli.verbs.{VERBS[name][0]}").VERBS
     return verbs[name]
 
 

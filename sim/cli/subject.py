@@ -9,10 +9,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ckptsim._api.asked import designs_set
 from ckptsim._api.scenario import Origin, wrapped
 from ckptsim._api.subject import find_of
 from ckptsim._api.subject import subject_of as made_of
+from ckptsim._api.sweeps.asked import designs_set
 from ckptsim.scenarios import LINKS, Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import UserError

@@ -8,10 +8,11 @@ the faults of jobs.  Durations are whole nanoseconds and sizes bytes, as their n
 """
 
 from ckptsim.scenarios import composed as pipelines
-from ckptsim.scenarios import job, sync
+from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios import store as stores
+from ckptsim.scenarios import sync
 from ckptsim.scenarios.job import *  # noqa: F403 - the classes of jobs, under their names
 from ckptsim.scenarios.job import faults as job_faults
 
 __all__ = ["job_faults", "pipelines", "stores", "sync"]
-__all__ += job.__all__
+__all__ += jobs.__all__

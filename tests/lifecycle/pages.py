@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ckptsim._api.tables import (
+from ckptsim._api.pages.tables import (
     HEADER,
     KINDS,
     PARTING,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ckptsim._api.tables import HEADER, lifecycle_diagram, lifecycle_rows, variant_rows
+from ckptsim._api.pages.tables import HEADER, lifecycle_diagram, lifecycle_rows, variant_rows
 from ckptsim.models.lifecycle import EndMode, TaskKind
 from ckptsim.models.lifecycle.tables import Act, waits
 from ckptsim.sim.cli.main import main

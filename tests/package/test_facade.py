@@ -244,7 +244,7 @@ def test_a_type_checker_knows_what_a_user_gets(tmp_path: Path) -> None:
     assert told[:7] == [
         'note: Revealed type is "int"',
         'note: Revealed type is "pandas.core.frame.DataFrame"',
-        'note: Revealed type is "ckptsim._api.job_plots.WhatIfPlots"',
+        'note: Revealed type is "ckptsim._api.jobs.plots.WhatIfPlots"',
         'note: Revealed type is "str"',
         'note: Revealed type is "bool"',
         'note: Revealed type is "int"',

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import pytest
 
-from ckptsim._api.advice import Advice
-from ckptsim._api.advice_picture import Curve, picture
+from ckptsim._api.jobs.advice import Advice
+from ckptsim._api.jobs.picture import Curve, picture
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim._api.topics import TOPICS
+from ckptsim._api.pages.topics import TOPICS
 from ckptsim.scenarios import loads
 from ckptsim.scenarios.catalogue import all_names, by_name
 from ckptsim.scenarios.links import LINKS

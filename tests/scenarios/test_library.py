@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim._api.topics import TOPICS
+from ckptsim._api.pages.topics import TOPICS
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
 from ckptsim.scenarios.dialect import Many, Nested, OneOf, schema

@@ -15,7 +15,7 @@ from ckptsim._api import columns
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.sim.cli import main
 from ckptsim.sim.cli.main import VERBS
-from ckptsim.sim.cli.pages import completion_script
+from ckptsim.sim.cli.verbs.pages import completion_script
 
 Capture = pytest.CaptureFixture[str]
 

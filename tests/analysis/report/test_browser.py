@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ckptsim._api.job_page import body, whole_page
+from ckptsim._api.jobs.page import body, whole_page
 from ckptsim.analysis.report import PAGE
 from tests.analysis.report.browser import UNFOLD, chromium, look
 from tests.analysis.report.small import write_small_report

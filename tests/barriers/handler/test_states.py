@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim._api.tables import handler_lines
+from ckptsim._api.pages.tables import handler_lines
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.handler import (
     ALIGNED_TABLE,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim._api.asked import with_costs
+from ckptsim._api.sweeps.asked import with_costs
 from ckptsim.models.store import StepContent
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.composed import Pipeline
