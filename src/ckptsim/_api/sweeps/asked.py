@@ -1,4 +1,4 @@
-"""The plan that a command line asks for: one that is named, or a scenario with what is varied."""
+"""The plan that is asked for: one that is named, or a scenario with options that vary."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from ckptsim.scenarios import Scenario
+from ckptsim._api.scenario import Named, Value, scenario_of
+from ckptsim._api.scenario import Scenario as ApiScenario
+from ckptsim._api.scenario import text_of as option_text
+from ckptsim._api.subject import Cores, cores_of
+from ckptsim.scenarios import Problem, Scenario, scenario_key
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, by_name, text_of
 from ckptsim.scenarios.dialect import suggestion
-from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.files import cost_parameters, load_costs, parse, write, written_whole
+from ckptsim.scenarios.errors import ScenarioError, UserError
+from ckptsim.scenarios.files import (
+    cost_parameters,
+    load_costs,
+    parse,
+    to_toml,
+    write,
+    written_whole,
+)
 from ckptsim.scenarios.planning import (
     CORE_AXIS,
     METRICS,
@@ -23,13 +35,17 @@ from ckptsim.scenarios.planning import (
     load_plan,
     plan_from,
     scenarios_of,
+    with_parameters,
 )
 from ckptsim.sim.infer.change import axis_of, parameters_of
+from ckptsim.sim.slots.load import name_of
 from ckptsim.sim.slots.resolve import read_cores
 
 _UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")
 _SAYS_MAX = 300  # characters, as a plan's file has it
 _SEVERAL = 2
+_SEEDS = 10
+_KEY = 8  # digits of the name of a file
 
 
 def asked_plan(
@@ -173,3 +189,109 @@ def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
 def _plain(path: str) -> str:
     """Return a path with the key that takes a value with a unit in place of the base unit's."""
     return _UNIT.sub("", path)
+
+
+# From Python -------------------------------------------------------------------------------------
+
+
+def plan_of(
+    plan: Plan | Mapping[str, object] | Named,
+    *,
+    vary: Mapping[str, Sequence[Value]],
+    change: Mapping[str, Value],
+    seeds: int | None,
+    costs: str | Path | None,
+    metrics: Sequence[str],
+    base: Path,
+) -> tuple[Plan, dict[str, str]]:
+    """Return the plan that is asked for, and how its swept parameters were called, by path."""
+    if isinstance(plan, Plan | Mapping):
+        if vary or change or metrics or costs is not None:
+            raise UserError("sweep: found vary, set, core or costs beside a plan, expected its own")
+        found = plan if isinstance(plan, Plan) else plan_from(plan, source="plan")
+        return (replace(found, replications=seeds, seeds=()) if seeds else found), {}
+    source, own = str(plan), dict[str, object]()
+    if isinstance(plan, Scenario):
+        source, own = _source_of(plan, base)
+    words = [f"{name}={option_text(value)}" for name, value in {**own, **change}.items()]
+    if not vary and not isinstance(plan, Scenario):
+        found = load_plan(source)
+        if not words and not metrics and costs is None:
+            return (replace(found, replications=seeds, seeds=()) if seeds else found), {}
+    axes = {name: [_axis_text(one) for one in values] for name, values in vary.items()}
+    if not axes and isinstance(plan, Scenario):
+        raise UserError("vary: found nothing, expected option -> values that are swept")
+    try:
+        asked = asked_plan(
+            source,
+            vary=axes,
+            change=words,
+            seeds=seeds or (_SEEDS if vary else None),
+            costs=None if costs is None else Path(costs),
+            metrics=metrics,
+        )
+    except ScenarioError as error:
+        raise ScenarioError([_here(problem) for problem in error.problems]) from error
+    return asked, dict(zip([*asked.grid][len(asked.grid) - len(vary) :], vary, strict=True))
+
+
+def _here(problem: Problem) -> Problem:
+    path = problem.path.replace("--vary", "vary", 1).replace("--set", "set", 1)
+    return Problem(path, problem.found, problem.expected)
+
+
+def _source_of(scenario: Scenario, base: Path) -> tuple[str, dict[str, object]]:
+    """Return a file or name from which a scenario comes, and what is set in it by path.
+
+    One that was made or changed here is written beside the tables, so that commands can repeat its
+    runs.
+    """
+    bare = scenario_of(scenario)
+    if isinstance(scenario, ApiScenario) and scenario.origin is not None:
+        origin = scenario.origin
+        scalars = not any(isinstance(v, list | dict) for v in origin.parameters.values())
+        try:
+            now = with_parameters(by_name(origin.source), origin.parameters)
+        except ScenarioError:
+            now = None
+        if scalars and now == bare:
+            return origin.source, dict(origin.parameters)
+    path = base / f"{bare.name}-{scenario_key(bare)[:_KEY]}.toml"
+    written_whole(path, to_toml(bare))
+    return str(path), {}
+
+
+def _axis_text(value: Value) -> str:
+    """Return a value of an axis as text; a core as the name by which workers import it."""
+    return importable(value) if callable(value) else option_text(value)
+
+
+def designs_of(
+    plan: Plan | Mapping[str, object] | Named, core: Cores | None, mutant: str | None
+) -> dict[str, str]:
+    """Return the cores and the mutant of all points, by the paths of plans."""
+    designs = {} if mutant is None else {"mutant": mutant}
+    if core is None:
+        return designs
+    if isinstance(core, Mapping):
+        named = dict(core)
+    else:
+        if isinstance(plan, Plan | Mapping):
+            raise UserError("core: found a text beside a plan, expected slot -> core")
+        named = cores_of(scenario_of(plan), core)
+    return designs | {
+        f"core.{slot}": importable(one) if callable(one) else one for slot, one in named.items()
+    }
+
+
+def importable(function: Any) -> str:
+    """Return `package.module:name` of a function that workers can import.
+
+    Raises UserError for one that they cannot.
+    """
+    name = name_of(function)
+    module, _, inside = name.partition(":")
+    if module == "__main__" or "<" in inside:
+        expected = "one of a module, which the workers can import"
+        raise UserError(f"sweep: found {name}, a function of this session, expected {expected}")
+    return name

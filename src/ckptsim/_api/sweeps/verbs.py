@@ -5,37 +5,28 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ckptsim import scenarios
-from ckptsim._api.scenario import Named, Scenario, Value, scenario_of, text_of
-from ckptsim._api.subject import Cores, cores_of
-from ckptsim._api.sweeps.asked import asked_plan
+from ckptsim._api.scenario import Named, Value, text_of
+from ckptsim._api.subject import Cores
+from ckptsim._api.sweeps.asked import designs_of, importable, plan_of
 from ckptsim._api.sweeps.swept import Report, SweepResult
-from ckptsim.scenarios import ScenarioError, UserError, scenario_key
-from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import to_toml, written_whole
+from ckptsim.scenarios import UserError
 from ckptsim.scenarios.planning import (
     Plan,
     is_design,
-    load_plan,
-    plan_from,
     size_of,
-    with_parameters,
 )
 from ckptsim.sim.extras import extras_explained
 from ckptsim.sim.own_properties import Function, own_properties
-from ckptsim.sim.slots.load import name_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import SparkSession
 
-_SEEDS = 10
-_KEY = 8  # digits of the name of a file
 _KEPT = ExitStack()
 
 
@@ -80,24 +71,18 @@ def sweep(
     `sweeps` is not installed.
     """
     with extras_explained():
-        base = Path("out") if out is None else Path(out).parent
-        designs = _designs(plan, core, mutant)
-        asked, names = _plan(
-            plan,
-            vary=vary or {},
-            change={**(set or {}), **designs},
-            seeds=seeds,
-            costs=costs,
-            metrics=metrics,
-            base=base,
-        )
+        place = None if out is None else Path(out)
+        base = Path("out") if place is None else place.parent
+        change = {**(set or {}), **designs_of(plan, core, mutant)}
+        how: dict[str, Any] = {"seeds": seeds, "costs": costs, "metrics": metrics, "base": base}
+        asked, names = plan_of(plan, vary=vary or {}, change=change, **how)
         return swept(
             asked,
-            None if out is None else Path(out),
+            place,
             lambda: _session(spark, master, settings),
             base=base,
             resume=resume,
-            properties=tuple(map(_importable, own_properties(properties).values())),
+            properties=tuple(map(importable, own_properties(properties).values())),
             about={"spark": spark, "names": names},
             partitions=partitions,
             progress=lambda *, done, total: progress(done, total) if progress else None,
@@ -226,112 +211,6 @@ def demo(out: str | Path = Path("out", "demo"), *, master: str = "local[*]") -> 
 
         found = [read_sweep(one.directory) for one in sweeps_in(Path(out))]
         return Report(path=Path(out) / PAGE, sweeps=found)
-
-
-# What is swept -----------------------------------------------------------------------------------
-
-
-def _plan(
-    plan: Plan | Mapping[str, object] | Named,
-    *,
-    vary: Mapping[str, Sequence[Value]],
-    change: Mapping[str, Value],
-    seeds: int | None,
-    costs: str | Path | None,
-    metrics: Sequence[str],
-    base: Path,
-) -> tuple[Plan, dict[str, str]]:
-    """Return the plan that is asked for, and how its swept parameters were called, by path."""
-    if isinstance(plan, Plan | Mapping):
-        if vary or change or metrics or costs is not None:
-            raise UserError("sweep: found vary, set, core or costs beside a plan, expected its own")
-        found = plan if isinstance(plan, Plan) else plan_from(plan, source="plan")
-        return (replace(found, replications=seeds, seeds=()) if seeds else found), {}
-    source, own = str(plan), dict[str, object]()
-    if isinstance(plan, scenarios.Scenario):
-        source, own = _source_of(plan, base)
-    words = [f"{name}={text_of(value)}" for name, value in {**own, **change}.items()]
-    if not vary and not isinstance(plan, scenarios.Scenario):
-        found = load_plan(source)
-        if not words and not metrics and costs is None:
-            return (replace(found, replications=seeds, seeds=()) if seeds else found), {}
-    axes = {name: [_axis_text(one) for one in values] for name, values in vary.items()}
-    if not axes and isinstance(plan, scenarios.Scenario):
-        raise UserError("vary: found nothing, expected option -> values that are swept")
-    try:
-        asked = asked_plan(
-            source,
-            vary=axes,
-            change=words,
-            seeds=seeds or (_SEEDS if vary else None),
-            costs=None if costs is None else Path(costs),
-            metrics=metrics,
-        )
-    except ScenarioError as error:
-        raise ScenarioError([_here(problem) for problem in error.problems]) from error
-    return asked, dict(zip([*asked.grid][len(asked.grid) - len(vary) :], vary, strict=True))
-
-
-def _here(problem: scenarios.Problem) -> scenarios.Problem:
-    path = problem.path.replace("--vary", "vary", 1).replace("--set", "set", 1)
-    return scenarios.Problem(path, problem.found, problem.expected)
-
-
-def _source_of(scenario: scenarios.Scenario, base: Path) -> tuple[str, dict[str, object]]:
-    """Return a file or name from which a scenario comes, and what is set in it by path.
-
-    One that was made or changed here is written beside the tables, so that commands can repeat its
-    runs.
-    """
-    bare = scenario_of(scenario)
-    if isinstance(scenario, Scenario) and scenario.origin is not None:
-        origin = scenario.origin
-        scalars = not any(isinstance(v, list | dict) for v in origin.parameters.values())
-        try:
-            now = with_parameters(by_name(origin.source), origin.parameters)
-        except ScenarioError:
-            now = None
-        if scalars and now == bare:
-            return origin.source, dict(origin.parameters)
-    path = base / f"{bare.name}-{scenario_key(bare)[:_KEY]}.toml"
-    written_whole(path, to_toml(bare))
-    return str(path), {}
-
-
-def _axis_text(value: Value) -> str:
-    """Return a value of an axis as text; a core as the name by which workers import it."""
-    return _importable(value) if callable(value) else text_of(value)
-
-
-def _designs(
-    plan: Plan | Mapping[str, object] | Named, core: Cores | None, mutant: str | None
-) -> dict[str, str]:
-    """Return the cores and the mutant of all points, by the paths of plans."""
-    designs = {} if mutant is None else {"mutant": mutant}
-    if core is None:
-        return designs
-    if isinstance(core, Mapping):
-        named = dict(core)
-    else:
-        if isinstance(plan, Plan | Mapping):
-            raise UserError("core: found a text beside a plan, expected slot -> core")
-        named = cores_of(scenario_of(plan), core)
-    return designs | {
-        f"core.{slot}": _importable(one) if callable(one) else one for slot, one in named.items()
-    }
-
-
-def _importable(function: Any) -> str:
-    """Return `package.module:name` of a function that workers can import.
-
-    Raises UserError for one that they cannot.
-    """
-    name = name_of(function)
-    module, _, inside = name.partition(":")
-    if module == "__main__" or "<" in inside:
-        expected = "one of a module, which the workers can import"
-        raise UserError(f"sweep: found {name}, a function of this session, expected {expected}")
-    return name
 
 
 # Sessions ----------------------------------------------------------------------------------------
