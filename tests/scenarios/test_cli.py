@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,18 @@ def test_list_can_be_narrowed_to_a_link(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_list_names_every_scenario_as_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """`list` as text shows every name."""
+    """`list LINK` as text shows every name; `list` fits a screen, with the counts."""
     assert main(["list"]) == 0
-    shown = capsys.readouterr().out
-    assert all(name in shown for name in all_names())
+    whole = capsys.readouterr().out
+    assert len(whole.splitlines()) < 24
+    shown = []
+    for link in LINKS:
+        assert main(["list", link]) == 0
+        names = {line.split(" ")[0] for line in capsys.readouterr().out.splitlines()}
+        own = names & {*all_names()}
+        shown += own
+        assert re.search(rf"(?m)^{link} +{len(own)} ", whole), link
+    assert sorted(shown) == sorted(all_names())
 
 
 def test_explain_shows_every_parameter(capsys: pytest.CaptureFixture[str]) -> None:

@@ -124,7 +124,7 @@ VERBS = {
     "list": Verb(
         run=_list,
         options=(
-            option("word", "only what has it in its text", "WORD", nargs="?"),
+            option("word", "a link, or a word: only those of it", "LINK|WORD", nargs="?"),
             option(
                 "--link",
                 "only this link of the chain; alone: the links themselves",
@@ -135,10 +135,10 @@ VERBS = {
             json_of("the list"),
         ),
         examples="""examples:
-  ckptsim list
+  ckptsim list                            the links, with their counts
+  ckptsim list ordering                   the scenarios and plans of a link
   ckptsim list notification               those with a word in name or meaning
-  ckptsim list --link ordering
-  ckptsim list --link                     the links themselves
+  ckptsim list crash --link ordering      both
   ckptsim list --json""",
     ),
     "explain": Verb(

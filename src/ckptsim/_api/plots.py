@@ -21,16 +21,16 @@ class Plots:
     """The figures of one result; nothing is shown: a notebook does that, or `pyplot.show`."""
 
     __slots__ = ()
-    first: ClassVar[str]
+    _first: ClassVar[str]
     """The name of the figure that says most."""
 
     def __call__(self, *, ax: Axes | None = None) -> Axes:
         """Draw the figure that says most."""
-        axes: Axes = getattr(self, self.first)(ax=ax)
+        axes: Axes = getattr(self, self._first)(ax=ax)
         return axes
 
     def __repr__(self) -> str:
-        names = [name for name in dir(type(self)) if not name.startswith("_") and name != "first"]
+        names = [name for name in dir(type(self)) if not name.startswith("_")]
         return f"<{type(self).__name__}: {', '.join(names) or 'plot()'}>"
 
 

@@ -24,7 +24,7 @@ class CheckpointPlots(Plots):
     """The figures of a recording: the duration of its checkpoints, beside those of its replay."""
 
     __slots__ = ("_recording", "_replay")
-    first = "durations"
+    _first = "durations"
 
     def __init__(self, recording: Recording, replay: Sequence[RunResult]) -> None:
         self._recording, self._replay = recording, replay
@@ -50,7 +50,7 @@ class WhatIfPlots(Plots):
     """The figures of a comparison: durations, and the parts of a checkpoint."""
 
     __slots__ = ("_answer",)
-    first = "durations"
+    _first = "durations"
 
     def __init__(self, answer: WhatIf) -> None:
         self._answer = answer
@@ -86,7 +86,7 @@ class AdvicePlots(Plots):
     """The figures of advice: what each interval costs."""
 
     __slots__ = ("_advice",)
-    first = "cost"
+    _first = "cost"
 
     def __init__(self, advice: Advice) -> None:
         self._advice = advice
@@ -114,7 +114,7 @@ class ValidationPlots(Plots):
     """The figures of a validation: predicted against measured durations."""
 
     __slots__ = ("_validation",)
-    first = "durations"
+    _first = "durations"
 
     def __init__(self, validation: Comparison) -> None:
         self._validation = validation

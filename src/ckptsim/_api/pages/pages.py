@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,7 +36,7 @@ POINTS_CHECKED = 10_000  # an assumption: what can be made within some seconds
 class Listing(Result):
     """Scenarios and sweep plans that come with the program: kind, name, link, what it shows.
 
-    word: what was looked for.
+    word: the word or link that was asked for.
     """
 
     rows: Sequence[Mapping[str, str]]
@@ -64,10 +65,12 @@ class Listing(Result):
 
     @property
     def text(self) -> str:
-        """A table of the scenarios and one of the plans."""
+        """The scenarios and the plans, of all of them a line per link with their counts."""
         if not self.rows:
             hint = suggestion(self.word or "", [one.name for one in all_scenarios()])
             return f"no scenario or plan has {self.word!r} in its name or meaning{hint}"
+        if self.word is None:
+            return self._links()
         blocks = []
         for kind, own, of in (("scenario", "scenario", "link"), ("plan", "sweep plan", "scenario")):
             rows = [tuple(row.values()) for row in self._of(kind, "name", of, "says")]
@@ -76,6 +79,19 @@ class Listing(Result):
         blocks.append("`ckptsim explain NAME` shows every parameter of a scenario.")
         return "\n\n".join(blocks)
 
+    def _links(self) -> str:
+        counts = Counter((row["link"], row["kind"]) for row in self.rows)
+        rows = [
+            (name, str(counts[name, "scenario"]), str(counts[name, "plan"]), link.says)
+            for name, link in LINKS.items()
+        ]
+        head = ("link", "scenarios", "sweep plans", "what it models")
+        hints = [
+            "`ckptsim list LINK` shows those of a link, `ckptsim list WORD` those with a word.",
+            "`ckptsim explain NAME` shows every parameter of a scenario.",
+        ]
+        return "\n".join([*aligned(head, rows), "", *hints])
+
     def _facts(self) -> Facts:
         return [(row["name"], f"{row['link']}: {row['says']}") for row in self.rows]
 
@@ -83,9 +99,13 @@ class Listing(Result):
 def list(word: str | None = None, *, link: str | None = None) -> Listing:  # noqa: A001
     """Return the scenarios and sweep plans that come with the program.
 
-    word: only those with it in name, link or meaning; link: only those of this link of the chain.
+    word: only those with it in name, link or meaning, or of the link that it names; link: only
+    those of this link of the chain.
     Raises UserError for a link that is not there.
     """
+    asked = word or link
+    if word in LINKS and link is None:
+        word, link = None, word
     if link is not None and link not in LINKS:
         raise UserError(f"link: found {link!r}, expected {one_of(link, [*LINKS])}")
     found = all_scenarios()
@@ -97,13 +117,13 @@ def list(word: str | None = None, *, link: str | None = None) -> Listing:  # noq
     for plan in all_plans():
         about = {"kind": "plan", "name": plan.name, "scenario": plan.scenario, "says": plan.says}
         rows.append(about | {"link": link_of.get(plan.scenario, "")})
-    asked = (word or "").lower()
+    part = (word or "").lower()
     shown = [
         row
         for row in rows
-        if link in (None, row["link"]) and any(asked in text.lower() for text in row.values())
+        if link in (None, row["link"]) and any(part in text.lower() for text in row.values())
     ]
-    return Listing(rows=shown, word=word)
+    return Listing(rows=shown, word=asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

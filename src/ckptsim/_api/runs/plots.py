@@ -23,7 +23,7 @@ class RunPlots(Plots):
     """The figures of one run: durations, in_flight, alignment, barriers, recovery, timeline."""
 
     __slots__ = ("_result",)
-    first = "durations"
+    _first = "durations"
 
     def __init__(self, result: RunResult) -> None:
         self._result = result
@@ -124,7 +124,7 @@ class CheckPlots(Plots):
     """The figures of a check."""
 
     __slots__ = ("_report",)
-    first = "goals"
+    _first = "goals"
 
     def __init__(self, report: CheckReport) -> None:
         self._report = report

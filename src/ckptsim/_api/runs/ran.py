@@ -121,7 +121,7 @@ class RunResult(Result, rows.RunResult):
             *setting_of(self.subject),
             ("outcome", run.outcome + (f": {in_units(run.error)}" if run.error else "")),
             ("ended at", f"{duration_text(run.ended_ns)}, after {run.attempts} attempt(s)"),
-            ("records", f"{run.records_produced} produced, {run.records_committed} committed"),
+            ("records", f"{run.records_produced:,} produced, {run.records_committed:,} committed"),
             ("checkpoints", checkpoints_text(run.checkpoints_completed, self.checkpoints)),
             ("recoveries", len(self.recoveries)),
             *((row.figure, figure_text(row)) for row in self.figures),
@@ -129,7 +129,7 @@ class RunResult(Result, rows.RunResult):
             ("not reached", ", ".join(missed) or "nothing that the scenario asks for"),
             ("violations", len(self.violations)),
             ("run by", self.driver),
-            ("digest", f"{run.digest} ({run.events} events)"),
+            ("digest", f"{run.digest} ({run.events:,} events)"),
             ("replay", run.replay),
         ]
 

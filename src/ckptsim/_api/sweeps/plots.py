@@ -26,7 +26,7 @@ class SweepPlots(Plots):
     """
 
     __slots__ = ("_swept",)
-    first = "metric"
+    _first = "metric"
 
     def __init__(self, swept: SweepResult) -> None:
         self._swept = swept
