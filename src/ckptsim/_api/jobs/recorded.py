@@ -246,7 +246,7 @@ class ImportedJob(Result):
         """Return one row per value that was found: value, how sure it is, and how."""
         columns = ("name", "value", "sure", "how")
         rows = [(f.name, f.value, f.sure.value, f.how) for f in self.imported.findings]
-        return frame_of([dict(zip(columns, row, strict=True)) for row in rows], columns)
+        return frame_of(rows, columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `ckptsim import --json` prints."""

@@ -31,14 +31,12 @@ class Validation(Result):
     def frame(self) -> pd.DataFrame:
         """Return one row per cell of measured runs: family, mode, predicted and measured median."""
         found = [
-            {
-                "cell": cell.name,
-                "family": cell.family,
-                "mode": cell.mode,
-                "predicted_ns": ns_of(cell.duration.predicted, _NS_PER_MS),
-                "measured_ns": ns_of(cell.duration.measured, _NS_PER_MS),
-                "right": cell.duration_right,
-            }
+            (
+                *(cell.name, cell.family, cell.mode),
+                ns_of(cell.duration.predicted, _NS_PER_MS),
+                ns_of(cell.duration.measured, _NS_PER_MS),
+                cell.duration_right,
+            )
             for cell in self.validation.score.cells
         ]
         columns = ("cell", "family", "mode", "predicted_ns", "measured_ns", "right")

@@ -43,13 +43,13 @@ class StoreContents(Result):
     def frame(self) -> pd.DataFrame:
         """Return one row per partition: rows, position, bytes of the checkpoint, damage."""
         rows = [
-            {
-                "partition": str(one.key),
-                "rows": one.rows,
-                "position": None if one.checkpoint is None else one.checkpoint.position,
-                "blob_bytes": one.blob_bytes,
-                "damage": one.damage,
-            }
+            (
+                str(one.key),
+                one.rows,
+                getattr(one.checkpoint, "position", None),
+                one.blob_bytes,
+                one.damage,
+            )
             for one in self.contents.partitions
         ]
         return frame_of(rows, ("partition", "rows", "position", "blob_bytes", "damage"))

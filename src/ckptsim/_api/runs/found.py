@@ -207,7 +207,7 @@ class Replay(Result):
         """Return the entries that are told, one row each: time, kind, entity and fields."""
         columns = ("time_ns", "kind", "entity", "fields")
         rows = [(at, kind, who, rest) for at, kind, who, *rest in self.entries]
-        return tidy(frame_of([dict(zip(columns, row, strict=True)) for row in rows], columns))
+        return tidy(frame_of(rows, columns))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `ckptsim replay --json` prints, without its files."""

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import tidy
+from ckptsim._api.frames import frame_of, tidy
 from ckptsim._api.result import Facts, Result, table_html
 from ckptsim._api.sweeps.plots import SweepPlots
 from ckptsim._api.sweeps.points import values_of_points
@@ -307,18 +307,8 @@ class Report(Result):
 
     def frame(self) -> pd.DataFrame:
         """Return one row per sweep: its directory, runs, errors and violations."""
-        from ckptsim._api.frames import frame_of
-
-        rows = [
-            {
-                "directory": str(one.directory),
-                "runs": one.runs,
-                "errors": one.errors,
-                "violated": one.violated,
-            }
-            for one in self.sweeps
-        ]
-        return frame_of(rows)
+        rows = [(str(one.directory), one.runs, one.errors, one.violated) for one in self.sweeps]
+        return frame_of(rows, ("directory", "runs", "errors", "violated"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the path of the page, and each sweep with its answers."""
