@@ -49,6 +49,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "run": ("runs", "run a scenario once and report how it ended"),
         "check": ("check", "check many seeds and tie orders against the properties"),
         "hunt": ("hunt", "search for a violation, then shrink it"),
+        "view": ("view", "write a page in which you walk through a run, a find or a recording"),
         "replay": ("runs", "tell the story of one run or one checkpoint, with pictures"),
         "conform": ("vectors", "run conformance vectors against a protocol core"),
         "order": ("vectors", "order the states of real Airbyte messages as a destination does"),

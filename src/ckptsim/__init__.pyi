@@ -37,6 +37,8 @@ from ckptsim._api.runs.verbs import check as check
 from ckptsim._api.runs.verbs import hunt as hunt
 from ckptsim._api.runs.verbs import replay as replay
 from ckptsim._api.runs.verbs import run as run
+from ckptsim._api.runs.viewing import View as View
+from ckptsim._api.runs.viewing import view as view
 from ckptsim._api.scenario import Scenario as Scenario
 from ckptsim._api.scenario import dumps as dumps
 from ckptsim._api.scenario import library as library
