@@ -63,7 +63,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """Escape all that is printed within the block; a stream that is closed stays closed."""
+    """Escape all that is printed within the block. A stream that is closed stays closed."""
     before = sys.stdout, sys.stderr
     for name, stream in zip(("stdout", "stderr"), before, strict=True):
         if stream is not None and not isinstance(stream, _Printed):
@@ -75,7 +75,7 @@ def printing() -> Iterator[None]:
 
 
 def terminal() -> TextIO | None:
-    """Return the terminal where progress is shown, as it is; None where there is none."""
+    """Return the terminal where progress is shown, as it is. None where there is none."""
     stream = getattr(sys.stderr, "terminal", sys.stderr)
     return stream if stream is not None and stream.isatty() else None
 

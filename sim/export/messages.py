@@ -27,7 +27,7 @@ class Message:
 
 
 def messages(entries: Sequence[Entry], scenario: Scenario) -> list[Message]:
-    """Return the messages of the job in a scenario, by their ends; none where it has no job."""
+    """Return the messages of the job in a scenario, by their ends. None where it has no job."""
     model = scenario.model
     if isinstance(model, Pipeline):
         model = model.job()

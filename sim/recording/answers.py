@@ -125,6 +125,6 @@ def _relative(path: str) -> str:
 
 
 def objects(body: object) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a list; nothing where it is none."""
+    """Yield the objects of a list. Nothing where it is none."""
     if isinstance(body, list):
         yield from (item for item in body if isinstance(item, dict))

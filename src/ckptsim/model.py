@@ -3,7 +3,7 @@
     from ckptsim import Scenario
     from ckptsim.model import Input, Job, Vertex
 
-`sync`, `stores` and `pipelines` are modules with the classes of the other links; `job_faults` has
+`sync`, `stores` and `pipelines` are modules with the classes of the other links. `job_faults` has
 the faults of jobs.  Durations are whole nanoseconds and sizes bytes, as their names say.
 """
 

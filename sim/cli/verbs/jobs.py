@@ -143,7 +143,7 @@ def _validate(arguments: argparse.Namespace) -> int:
 
 
 def _written(folder: Path, found: Validation, text: str) -> list[Path]:
-    """Write figures, report and predictions; return the paths."""
+    """Write figures, report and predictions. Return the paths."""
     import pandas as pd
 
     from ckptsim.analysis.figures import validation

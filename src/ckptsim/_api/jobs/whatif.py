@@ -49,7 +49,7 @@ class Outcome:
 class WhatIf(Result):
     """A job as it is, measured and predicted, beside the job as it would be.
 
-    outcomes: of the job as it is, and of each variant; notes: what must be read with the answer.
+    outcomes: of the job as it is, and of each variant. notes: what must be read with the answer.
     """
 
     named: Named
@@ -105,7 +105,7 @@ class WhatIf(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `ckptsim whatif --json` prints; `variant` is the first of `variants`."""
+        """Return what `ckptsim whatif --json` prints. `variant` is the first of `variants`."""
         base = self.outcomes[0].measures
         measured = None if self.named.measures is None else _statistics(self.named.measures)
         baseline, *others = [_figures(scenario, outcome) for _, scenario, outcome in self.labelled]
