@@ -1,4 +1,4 @@
-"""What is asked of the server, and in which order: once what is fixed, then samples, then the past.
+"""The questions to the server, in order: fixed facts once, then samples, then the past.
 
 An answer that a version of the engine does not have is noted and left out. Without a list of jobs,
 the job and its plan there is no recording.

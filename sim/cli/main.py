@@ -156,7 +156,7 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse all words. What a verb does not know is told with the usage of that verb."""
+        """Parse all words. A word that a verb does not know comes with its usage."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser = self.verbs.get(getattr(found, "verb", None) or "", self)

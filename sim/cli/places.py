@@ -36,7 +36,7 @@ def kept_folder(text: str) -> Path:
 def default_folder(path: Path) -> Path:
     """Return a folder that no argument names, or a private one where it cannot be written.
 
-    What was found is not lost in a read-only working folder. A line says where it is.
+    No result is lost in a read-only working folder. A line says where it is.
     """
     try:
         return _writable(str(path))
@@ -52,7 +52,7 @@ def _private() -> Path:
 
 
 def _writable(text: str) -> Path:
-    """Return a path whose nearest folder that is there can be written."""
+    """Return a path if the nearest folder above it that is there can be written."""
     path = Path(text)
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a path")

@@ -1,4 +1,4 @@
-"""What is printed: the one place where text of others is kept from the terminal's controls.
+"""Output: the one place that keeps text of others from the terminal's controls.
 
 A scenario, a server or a core can put escape sequences into a name, and a locale can lack half of
 our characters.  Both become escapes as JSON has them, so JSON stays what it means.  Lines that end
@@ -81,7 +81,7 @@ def terminal() -> TextIO | None:
 
 
 def flushed() -> None:
-    """Let what was printed leave the process.
+    """Flush standard output.
 
     Raises OSError where it cannot, and lets the interpreter's own flush find nothing to do.
     """

@@ -120,6 +120,6 @@ class SimulatedTime:
 
 
 def say(text: str) -> None:
-    """Say what is being done, on standard error and on a terminal only."""
+    """Print a step of the work, on standard error and on a terminal only."""
     if terminal() is not None:
         print(text, file=sys.stderr)

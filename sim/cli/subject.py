@@ -38,7 +38,7 @@ def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
         words = [f"{path}={value}" for path, value in zip(varied, values, strict=True)]
         own: dict[str, Any] = {"set": [*arguments.set, *words], "vary": []}
         out = getattr(arguments, "out", None)
-        if out is not None or arguments.verb == "hunt":  # whose default is the same for all
+        if out is not None or arguments.verb == "hunt":  # its default is the same for all
             own["out"] = (out or Path("out", "hunt")) / str(number)
         print(f"{number}: {', '.join(words)}", file=sys.stderr, flush=True)
         yield argparse.Namespace(**vars(arguments) | own)
@@ -82,7 +82,7 @@ def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object
 
 
 def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the properties that are declined, and those of the user's.
+    """Return the properties that are declined, and the user's own.
 
     Raises UserError for a name that the link has not, and for a function that cannot be used.
     """

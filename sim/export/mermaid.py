@@ -19,7 +19,7 @@ _LINES_MAX = 250
 
 
 def diagram(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message] = ()) -> str:
-    """Return the diagram as text. What is beyond a few hundred lines is left out, and said so.
+    """Return the diagram as text. It leaves out all beyond a few hundred lines, and says so.
 
     sent: messages between entries that are no spans of the vocabulary, such as barriers.
     """

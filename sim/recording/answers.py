@@ -47,7 +47,7 @@ class Answers:
 def read_answers(folder: Path) -> Answers:
     """Read a recording's answers.
 
-    Raises UserError for what is no recording at all: no folder, or no index that lists answers.
+    Raises UserError for a place without a recording: no folder, or no index that lists answers.
     """
     entries = _entries(folder)
     found: list[Answer] = []

@@ -26,7 +26,7 @@ class Sample:
     """Metrics of one subtask as one answer has them.
 
     at_ms: when it was asked for. Metrics can be older by the interval of the metric fetcher.
-    values: name of the metric, without the subtask, -> value. What is no finite number is left out.
+    values: name of the metric, without the subtask, -> value, a finite number.
     """
 
     at_ms: int

@@ -38,7 +38,7 @@ LARGEST = float(1 << 62)
 
 
 def number(value: object) -> float | None:
-    """Return a finite number, also one that stands there as text. None for "NaN" and the like."""
+    """Return a finite number, also one that is a text. None for "NaN" and the like."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -60,7 +60,7 @@ def text(value: object) -> str | None:
 
 
 def flag(value: object) -> bool | None:
-    """Return a switch, also one that stands there as text."""
+    """Return a switch, also one that is a text."""
     if isinstance(value, bool):
         return value
     known = {"true": True, "false": False}

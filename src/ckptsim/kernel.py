@@ -1,4 +1,4 @@
-"""The kernel, for whoever has a SimPy model: integer time, ties, streams, trace, fence, channels.
+"""The kernel, for a SimPy model of yours: integer time, ties, streams, trace, fence, channels.
 
 It knows nothing of checkpoints. `docs/kernel.md` has an example and says what each part gives.
 """

@@ -1,4 +1,4 @@
-"""The classes of scenarios, to read and to write them as Python: those of jobs by their names.
+"""The classes of scenarios, to read and to write them as Python. Those for jobs have own names.
 
     from ckptsim import Scenario
     from ckptsim.model import Input, Job, Vertex

@@ -100,7 +100,7 @@ def _sum(counts: Iterable[dict[str, int]]) -> Counter[str]:
 
 
 def text_of(one: OfLink, document: dict[str, Any]) -> str:
-    """Return what is printed of one link."""
+    """Return the text of one link."""
     report, coverage = one.report, document["coverage"]
     reached = [name for name, runs in report.goals.items() if runs]
     missed = [name for name, runs in report.goals.items() if not runs]
@@ -134,7 +134,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
 
 
 def text_of_all(document: dict[str, Any]) -> str:
-    """Return what is printed after the links: how much all of them reached together."""
+    """Return the text after the links: how much all of them reached together."""
     return table(
         [
             ("explored", "all"),

@@ -51,7 +51,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
 def compared(arguments: argparse.Namespace) -> WhatIf:
     """Return the comparison that a command line of `whatif` asks for.
 
-    Raises UserError for what is no question, and for a job, option or value that cannot be.
+    Raises UserError for an empty question, and for a job, option or value that cannot be.
     """
     return compare(
         named_job(arguments.job_place, arguments.machine, arguments.job),

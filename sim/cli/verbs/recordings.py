@@ -19,7 +19,7 @@ _STEPS = 100
 
 
 def _capture(arguments: argparse.Namespace) -> int:
-    """Record a job and say what was written."""
+    """Record a job and print where it is."""
     with ProgressBar("capture") as bar:
         found = capture(
             arguments.url,

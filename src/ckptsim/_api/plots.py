@@ -36,7 +36,7 @@ class Plots:
 
 @contextmanager
 def on(ax: Axes | None) -> Iterator[Axes]:
-    """Draw on given axes, or on those of a new figure. The extra `sweeps` has what draws."""
+    """Draw on given axes, or in a new figure. The extra `sweeps` has what draws."""
     with extras_explained():
         from ckptsim.analysis.figures.style import drawn_on
 

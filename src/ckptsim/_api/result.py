@@ -29,7 +29,7 @@ class Result(ABC):
 
     @abstractmethod
     def _facts(self) -> Facts:
-        """Return what is shown of it, name by name. The first one says what it is."""
+        """Return its facts by name, the subject first."""
 
     @abstractmethod
     def frame(self) -> pd.DataFrame:

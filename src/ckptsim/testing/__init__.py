@@ -1,4 +1,4 @@
-"""For whoever tests a protocol core of their own: `docs/testing.md` has worked examples.
+"""Tests of a protocol core of your own: `docs/testing.md` has worked examples.
 
     from ckptsim.testing import assert_survives
 

@@ -65,7 +65,7 @@ def assert_survives(
 
     core: its factory, or the text `package.module:factory` or `process:COMMAND`.  With a text the
     failure has a command that replays it. A factory is named by where it is defined.
-    link: a link whose scenarios are drawn (`ordering`, ...), or one scenario: its name, a TOML file
+    link: a link to draw scenarios of (`ordering`, ...), or one scenario: its name, a TOML file
     or a `Scenario`. Then seeds and tie orders alone are drawn.
     slot: which slot the core takes. Not needed where the link has one.  ignore: properties that it
     does not promise. properties: invariants of yours. Both as of `ckptsim.run`.
@@ -145,7 +145,7 @@ def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
 def _smallest(
     subject: Subject, found: Trial, name: str, out: Path, *, trials: int
 ) -> CoreConvicted:
-    """Shrink, write what is left, and return the error that tells of it."""
+    """Shrink, write the smallest scenario, and return the error about it."""
     smallest = shrink(subject, found, property_name=name, trials_max=trials)
     scenario = smallest.scenario
     folder = out / f"{scenario.name}-{slug(name)}"

@@ -194,7 +194,7 @@ def _cannot_be_kept(curve: Curve) -> bool:
 
 
 def _why(curve: Curve) -> str:
-    """Say whether paper can be believed here."""
+    """Return a sentence on whether paper can be believed here."""
     losses = [point.loss_s for point in curve.points]
     off = 1.0 if curve.optimum_s is None else abs(curve.young_s / curve.optimum_s - 1)
     if _cannot_be_kept(curve):

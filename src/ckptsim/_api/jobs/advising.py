@@ -46,7 +46,7 @@ def advise(
     checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
     progress: called after each run, with about how many there are.
 
-    Raises UserError for what is no such job, and for one that no interval can help.
+    Raises UserError for a place without such a job, and for one that no interval can help.
     """
     named = with_options(named_job(job, machine, job_id), set)
     mtbf_s, restart_s = (
@@ -60,7 +60,7 @@ def advise(
     def allowed(point: advice.Point) -> bool:
         """Return whether a point keeps all objectives. A failure undoes as much as it can."""
         worst_s = point.caught_up_most_s
-        if worst_s is None:  # nothing is due at an instant: what is undone is done again
+        if worst_s is None:  # nothing is due at an instant: all undone work is done again
             worst_s = restart_s + point.effective_s + point.duration_s
         overhead = point.loss_s / point.effective_s
         return (

@@ -65,7 +65,7 @@ def whatif(
     were recorded.  spark: a session that runs them.
     progress: called with the number of runs done.
 
-    Raises UserError for what is no such job, and for options and values that cannot be.
+    Raises UserError for a place without such a job, and for options and values that cannot be.
     """
     return compare(
         named_job(job, machine, job_id),

@@ -32,7 +32,7 @@ _FAILURE_HEAD = ("", "down", "done again", "at most", "read", "latest record", "
 class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
-    completed: checkpoints of a run at most, with those of the warm-up.  notes: what must be said.
+    completed: checkpoints of a run at most, with the warm-up.  notes: sentences for the reader.
     failure: what a failure costs, None where none was asked for.  cause: of the slowest checkpoint
     of the first run.
     """

@@ -100,7 +100,7 @@ def list(word: str | None = None, *, link: str | None = None) -> Listing:  # noq
     """Return the scenarios and sweep plans that come with the program.
 
     word: only those with it in name, link or meaning, or of the link that it names. link: only
-    those of this link of the chain.
+    this link of the chain.
     Raises UserError for a link that is not there.
     """
     asked = word or link
@@ -166,7 +166,7 @@ def explain(
     """Explain a scenario, with every parameter, or a topic of `ckptsim explain`.
 
     what: a scenario, what `load` takes, or a topic such as "slots". set: options of a scenario.
-    Raises UserError for what is none of them.
+    Raises UserError for any other name.
     """
     if isinstance(what, str) and what in TOPICS:
         return explained_page(what, TOPICS[what][1]())

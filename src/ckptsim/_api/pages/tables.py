@@ -69,7 +69,7 @@ _SAYS = {
 def lifecycle_rows(kind: TaskKind) -> list[tuple[str, ...]]:
     """Return a table as text: (event, task status, operator status, one column per end mode).
 
-    An event stands in its first row only. An empty cell is `-`.
+    An event is in its first row only. An empty cell is `-`.
     """
     lines: list[tuple[str, ...]] = []
     previous: Cue | None = None

@@ -61,7 +61,7 @@ _HEAD = ("downtime", "bytes read", "done again", "caught up")
 
 
 def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
-    """Return the recoveries of a run, with what each cost. Of many those of a cause together."""
+    """Return the recoveries of a run with their costs, many of a cause together."""
     head: tuple[str, ...]
     lines: list[tuple[str, ...]]
     if len(rows) <= _LINES_MAX:

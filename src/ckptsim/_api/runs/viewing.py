@@ -99,7 +99,7 @@ def view(
 
     found: a scenario, a run, the folder of a recording or of a find, or the name of a recording.
     beside: a second one, shown in the same time base.  checkpoint: the one that is selected first,
-    if not that of a violation, or the slowest.  seed, ties, set, core, mutant: as of `run`. Set,
+    if not the one of a violation, or the slowest.  seed, ties, set, core, mutant: as of `run`. Set,
     core and mutant are for `found` alone.  allow_commands: as of `replay`.
 
     Raises UserError as `run` does, and for a checkpoint that is not there.

@@ -168,7 +168,7 @@ def design_path(path: str, scenario: Scenario) -> str:
 
 
 def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
-    """Return the plan with measured costs at all points, but for those that it sweeps.
+    """Return the plan with measured costs at all points, except those that it sweeps.
 
     They replace costs that the plan sets for all points, also where it has these by a short key.
     """
@@ -241,7 +241,7 @@ def _here(problem: Problem) -> Problem:
 
 
 def _source_of(scenario: Scenario, base: Path) -> tuple[str, dict[str, object]]:
-    """Return a file or name from which a scenario comes, and what is set in it by path.
+    """Return a file or name from which a scenario comes, and the values that are set in it by path.
 
     One that was made or changed here is written beside the tables, so that commands can repeat its
     runs.

@@ -163,7 +163,7 @@ class SweepPlots(Plots):
     def _laid_out(
         self, found: Summaries, x: str | None, by: str | None
     ) -> tuple[Layout, Sequence[str]]:
-        """Return what lies along the axis, and what tells lines apart, `by` first.
+        """Return what lies along the axis, and how lines differ, `by` first.
 
         Raises ScenarioError for a parameter that is not swept.
         """
