@@ -45,7 +45,11 @@ _HERE, _AUTO = "here", "auto"
 
 def _whatif(arguments: argparse.Namespace) -> int:
     """Simulate the job as it is and every variant, and compare."""
-    return _shown(compared(arguments), arguments)
+    found = compared(arguments)
+    code = _shown(found, arguments)
+    if arguments.view is not None:
+        print(f"written: {found.view().save(arguments.view)}", file=sys.stderr)
+    return code
 
 
 def compared(arguments: argparse.Namespace) -> WhatIf:
@@ -221,6 +225,12 @@ VERBS = {
                 default=_AUTO,
             ),
             _PAGE,
+            option(
+                "--view",
+                "write a page in which you walk through the job as it is beside its first variant",
+                "VIEW.html",
+                output_file,
+            ),
             json_of("the figures"),
         ),
         examples="""examples:

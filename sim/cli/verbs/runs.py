@@ -53,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> int:
             prefer_processes(env)
             clock.watch(env)
 
-        keep_trace = explained or arguments.store is not None
+        keep_trace = explained or arguments.store is not None or arguments.view is not None
         found = ran(subject, arguments.seed, arguments.ties, keep_trace=keep_trace, began=began)
     raised = found.run.outcome == OUTCOME_RAISED
     kept = None if raised or arguments.store is None else _keep(arguments.store, found)
@@ -61,6 +61,12 @@ def _run(arguments: argparse.Namespace) -> int:
         print(document_text(found.to_dict() | ({} if kept is None else {"store": kept})))
         return int(found.failed)
     print(found.text)
+    if arguments.view is not None:
+        from ckptsim._api.runs.viewing import View
+        from ckptsim.analysis.viewer import view_of_run
+
+        page = View(documents=[view_of_run(subject, found)])
+        print(f"\nwritten: {page.save(arguments.view)}, a page in which you walk through the run")
     if kept is not None:
         where = f"\nkept in {arguments.store}: {len(kept)} partitions"
         print(f"{where}; `ckptsim store FILE` lists them")
@@ -177,9 +183,11 @@ VERBS = {
                 "FILE",
                 output_file,
             ),
+            option("--view", "write a page in which you walk through the run", "FILE", output_file),
         ),
         examples="""examples:
   ckptsim run reference
+  ckptsim run back_pressure_aligned --view run.html
   ckptsim run reference --seed 7 --ties random
   ckptsim run reference --set sync.sockets.count=4 --json
   ckptsim run pipeline --store out/runs.duckdb

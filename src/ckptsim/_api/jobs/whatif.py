@@ -18,9 +18,12 @@ from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
 from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
 from ckptsim.sim.infer.folder import Named
 from ckptsim.sim.infer.measures import Measures
+from ckptsim.sim.search import Subject
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ckptsim._api.runs.viewing import View
 
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 MEASURED = "as it is, measured"
@@ -64,6 +67,18 @@ class WhatIf(Result):
         labels = ["as it is, predicted", *(one.name for one in self.variants)]
         scenarios = [self.named.scenario, *(one.scenario for one in self.variants)]
         yield from zip(labels, scenarios, self.outcomes, strict=True)
+
+    def view(self) -> View:
+        """Return a page of the job as it is beside its first variant, run with seed 0."""
+        from ckptsim._api.runs.viewing import View
+        from ckptsim.analysis.viewer import view_of_run
+
+        shown = list(self.labelled)[:2]
+        return View(
+            documents=[
+                view_of_run(Subject(scenario=scenario), title=label) for label, scenario, _ in shown
+            ]
+        )
 
     @property
     def text(self) -> str:

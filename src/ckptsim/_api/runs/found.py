@@ -69,6 +69,10 @@ class Find(Result, search.Find):
 
         seed, ties = self.shrunk.trial.seed, self.shrunk.trial.ties
         row = keep(folder, self._smallest, seed=seed, ties=ties, name=self.property, beside=beside)
+        if beside:
+            from ckptsim._api.runs.viewing import save_find
+
+            save_find(folder, self._smallest, row, seed=seed, ties=ties)
         return replace(self, folder=folder, row=row)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,14 @@ from ckptsim.analysis.viewer import view_of_find, view_of_recording, view_of_run
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 from ckptsim.sim.infer.folder import place_named
-from ckptsim.sim.search.folder import is_find
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search import Subject
+from ckptsim.sim.search.folder import Kept, is_find
 
 if TYPE_CHECKING:
     import pandas as pd
 
+PAGE = "view.html"  # in the folder of a find
 _HEIGHT = 900  # pixels in a notebook
 
 
@@ -81,6 +84,19 @@ class View(Result):
     def _repr_html_(self) -> str:
         style = f"width: 100%; height: {_HEIGHT}px; border: 0"
         return f'<iframe srcdoc="{escape(self.html)}" style="{style}"></iframe>'
+
+
+def save_find(folder: Path, subject: Subject, row: ViolationRow, *, seed: int, ties: str) -> None:
+    """Write the page of a find into its folder; subject: what the folder repeats."""
+    kept = Kept(
+        subject=replace(subject, source=str(folder)),
+        seed=seed,
+        ties=ties,
+        property=row.property,
+        says=row.says,
+        digest="",
+    )
+    View(documents=[view_of_find(kept, story=row.story)]).save(folder / PAGE)
 
 
 def view(
