@@ -87,7 +87,7 @@ class View(Result):
 
 
 def save_find(folder: Path, subject: Subject, row: ViolationRow, *, seed: int, ties: str) -> None:
-    """Write the page of a find into its folder; subject: what the folder repeats."""
+    """Write the page of a find into its folder. subject: what the folder repeats."""
     kept = Kept(
         subject=replace(subject, source=str(folder)),
         seed=seed,
