@@ -17,12 +17,12 @@ _STEP = re.compile(r"[A-Za-z_]\w*|(?<=\[)\d+(?=\])")
 
 
 def drawn(choices: Choices, table: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return a table with one of the values of each parameter; the first is the simplest."""
+    """Return a table with one of the values of each parameter. The first is the simplest."""
     return {name: choices.of(values) for name, values in table.items()}
 
 
 def slower(text: Any, factor: int, *, but: Collection[str] = ()) -> Any:
-    """Return a document all of whose durations are so many times as long, but those of names."""
+    """Return a document with durations that are so many times as long, except some names."""
     if isinstance(text, Mapping):
         return {
             key: value * factor
@@ -36,8 +36,8 @@ def slower(text: Any, factor: int, *, but: Collection[str] = ()) -> Any:
 def fitted(text: dict[str, Any]) -> Scenario:
     """Return the scenario of a document in base units, without what does not fit.
 
-    An option that others refuse goes back to its default, and a fault that names what is not there
-    goes: what fits is declared where the options are.
+    An option that others refuse goes back to its default. A fault that names a missing part is left
+    out. The options declare themselves which values fit.
     """
     for _ in range(_TRIES):
         try:
@@ -50,7 +50,7 @@ def fitted(text: dict[str, Any]) -> Scenario:
 
 
 def _leave_out(text: Any, path: Sequence[str]) -> None:
-    """Take away what a path leads to, as far as the document has it; of a fault, all of it."""
+    """Take away the value at a path, as far as the document has it. A fault goes as a whole."""
     if path[:1] == ["faults"]:
         path = path[:2]
     holder, last = None, None

@@ -18,7 +18,7 @@ from ckptsim.scenarios.generators.parts import Parts, parts_of
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
 
-# The shortest duration that is drawn; an assumption: nothing that matters is shorter.
+# The shortest duration that is drawn. An assumption: nothing that matters is shorter.
 _TIME_MIN_NS = 1_000
 _SIZE_MAX_BYTES = 1 << 16
 
@@ -27,9 +27,9 @@ _SIZE_MAX_BYTES = 1 << 16
 class Times:
     """When things happen in a scenario without drawn faults, as it was run once or is expected.
 
-    ended_ns, events: its last instant and its length.  instants: of every kind of event those at
-    which it occurs, in ns.  durations: those of the scenario's own parameters that fit into the
-    run, in ns.  checkpoints: the highest number that a checkpoint has.
+    ended_ns, events: its last instant and its length.  instants: of every kind of event, when it
+    occurs, in ns.  durations: of the scenario's own parameters all that fit into the run, in ns.
+    checkpoints: the highest number that a checkpoint has.
     """
 
     ended_ns: int = 1
@@ -81,7 +81,7 @@ class Drawing:
     def fault(
         self, choices: Choices, kind: str, before: Sequence[object] = ()
     ) -> tuple[object | None, Problem | None]:
-        """Return a fault of a kind; before: the faults that strike besides."""
+        """Return a fault of a kind. before: the faults that strike besides."""
         tables = LINKS[self.scenario.link].faults
         instants = tuple(at for at in (getattr(one, "at_ns", None) for one in before) if at)
         drawn: dict[str, Any] = {"kind": kind}
@@ -146,7 +146,7 @@ class Drawing:
         return _magnitude(choices, min(_TIME_MIN_NS, times.ended_ns), times.ended_ns)
 
     def _count(self, choices: Choices, kind: Whole) -> int:
-        """Draw a number up to that of the events of one kind, which are the things counted."""
+        """Draw a number up to the count of the events of one kind."""
         most = len(choices.of(self.times.instants)) if self.times.instants else 1
         low = max(kind.minimum, -most)
         return choices.integer(low, min(kind.maximum, max(low, 0) + most))
@@ -170,7 +170,7 @@ def with_faults(
 ) -> Scenario:
     """Return the scenario with `least` to `most` more faults.
 
-    kinds: of which kinds; by default each kind that can strike is there with even odds.
+    kinds: the kinds to draw from. By default each kind that can strike is there with even odds.
     """
     parts = parts_of(scenario, times.checkpoints)
     drawing = Drawing(scenario=scenario, parts=parts, times=times)

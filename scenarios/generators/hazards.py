@@ -21,12 +21,12 @@ from ckptsim.scenarios.sync import (
     SyncModel,
 )
 
-# What released Flink does on either plane: a stop waits for a lost word without end; a tracker with
-# one channel left loses the clock of a checkpoint and fails its task; a savepoint completes behind
-# tasks that have closed with records queued; channels stay blocked for a checkpoint that was given
-# up, whose last barrier waits behind one of a newer one.  On records alone: a final watermark in
-# flight is restored for a subtask with another share.  On buffers alone: inside a record that lacks
-# buffers a task takes no trigger.  Each has a property of its own.
+# Released Flink has these on either plane.  A stop waits for a lost notification without end.  A
+# tracker with one channel left loses the clock of a checkpoint and fails its task.  A savepoint
+# completes after tasks that have closed with records queued.  Channels stay blocked for an aborted
+# checkpoint if its last barrier waits for a newer one.  On records alone a final watermark in
+# flight is restored for a subtask with another share.  On buffers alone a task takes no trigger
+# inside a record that lacks buffers.  Each has a property of its own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
 STOP_HAZARD = "stop_ends"
 HAZARDS = (
@@ -40,8 +40,8 @@ HAZARDS = (
 )
 # What released Flink does to a job that takes no savepoints and is never rescaled.
 _OF_PIPELINES = ("single_channel_keeps_the_clock",)
-# With fewer characters two ids of some fifty partitions are the same now and then; with these, in
-# one of a million syncs.
+# With fewer characters two ids of some fifty partitions are the same now and then.  With these that
+# happens in one of a million syncs.
 _CHARACTERS_MIN = 4
 
 
@@ -68,16 +68,16 @@ def with_hazards(scenario: Scenario) -> Scenario:
 
 
 def _of_sync(model: SyncModel, faults: tuple[object, ...]) -> tuple[str, ...]:
-    """Return the hazards of a sync; a reader that waits for memory may wait for good.
+    """Return the hazards of a sync. A reader that waits for memory may wait for good.
 
     Without a lock an older view may get the higher index: a restart from it goes back.
     """
     blocks = model.destination.memory_policy is MemoryPolicy.BLOCK
     short = model.source.partition_id_characters < _CHARACTERS_MIN
     collides = short or any(isinstance(fault, IdCollision) for fault in faults)
-    # Two partitions of a snapshot may get the same id, as in docs/hazards.md.  The id that its
-    # state is known by is its message's, so no core sees the second one of a partition, whose
-    # records count with those of the first.
+    # Two partitions of a snapshot may get the same id, as in docs/hazards.md.  A core knows a
+    # state by the id of its message, so it sees no second id of a partition.  The records of both
+    # count under the first one.
     merges = model.state_kind is StateKind.SNAPSHOT and collides
     early = model.medium is Medium.SOCKET and (short or any(map(_leaves_early, faults)))
     unlocked = model.source.checkpoint_lock is CheckpointLock.UNLOCKED
@@ -92,7 +92,7 @@ def _of_sync(model: SyncModel, faults: tuple[object, ...]) -> tuple[str, ...]:
 def _leaves_early(fault: object) -> bool:
     """Return whether a state may leave before its records, by a source that counts or names wrong.
 
-    No core knows of records that nobody has read: it has the count of the state, and what was read
+    No core knows of records that it has not read. It has the count of the state, and the records
     under its id, which can be another partition's.
     """
     return isinstance(fault, IdCollision) or (isinstance(fault, CountError) and fault.records < 0)
@@ -101,9 +101,9 @@ def _leaves_early(fault: object) -> bool:
 def _of_store(model: StoreModel, faults: Iterable[object]) -> tuple[str, ...]:
     """Return the hazards of a store (docs/hazards.md).
 
-    A checkpoint is newer than what was applied: it lies in the store that a release leaves and a
-    later one names again.  A log that is compacted has no deletes for a reader that is still before
-    them, and one without its tail says nothing of rows that are ahead of their checkpoint.
+    A checkpoint is newer than its rows: it lies in the store that a release leaves and a later one
+    names again.  A compacted log has no deletes for a reader that is still before them.  A log
+    without its tail says nothing of rows that are ahead of their checkpoint.
     """
     faults = tuple(faults)
     colocated = model.placement is StorePlacement.COLOCATED

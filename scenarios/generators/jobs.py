@@ -1,6 +1,6 @@
 """Random jobs with fault plans, on either data plane.
 
-A right job breaks nothing but the hazards of released Flink that `violates` names; it may end in
+A right job breaks nothing but the hazards of released Flink that `violates` names.  It may end in
 any way, as its restart strategy may give up.
 """
 
@@ -32,8 +32,8 @@ PARTITIONERS = (
 )
 _OVERTAKING = ("unaligned", "aligned_timeout")
 _NEVER_NS = 600_000 * MS
-# Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets that are
-# told at the snapshot are none: a task that closes can wait for one for ever.
+# Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets at the
+# snapshot are none: a task that closes can wait for one for ever.
 CHANNEL_STATES: tuple[Mapping[str, str], ...] = tuple(
     MappingProxyType(table)
     for table in (
@@ -140,7 +140,7 @@ def job(
     modes: Sequence[str] = MODES,
     among: Sequence[str] = tuple(JOB_FAULTS),
 ) -> Scenario:
-    """Return a random job of a link on a plane; among: the kinds of faults that may strike it."""
+    """Return a random job of a link on a plane. among: the kinds of faults that may strike it."""
     on_buffers = plane == "buffers"
     kinds = choices.features(among)
     if "cancel" in kinds and choices.integer(0, 7) < 7:
@@ -179,7 +179,7 @@ def job(
     )
     interval_ns = text["checkpointing"]["interval_ns"]
     times = expected(scenario, step_ns=interval_ns, steps=6)
-    if backlog:  # a failure comes behind checkpoints with much in flight
+    if backlog:  # a failure comes after checkpoints with much in flight
         failures = _failures(kinds, among)
         found = with_faults(choices, scenario, times, least=1, most=2, kinds=failures)
         late = [
@@ -227,7 +227,7 @@ def _source(choices: Choices, number: int, on_buffers: bool) -> dict[str, Any]: 
 def _operator(
     choices: Choices, number: int, before: list[dict[str, Any]], *, on_buffers: bool
 ) -> dict[str, Any]:
-    """Return a vertex that reads what nobody reads yet, or a vertex that is read already, too."""
+    """Return a vertex that reads all unread ones, or one that is read already, too."""
     read = {one["upstream"] for vertex in before for one in vertex.get("inputs", ())}
     upstream = [one for one in before if one["name"] not in read]
     # On records, where channels hold a record or two, a branch that joins again can stop for good.
@@ -282,7 +282,7 @@ def _ending(
     elif rare == 4:
         checkpointing["count"] = choices.integer(1, 6)
     if all(vertex["kind"] != "sink" for vertex in vertices):
-        # Without a checkpoint behind its end a sink loses its last transaction.
+        # Without a checkpoint after its end a sink loses its last transaction.
         checkpointing["after_finish"] = choices.of((True, True, False))
         checkpointing["enabled"] = choices.of((*[True] * 7, False))
     if choices.integer(0, 3) == 3:
@@ -330,7 +330,7 @@ def _on_buffers(choices: Choices, text: dict[str, Any]) -> None:
 
 
 def _let_checkpoints_complete(choices: Choices, text: dict[str, Any], kinds: Sequence[str]) -> None:
-    """Let checkpoints complete in spite of the faults, or a job goes on until one is its last.
+    """Let checkpoints complete in spite of the faults: a job runs until one is its last.
 
     Those that lack a message expire, and few files fail where many have to be written.
     """

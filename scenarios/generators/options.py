@@ -105,7 +105,7 @@ def _in_channel_state(table: Mapping[str, Any], *, not_for: str = "") -> Change:
 
 
 def _expecting(place: str, values: Sequence[Any], *broken: str) -> Change:
-    """Put one of the values at a place, and expect what is lost then (docs/hazards.md)."""
+    """Put one of the values at a place, and expect the loss (docs/hazards.md)."""
 
     def change(choices: Choices, text: Any) -> None:
         _put(choices, text, place, values)
@@ -215,7 +215,7 @@ _PIPELINE: tuple[Option, ...] = (
     ("pipeline.source", ({"complete_on_every_socket": True}, {"connections": 1})),
     ("pipeline.source.final_drain", ("skip", "wait")),
     ("pipeline.source", ({"open_spread": 2.0}, {"record_ns": _MS // 10})),
-    # Ids of fewer characters collide by chance; those of syncs may, which then name the hazard.
+    # Ids of fewer characters collide by chance.  In syncs they may, which then name the hazard.
     ("pipeline.source.partition_id_characters", (8, 4)),
     ("pipeline.source.state_bytes", (20_000,)),
     ("pipeline.storage", ({"create_latency_ns": 2 * _MS}, {"failure_ratio": 0.1})),

@@ -18,7 +18,7 @@ from ckptsim.scenarios.sync import Medium, SourceTable, StateKind, StreamTable, 
 
 _MS = 1_000_000
 _PARALLELISM_MAX = 128
-# A log that was compacted is read record by record, without it in one step; an assumption.
+# A log that was compacted is read record by record, without it in one step.  An assumption.
 _COMPACTED_MAX = 100_000
 _ELSEWHERE = "the position is somebody else's, and no store can tell that it is wrong"
 _TRUNCATED = "what the log has lost for good is nowhere else"
@@ -36,22 +36,21 @@ Values: TypeAlias = Sequence[Any] | Callable[[Mapping[str, Any]], Sequence[Any]]
 class Parts:
     """What of a scenario its faults can name.
 
-    values: those of a parameter, by `KIND.PARAMETER` or `PARAMETER`; of all others their bounds say
-    what is possible.  left_out: kind -> why none is drawn: it cannot strike, or no design outlives
-    it.
+    values: of a parameter, by `KIND.PARAMETER` or `PARAMETER`.  All others have their bounds.
+    left_out: kind -> why none is drawn: it cannot strike, or no design outlives it.
     """
 
     values: Mapping[str, Values] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def options(self, kind: str, name: str, drawn: Mapping[str, Any]) -> Sequence[Any] | None:
-        """Return the values to choose from, None where bounds alone say what is possible."""
+        """Return the values to choose from, None where bounds alone decide."""
         found = self.values.get(f"{kind}.{name}", self.values.get(name))
         return found(drawn) if callable(found) else found
 
 
 def parts_of(scenario: Scenario, checkpoints: int) -> Parts:
-    """Return what faults can name; checkpoints: how many the scenario takes without them."""
+    """Return what faults can name. checkpoints: how many the scenario takes without them."""
     match scenario.model:
         case jobs.Job() as model:
             return _of_job(model, checkpoints)
@@ -195,7 +194,7 @@ def _of_store(model: StoreModel) -> Parts:
 def _losses(model: StoreModel) -> tuple[Lost, ...]:
     """Return what may be lost of a store: data only if that is noticed, or a checkpoint goes, too.
 
-    A mirror puts rows back that are older than what is ingested again.
+    A mirror puts rows back that are older than the records that come again.
     """
     if model.placement is StorePlacement.COLOCATED:
         return Lost.DATA, Lost.CHECKPOINT, Lost.LOCAL

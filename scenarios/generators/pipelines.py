@@ -1,7 +1,7 @@
 """Random pipelines with fault plans.
 
-All designs drawn are sound, every fault fails at most one attempt, and a plan has fewer than the
-platform forgives, so every one of them has to complete with each record stored once.
+All designs drawn are sound.  Every fault fails at most one attempt, and a plan has fewer than the
+platform forgives.  So every pipeline has to complete with each record stored once.
 
 On buffers, where a barrier costs milliseconds, the same pipelines are slower in every respect.
 """
@@ -49,7 +49,7 @@ _CHANNELS = {
     "sender_records": (4, 1, 20),
     "receiver_records": (4, 1, 20),
     "latency_ns": (0, MS // 10, MS),
-    "record_buffers": (1, 1, 2, 3),  # barriers come between those of a record
+    "record_buffers": (1, 1, 2, 3),  # barriers come between the buffers of a record
 }
 _CHECKPOINTING = {
     "mode": MODES,

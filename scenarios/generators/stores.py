@@ -51,7 +51,7 @@ def checkpoint_store(choices: Choices) -> Scenario:
     sync: dict[str, Any] = drawn(choices, _SYNC)
     sync["mirror"] = choices.flag() and placement is not StorePlacement.COLOCATED
     if sync["mirror"] and not given.get("deletes_every") and choices.flag():
-        sync["hooked"] = False  # what no sync flushes is put back from the mirror, but for deletes
+        sync["hooked"] = False  # the mirror puts unflushed rows back, and no deletes
     if sync["durability"] != RecordDurability.PER_RECORD:
         sync["ingest_while_syncing"] = choices.flag()
     scenario = fitted(

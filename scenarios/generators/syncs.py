@@ -1,7 +1,7 @@
 """Random syncs with fault plans that a right ordering core completes.
 
-Every fault of a plan fails at most one attempt, and a plan has fewer than the platform forgives; or
-the sync may end either way, and its platform forgives fewer.
+Every fault of a plan fails at most one attempt, and a plan has fewer than the platform forgives.
+Or the sync may end either way, and its platform forgives fewer.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _DESTINATION = {
     "stall_limit_ns": (_STALL_LIMIT_NS,),
 }
 _LEVELS = {"levels": ("complete", "persisted", "both"), "rejects_at": ("persisted", "complete")}
-# How soon the platform gives up; mostly not before the faults have stopped.
+# How soon the platform gives up.  Mostly it does not before the faults have stopped.
 _LIMITS: tuple[dict[str, Any], ...] = (
     *({}, {}, {}, {}),
     *({"empty_in_a_row": 2}, {"empty_attempts": 2}, {"partial_attempts": 1}),
@@ -120,7 +120,7 @@ def _completing(scenario: Scenario) -> Scenario:
     failed = [fault.sends for fault in scenario.faults if isinstance(fault, FailSend)]
     destination = model.destination
     if failed:
-        # Nobody asks for what has failed to be sent again before the next heartbeat.
+        # A send that failed is repeated at the next heartbeat.
         destination = replace(destination, stall_limit_ns=_STALL_LIMIT_NS)
     if sum(failed) > _FAILED_SENDS_MAX:
         # Or more attempts in a row fail without data than the platform lets pass.
@@ -129,7 +129,7 @@ def _completing(scenario: Scenario) -> Scenario:
 
 
 def _fails_in_turn(choices: Choices, sync: dict[str, Any]) -> None:
-    """Have attempts fail soon behind each other, and some platforms give up sooner."""
+    """Have attempts fail soon after each other, and some platforms give up sooner."""
     limits = choices.of(_LIMITS)
     sync["platform"] = {"backoff_ns": _BACKOFF_NS} | limits
     if limits:
@@ -164,7 +164,7 @@ def _only_sends(choices: Choices, sync: dict[str, Any]) -> None:
 
 
 def _reads_abreast(choices: Choices, sync: dict[str, Any]) -> None:
-    """Have several readers of a round read at once, so that others end behind one that fails."""
+    """Have several readers of a round read at once, so that others end after one that fails."""
     sync["source"] |= {"round_readers": choices.integer(3, 4), "connections": 3}
     sync["source"]["packet_records"] = choices.integer(4, 5)
     sync["sockets"]["count"] = max(3, sync["sockets"]["count"])

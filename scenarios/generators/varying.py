@@ -28,9 +28,9 @@ _FAULTS_MAX = 3
 # scenarios of the library take.  An assumption.
 _STEPS = 12
 _STEP_NS = {"sync": 5_000_000, "job": 20_000_000, "store": 150_000_000, "pipeline": 4_000_000}
-# Rules beside cores take a time that grows with the square of the numbers of states and of batches,
-# of which a packet is the smallest: seconds of work for hundreds of the one or thousands of the
-# other.  An assumption: what fewer cannot show is not worth that.
+# Rules beside cores take a time that grows with the square of the numbers of states and of packets.
+# Hundreds of states or thousands of packets take seconds.  An assumption: what fewer cannot show is
+# not worth that.
 _PARTITIONS_MAX = 100
 _PACKETS_MAX = 2_000
 _CHANGES: tuple[Callable[[Any], Any], ...] = (
@@ -54,7 +54,7 @@ _Path = tuple[str | int, ...]
 
 
 def around(scenario: Scenario) -> Callable[[Choices], Scenario]:
-    """Return a generator of scenarios around a scenario; no choices give it without its goals."""
+    """Return a generator of scenarios around one. No choices give it without its goals."""
     link = LINKS[scenario.link]
     key, begin = link.key, cast("dict[str, Any]", plain(scenario) | {"goals": []})
     if _ACCEPTED in begin[key]:
@@ -125,7 +125,7 @@ def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]
 
 
 def _sizes(text: Mapping[str, Any]) -> tuple[int, int]:
-    """Return how many partitions, and so states, and how many packets a sync has; 0 of all else."""
+    """Return how many partitions, and so states, and how many packets a sync has, else 0."""
     if "sync" not in text:
         return 0, 0
     source = text["sync"]["source"]

@@ -15,7 +15,7 @@ from ckptsim.sim.kernel import Streams
 from ckptsim.sim.world import run_world
 
 RESTARTS = "exponential_delay in place of none, with which the first failure would end the job"
-# Scenarios whose rehearsal a process remembers: strategies of one test ask again and again.
+# So many rehearsals a process remembers: strategies of one test ask again and again.
 _REMEMBERED = 16
 _TRIES = 8
 # So many of a first restart delay fit into a run.  An assumption: several failures fit, too.
@@ -48,8 +48,8 @@ def rehearse(scenario: Scenario) -> Times:
 class Tally:
     """Counts of the faults that were drawn for one scenario.
 
-    drawn: kind -> number; refused: kind -> number of those that did not fit the scenario; because:
-    what the first of them ran into; left_out: kind -> why it is not drawn for this scenario.
+    drawn: kind -> number.  refused: kind -> number of faults that did not fit the scenario.
+    because: the problem of the first of them.  left_out: kind -> why it is not drawn for this one.
     restarts: the job has a restart strategy here, which it has not by itself.
     """
 
@@ -97,7 +97,7 @@ class Tally:
 
 
 class FaultDraw:
-    """Draws faults for one scenario, and counts what was drawn and refused.
+    """Draws faults for one scenario, and counts the drawn and the refused ones.
 
     What it draws depends on the scenario and on the source of draws alone: the scenario is run once
     before, with our own cores, to know its instants.
@@ -137,7 +137,7 @@ class FaultDraw:
 
 
 def _restarted(scenario: Scenario, times: Times) -> Scenario | None:
-    """Return a job that is not restarted by default with a strategy; None for all else.
+    """Return a job that is not restarted by default with a strategy, None for all else.
 
     Its first failure would end it, and no fault would meet a restore.  Source: Apache Flink 1.20.3
     restarts jobs with checkpoints by `exponential-delay`.  Its first delay fits into the run.

@@ -52,7 +52,7 @@ def scenario_of(text: dict[str, Any]) -> Scenario:
 
 
 def random_job(seed: int) -> Scenario:
-    """Return the random job of a seed, whose parallelism stays."""
+    """Return the random job of a seed. Its parallelism stays."""
     return job(Seeded(seed), "final_checkpoint", "records", among=FAULTS)
 
 
