@@ -21,8 +21,8 @@ STORIES = 18
 
 
 _ABOUT_PROMISES = """\
-`python -m tests.store.map_table` writes this section. A test compares it with the program. Each promise
-is a property that every run checks. An anti-pattern breaks it, or a mutant from a checkout:
+`python -m tests.store.map_table` writes this section. A test compares it with the program. Each
+promise is a property that every run checks. An anti-pattern breaks it, or a mutant from a checkout:
 `CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant MUTANT`.
 """
 _ABOUT_STORIES = """\
