@@ -29,6 +29,7 @@ from ckptsim.sim.job.control.planning import TaskPlans
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import note_restored
+from ckptsim.sim.job.events import of_job
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import EndOfDataListener
@@ -83,16 +84,16 @@ class JobWorld:
         self.restored = self._initial = restored
         self.failovers: list[FailoverRecord] = []
         self._plane, self.has_backlog = plane, plane.has_backlog
-        self._faults = faults
+        self._faults, self.events = faults, plane.events
         self._over, self._recovery = over, recovery
         self.owner = owner
         self._latest_of = latest
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self.operations = Operations(self, self._task_plans)
-        self.strategy = StrategyHost(env, settings.restart, plane.observer.restarts)
+        self.strategy = StrategyHost(env, settings.restart, plane.events)
         self.timed: FailoverHost | None = None
-        self.detection = DetectionHost(self, settings, observer=plane.observer)
+        self.detection = DetectionHost(self, settings, events=plane.events)
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
@@ -104,7 +105,7 @@ class JobWorld:
             messages=plane.messages,
             faults=faults,
             job=self,
-            observer=plane.observer,
+            events=plane.events,
         )
         if restored is not None:
             self.coordinator.highest_completed = restored.checkpoint_id
@@ -152,7 +153,7 @@ class JobWorld:
 
     def stop(self) -> None:
         """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
-        self._plane.observer.stop_asked()
+        self.events.emit(of_job.StopAsked())
         if self.ended or self.coordinator.stop_completed:
             return
         self._stop_tries += 1
@@ -200,7 +201,7 @@ class JobWorld:
         DefaultCompletedCheckpointStore.recover.
         """
         if self.running:
-            self._plane.observer.job_manager_lost()
+            self.events.emit(of_job.JobManagerLost())
             self.detection.restarted()
             self.fail_over("the job manager crashes")
             self.coordinator.replace_core(self._new_core)
@@ -245,7 +246,7 @@ class JobWorld:
         Once the savepoint of a stop is complete there is none.  planned: no strategy is asked.
         noted: the failure struck earlier.
         """
-        self._plane.observer.restarts.failing_over()
+        self.events.emit(of_job.FailureNoticed())
         if not self.running or self.ended:
             return
         if self.owner is not None:
@@ -304,7 +305,7 @@ class JobWorld:
         """End the run: the job has failed for good."""
         self.gave_up = True
         self.failure = cause
-        self._plane.observer.restarts.given_up()
+        self.events.emit(of_job.JobGivenUp())
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
         self.end()
 
@@ -338,7 +339,7 @@ class JobWorld:
         env.trace.record("restored", self.entity, number or 0)
         if restored is None:
             return
-        plane.observer.restored(restored)
+        self.events.emit(of_job.CheckpointRestored(restored))
         note_restored(env, restored)
 
     def newest(self) -> JobCheckpoint | None:

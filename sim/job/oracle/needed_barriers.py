@@ -36,8 +36,10 @@ class NeededBarriers:
 
     def came(self, channel: int, checkpoint: int) -> None:
         """Note a barrier that the task has taken, or been given for a channel."""
-        self.opened(checkpoint)
-        self._missing.get(checkpoint, {}).pop(channel, None)
+        if checkpoint > self._newest:
+            self.opened(checkpoint)
+        if (missing := self._missing.get(checkpoint)) is not None:
+            missing.pop(channel, None)
 
     def ended(self, channel: int) -> None:
         """Note that a channel has ended: it counts as come everywhere, and is needed no more."""
@@ -62,7 +64,8 @@ class NeededBarriers:
         self.over(checkpoint)
         if not missing:
             return None
-        return f"counts all barriers of {checkpoint}, without {_channels(missing)}"
+        channels = f"channel{'s' * (len(missing) > 1)} {', '.join(map(str, missing))}"
+        return f"counts all barriers of {checkpoint}, without {channels}"
 
     def kept_waiting(self) -> tuple[int, str] | None:
         """Return a checkpoint that waits though all channels have come, and the words for it."""
@@ -71,7 +74,3 @@ class NeededBarriers:
                 del self._missing[number]
                 return number, f"waits for {number}, of which all channels have come"
         return None
-
-
-def _channels(numbers: list[int]) -> str:
-    return f"channel{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"

@@ -25,15 +25,15 @@ _TIME_OUT = "time_out_ends_alignment"
 
 
 def _hears_of_all(instant_ns: int) -> None:
-    """Do nothing: where all data is told there is nothing to ask for."""
+    """Do nothing: where all data is heard of there is nothing to ask for."""
     del instant_ns
 
 
 class Urgent:
     """What waits at one task.
 
-    hear_after: is called with the instant after which each record that begins has to be told of,
-    below 0 for all, where the data plane tells of no others.
+    hear_after: is called with the instant after which each record that begins has to be reported,
+    below 0 for all, where the data plane reports no others.
     """
 
     def __init__(self, task: TaskOracle) -> None:
@@ -88,8 +88,7 @@ class Urgent:
         task, now_ns = self._task, self._task.now_ns
         for index, number in self._overtaking:
             name = task.inputs[index].sender.name
-            says = f"begins a record while a barrier of {name} overtakes"
-            task.says(_NEXT, says, number)
+            task.says(_NEXT, f"begins a record while a barrier of {name} overtakes", number)
         if self._due is not None and self._due[1][0] < now_ns:
             number, (due_ns, _) = self._due
             says = f"still aligns {number}, {duration_text(now_ns - due_ns)} after its time-out"
@@ -114,9 +113,8 @@ class Urgent:
     def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
         """Check that what the task does now it does within a record."""
         task = self._task
-        at_once_ns = task.plane.at_once_ns(task.task)
-        if task.now_ns - since[0] <= at_once_ns:
+        if task.now_ns - since[0] <= task.at_once_ns:
             return  # however busy it was
         late_ns = task.late_ns(since)
-        if late_ns > at_once_ns:
+        if late_ns > task.at_once_ns:
             task.says(name, f"comes {duration_text(late_ns)} late to {checkpoint}", checkpoint)

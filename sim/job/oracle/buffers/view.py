@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
-    from ckptsim.sim.job.buffers.output import Route, Slice, Subpartition
+    from ckptsim.sim.job.buffers.output import Route, Subpartition
     from ckptsim.sim.job.buffers.state import Span
     from ckptsim.sim.job.buffers.tasks import Source, Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -89,23 +89,6 @@ class BufferView:
     def name(self, task: Task) -> str:
         """Return the name of a task's entity."""
         return task.entity.name
-
-    def amount(self, element: Slice) -> int:
-        """Return the bytes of a slice."""
-        return element.bytes
-
-    def number(self, element: Slice) -> None:
-        """Return None: slices have no numbers."""
-        del element
-
-    def sends_splits_in_order(self, task: Task) -> bool:
-        """Return False: nobody can tell, for records are counted and have no identity."""
-        del task
-        return False
-
-    def split_and_place(self, element: Slice) -> None:
-        """Return None: records have no identity."""
-        del element
 
     def written(self, task: Task) -> list[int]:
         """Return what a task has written so far, per output, counted from its keys alone.

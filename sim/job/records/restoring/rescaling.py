@@ -96,7 +96,7 @@ class Rescaling:
     def _fill(self, channel: Channel, place: int, assignment: recovery.GateAssignment) -> None:
         """Fill both ends of a channel, or its receiver with all; place: in the gate."""
         edge, pairs = channel.spec.edge, assignment.virtual_channels(place)
-        channel.observer.takes_over(len(pairs))
+        channel.account.takes_over(len(pairs))
         for subtask, old in pairs:
             one = self._channel_of.get((edge, old, subtask))
             if one is not None:

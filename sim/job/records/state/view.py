@@ -65,11 +65,6 @@ class RecordView:
         """Return `vertex/subtask`."""
         return task.name
 
-    def amount(self, element: Element) -> int:
-        """Return one: a record."""
-        del element
-        return 1
-
     def sends_splits_in_order(self, task: Task) -> bool:
         """Return whether a task sends the records of splits as it reads them, in any attempt."""
         table = self._world.job.channel_state
@@ -83,10 +78,6 @@ class RecordView:
         if not isinstance(record, int) or record == WATERMARK:
             return None
         return divmod(record, SOURCE_SPAN)
-
-    def number(self, element: Element) -> int:
-        """Return the number of a record in its channel."""
-        return element[0]
 
     def written(self, task: Task) -> list[int]:
         """Return the number of the last record in each output."""
