@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ckptsim.scenarios.job.graph.planes import Plane
+from ckptsim.scenarios.job.properties import BOTH, BUFFERS, RECORDS
 
 _RECORDS_GOALS = (
     "barrier_overtook_records",
@@ -85,113 +86,14 @@ _BUFFERS_GOALS = (
     "failed_after_stop_savepoint",
 )
 
-# Properties that hold on both planes; then what only one of them can have.
-_PROPERTIES = (
-    "consistent_cut",
-    "restored_checkpoint_is_a_cut",
-    "exactly_once_output",
-    "exactly_once_state",
-    "at_least_once_output",
-    "no_commit_before_completion",
-    "transaction_ends_once",
-    "transactions_commit_in_order",
-    "transactions_time_out",
-    "aborted_transactions_are_empty_at_close",
-    "no_transaction_lingers",
-    "final_checkpoint_is_asked_for",
-    "end_marks_in_order",
-    "no_drain_ends_nothing",
-    "acknowledged_once_when_polled",
-    "closes_when_all_is_over",
-    "end_of_partition_leaves_at_once",
-    "old_notifications_change_nothing",
-    "restore_is_closed_under_predecessors",
-    "finished_task_leaves_no_records",
-    "plan_reaches_every_running_task",
-    "completed_ids_increase",
-    "union_state_ends_together",
-    "job_ends",
-    "stop_ends",
-    "at_least_once_state",
-    "no_channel_stays_blocked",
-    "senders_are_resumed_once",
-    "blocked_senders_send_nothing",
-    "order_is_kept",
-    "persisted_lies_before_the_barrier",
-    "persisted_ids_increase",
-    "output_state_is_settled",
-    "input_starts_and_stops_in_turn",
-    "nothing_read_between_barrier_and_trigger",
-    "unaligned_barriers_are_taken_next",
-    "time_out_ends_alignment",
-    "needed_barriers_stay_fixed",
-    "triggered_and_aborted_once",
-    "triggered_ids_increase",
-    "given_up_for_a_cause",
-    "triggers_are_passed_on",
-    "tasks_fail_for_a_cause",
-    "single_channel_keeps_the_clock",
-    "closed_tasks_leave_nothing_queued",
-    "given_up_checkpoints_free_channels",
-    "closed_tasks_owe_no_shared_file",
-    "alignment_figures_are_sane",
-    "files_fail_for_a_cause",
-    "writes_are_answered_once",
-    "aligned_holds_nothing_in_flight",
-    "ordered_edges_hold_nothing_in_flight",
-    "unaligned_flag_is_true",
-    "reported_bytes_are_true",
-    "pending_within_limit",
-    "ended_checkpoints_stay_ended",
-    "savepoints_are_not_subsumed",
-    "notified_after_completion",
-    "notified_once",
-    "cores_agree_with_their_world",
-    "periodic_triggers_go_on",
-    "checkpoint_ends_in_time",
-    "credits_stay_within_bounds",
-    "finished_flags_stay",
-    "finished_flags_are_true",
-    "sources_read_to_their_end",
-    "failed_tasks_do_nothing",
-    "losses_are_known_in_time",
-    "parts_are_written_in_time",
-    "acknowledgements_arrive",
-    "triggers_arrive",
-    "restarts_begin_from_the_newest",
-    "restarts_have_a_cause",
-    "records_take_their_channels",
-)
-
-_RECORDS_PROPERTIES = (
-    "in_flight_data_is_assigned",
-    "records_come_out_whole",
-    "keyed_records_reach_their_subtask",
-    "logs_keep_what_is_needed",
-    "needed_order_is_kept",
-    "restored_watermarks_stay_true",
-    "no_record_is_late",
-    "event_time_follows_inputs",
-    "ready_tasks_run",
-    "restored_checkpoint_gives_the_same_output",
-    "common_index_is_a_line",
-)
-
-# Data have no identity there, but take up memory.
-_BUFFERS_PROPERTIES = (
-    "every_record_is_somewhere",
-    "records_let_triggers_pass",
-    "pools_stay_within_bounds",
-)
-
 GOALS: Mapping[Plane, tuple[str, ...]] = {
     Plane.RECORDS: _RECORDS_GOALS,
     Plane.BUFFERS: _BUFFERS_GOALS,
 }
 PROPERTIES: Mapping[Plane, tuple[str, ...]] = {
-    Plane.RECORDS: _PROPERTIES + _RECORDS_PROPERTIES,
-    Plane.BUFFERS: _PROPERTIES + _BUFFERS_PROPERTIES,
+    Plane.RECORDS: (*BOTH, *RECORDS),
+    Plane.BUFFERS: (*BOTH, *BUFFERS),
 }
 
 ALL_GOALS = tuple(dict.fromkeys(goal for goals in GOALS.values() for goal in goals))
-ALL_PROPERTIES = tuple(dict.fromkeys(name for names in PROPERTIES.values() for name in names))
+ALL_PROPERTIES = (*BOTH, *RECORDS, *BUFFERS)

@@ -16,7 +16,7 @@ _BURSTS = {"rate_changes": [{"at_ns": 5 * _MS, "factor": 3.0}], "rate_period_ns"
 _TIMED_OUT = (
     "transaction_ends_once",
     "exactly_once_output",
-    "at_least_once_output",
+    "at_least_once",
     "restored_checkpoint_gives_the_same_output",
 )
 

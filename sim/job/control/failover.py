@@ -229,9 +229,7 @@ def note_canceled(failovers: Iterable[FailoverRecord], now_ns: int) -> None:
 class StrategyHost:
     """Asks the restart strategy of a job, at which somebody may look on."""
 
-    def __init__(
-        self, env: Environment, parameters: RestartParameters, events: Events
-    ) -> None:
+    def __init__(self, env: Environment, parameters: RestartParameters, events: Events) -> None:
         self._env = env
         self._emit = events.emit
         self._core: RestartStrategy = env.witness(

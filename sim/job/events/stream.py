@@ -26,7 +26,7 @@ class Event:
     kinds: ClassVar[dict[str, type[Event]]] = {}
 
     def __init_subclass__(cls) -> None:
-        dataclass(cls, eq=False)  # type: ignore[call-overload]
+        dataclass(cls, eq=False)
         Event.kinds[cls.__name__] = cls
 
 

@@ -296,7 +296,9 @@ class CheckpointOracle(Listener):
         """Check what the coordinator says that it keeps; its host may hold one more by then."""
         plain = [number for number, one in event.held.items() if not one.savepoint]
         if list(event.numbers) != self._kept or not set(plain) <= set(self._held_on):
-            says = f"the coordinator says that it keeps {listed(event.numbers)}, and its host holds "
+            says = (
+                f"the coordinator says that it keeps {listed(event.numbers)}, and its host holds "
+            )
             says += f"{listed(plain)}, where {listed(self._kept)} are kept"
             self._violate("cores_agree_with_their_world", says)
 

@@ -15,7 +15,7 @@ from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.planning import PlanCalculator
-from ckptsim.sim.job.oracle.observer import NO_OBSERVER
+from ckptsim.sim.job.events import Events
 from ckptsim.sim.kernel import Entity, Environment
 
 MS = 1_000_000
@@ -196,7 +196,7 @@ class Rig:
             messages=self.messages,
             faults=FaultPlan(faults),
             job=self.job,
-            observer=NO_OBSERVER,
+            events=Events(),
         )
         places = [("source", 0), ("map", 0), ("map", 1)]
         self.tasks = [ATask(env, number, place) for number, place in enumerate(places)]

@@ -56,9 +56,7 @@ class LifecycleHost:
 
     __slots__ = ("_captured", "_emit", "_held", "_task", "chain", "core", "operators_finished")
 
-    def __init__(
-        self, core: Lifecycle, task: TaskPort, *, chain: int, events: Events
-    ) -> None:
+    def __init__(self, core: Lifecycle, task: TaskPort, *, chain: int, events: Events) -> None:
         self.core = core
         self.chain = chain
         self.operators_finished = False

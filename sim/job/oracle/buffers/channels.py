@@ -41,11 +41,6 @@ class BufferChannel(ChannelOracle):
             says = f"sends {amount} bytes where its checkpoint has {expected} in flight"
             self.violate("order_is_kept", says)
 
-    @property
-    def on_way_amount(self) -> int:
-        """How much was sent and not handed to the task."""
-        return self.sent_amount - self.taken_amount
-
 
 class SliceChannel(BufferChannel):
     """A channel of the reference, which counts what it hears; note: for its journal."""

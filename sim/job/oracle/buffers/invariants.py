@@ -73,7 +73,7 @@ class BufferInvariants:
             if task.finished_ns is None:
                 continue
             for channel in self._tasks[task.number].inputs:
-                left = channel.on_way_amount
+                left = channel.sent_amount - channel.taken_amount
                 if left:
                     says = f"{left} bytes of channel {channel.name} are left when"
                     self._lost(f"{says} {task.entity.name} has finished")

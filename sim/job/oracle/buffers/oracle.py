@@ -200,9 +200,9 @@ class BufferOracle(BufferObserver, Listener):
     def _channel(
         self, subpartition: Subpartition, gate: InputGate, *, pulled: bool
     ) -> SliceChannel:
-        ends = self.job.task(subpartition.owner), self.job.task(gate.task)
+        sender, receiver = self.job.task(subpartition.owner), self.job.task(gate.task)
         keeps_order = not subpartition.writer.supports_unaligned
-        oracle = SliceChannel(*ends, keeps_order=keeps_order, pulled=pulled)
+        oracle = SliceChannel(sender, receiver, keeps_order=keeps_order, pulled=pulled)
         if self.journal is not None:
             oracle.note = self.journal.of_channel(oracle)
         return oracle

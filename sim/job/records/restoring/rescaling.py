@@ -122,7 +122,7 @@ class Rescaling:
             found = self._core.gates(exchanges, subtask=task.subtask, stateful=stateful)
             return [replace(gate, on_one_side=side) for gate in found]
         except ProtocolError as error:
-            self._attempt.violate("in_flight_data_is_assigned", f"{task.name}: {error}")
+            self._attempt.violate("records_come_out_whole", f"{task.name}: {error}")
             nothing = [replace(exchange, in_flight=False) for exchange in exchanges]
             found = recovery.InFlightAssignment().gates(
                 nothing, subtask=task.subtask, stateful=stateful
