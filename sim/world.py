@@ -22,7 +22,7 @@ from typing import Any, Protocol, cast
 
 from ckptsim.scenarios import LINKS, Scenario, UserError
 from ckptsim.scenarios.dialect import suggestion
-from ckptsim.scenarios.job.properties import RENAMED
+from ckptsim.scenarios.job.names import RENAMED
 from ckptsim.scenarios.severity import OF_EVERY_LINK, severity_of
 from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version

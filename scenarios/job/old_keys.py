@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ckptsim.scenarios.job.properties import RENAMED
+from ckptsim.scenarios.job.names import RENAMED
 
 # Tables that have moved with all their keys; the keys that changed are below.
 TABLES: Mapping[str, str] = {

@@ -25,6 +25,7 @@ class Snapshots(Listener):
     def taken(self, event: of_tasks.SnapshotTaken) -> None:
         print(event.task.place, event.checkpoint)
 
+
 world.events.attach(Snapshots())
 ```
 

@@ -290,8 +290,7 @@ class CoordinatorHost:
         plan = self.planning.plan()
         ready = self._job.can_checkpoint
         if isinstance(plan, Rejected) or skipped or not ready:
-            possible = not isinstance(plan, Rejected)
-            self._emit(of_job.RequestRefused(request, ready, possible))
+            self._emit(of_job.RequestRefused(request, ready, not isinstance(plan, Rejected)))
             self._step(coordinator_events.PlanRefused(self._env.now))
             return
         self._emit(of_job.CheckpointPlanned(plan))

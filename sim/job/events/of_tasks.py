@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from ckptsim.models.lifecycle import TaskState
     from ckptsim.sim.job.graph import OutputSpec
 
-# Barriers -----------------------------------------------------------------------------------------
-
 
 class BarrierTaken(TaskEvent):
     """A task takes a barrier from a channel."""
@@ -321,9 +319,6 @@ class FinalWatermarkTaken(TaskEvent):
     channel: int
 
 
-# Records, where they have identities --------------------------------------------------------------
-
-
 class RecordRead(TaskEvent):
     """A source makes a record; timestamp: its event time in ns, None where that is not used."""
 
@@ -335,7 +330,8 @@ class RecordTaken(TaskEvent):
     """A task begins to process a record of an input.
 
     owner: the subtask that has its key group, None on an edge without keys.  unit: what it belongs
-    to among what keeps its order, None where order is not needed.  split, timestamp: as of a source.
+    to among what keeps its order, None where order is not needed.  split, timestamp: as it was
+    read.
     """
 
     channel: int

@@ -1,7 +1,7 @@
 """The stream of what happens in a job: hosts and data planes emit, and listeners hear.
 
-An event is a dataclass; whoever listens to its kind hears it at the instant at which it happens.  No
-listener changes what happens, so a run has the same digest whoever listens.
+An event is a dataclass; whoever listens to its kind hears it at the instant at which it happens.
+No listener changes what happens, so a run has the same digest whoever listens.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class TaskEvent(Event):
 class Listener:
     """Hears the kinds that its methods ask for.
 
-    A public method with a parameter `event` hears the kinds in its annotation, as in `event: A | B`.
+    A public method with a parameter `event` hears the kinds in its annotation, as in
+    `event: A | B`.
     heard: the methods and the names of their kinds.
     """
 

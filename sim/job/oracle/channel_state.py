@@ -190,7 +190,6 @@ class FileOracle(Listener):
 
     def attempt_deploying(self, event: of_job.AttemptDeploying) -> None:
         """Check that all have heard of what had failed; nobody waits for the rest any more."""
-        del event
         for files in self._groups.values():
             self._check_told(files)
         self._groups.clear()

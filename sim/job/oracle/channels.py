@@ -22,7 +22,7 @@ from ckptsim.scenarios.dialect import duration_text
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.tasks import TaskOracle
-    from ckptsim.sim.job.oracle.urgent import Instant
+    from ckptsim.sim.job.oracle.waits import Instant
 
 FOR_EVER_NS = 1 << 62
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
+from ckptsim.models.coordinator.plan import Rejected, check_restore
 from ckptsim.scenarios.dialect import duration_text, listed
 from ckptsim.sim.job.events import Listener
 from ckptsim.sim.job.oracle.finished import FinishedFlags, check_plan
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
     from ckptsim.sim.job.events import of_job
-    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
@@ -85,18 +85,15 @@ class CheckpointOracle(Listener):
 
     def stop_refused(self, event: of_job.StopRefused) -> None:
         """Expect that periodic triggers begin again: the savepoint of a stop is not taken."""
-        del event
         self._schedule(self._table.interval_ns)
 
     def suspended(self, event: of_job.TriggersSuspended) -> None:
         """Check that none is overdue, and note that periodic triggers have ended."""
-        del event
         self._check_triggers()
         self._free_ns = None
 
     def asked(self, event: of_job.PlanAsked) -> None:
         """Check that a checkpoint that is about to be planned does not come late."""
-        del event
         self._check_triggers()
         if self._free_ns is not None:
             self._free_ns = max(self._free_ns, self._env.now)
@@ -364,7 +361,6 @@ class CheckpointOracle(Listener):
 
     def deploying(self, event: of_job.AttemptDeploying) -> None:
         """Forget what the tasks of an attempt have done."""
-        del event
         self._newest_acknowledged.clear()
         self._reported.clear()
 

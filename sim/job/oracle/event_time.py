@@ -148,7 +148,6 @@ class EventTimeOracle(Listener):
 
         Of gates that take in-flight data over, each channel stands for several, in a core's hands.
         """
-        del event
         marks = self._input_marks
         if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
             return

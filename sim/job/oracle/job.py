@@ -105,7 +105,6 @@ class JobOracle(Listener):
 
     def deploying(self, event: of_job.AttemptDeploying) -> None:
         """Check that nothing acts any more of the attempt before, and forget its parts."""
-        del event
         if self.tasks and not self._halted:
             self._violate(_OVER, "tasks are deployed while those of an attempt before still act")
         self._finished.clear()
@@ -168,7 +167,6 @@ class JobOracle(Listener):
 
     def halted(self, event: of_job.AttemptHalted) -> None:
         """Expect nothing of the tasks of an attempt that is over."""
-        del event
         self._halted = True
         for task in self.tasks.values():
             task.is_over = True
@@ -217,7 +215,6 @@ class JobOracle(Listener):
 
     def planned(self, event: of_job.CheckpointPlanned) -> None:
         """Check what must have been written by now."""
-        del event
         for task in self._running:
             task.writing.look()
 

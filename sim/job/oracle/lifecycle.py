@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ckptsim.sim.job.events import of_tasks
     from ckptsim.sim.job.oracle.tasks import TaskOracle
-    from ckptsim.sim.job.oracle.urgent import Instant
+    from ckptsim.sim.job.oracle.waits import Instant
 
 RESTORED = "restored_watermarks_stay_true"
 _ORDER = ("watermark", "end of data", "end of partition")
@@ -102,7 +102,6 @@ class LifecycleOracle(Listener):
 
     def record_sent(self, event: of_tasks.RecordSent) -> None:
         """Check that no record follows an end mark, unless a restore has misled the task."""
-        del event
         marks = self._marks
         if marks and not (marks[-1] == "watermark" and self._any(lambda end: end.misled)):
             self._says(_MARKS, f"sends a record after {self._marks[-1]}")
@@ -224,12 +223,10 @@ class LifecycleOracle(Listener):
 
     def abort_done(self, event: of_tasks.AbortDone) -> None:
         """Note that it has."""
-        del event
         self._to_give_up = None
 
     def writes_settled(self, event: of_tasks.WritesSettled) -> None:
         """Note that nothing is being written asynchronously any more."""
-        del event
         self._settled = self._task.instant()
 
     # Closing ----------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord
     from ckptsim.sim.job.events import of_job, of_tasks
     from ckptsim.sim.job.oracle.tasks import TaskOracle
-    from ckptsim.sim.job.oracle.urgent import Instant
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.job.oracle.waits import Instant
     from ckptsim.sim.job.port import ObservedTask
     from ckptsim.sim.kernel import Environment
 
@@ -89,7 +89,6 @@ class MessageOracle(Listener):
 
     def attempt_deploying(self, event: of_job.AttemptDeploying) -> None:
         """Forget what was on its way to and from the tasks of an attempt."""
-        del event
         self._on_way.clear()
         self._untaken.clear()
         self._acknowledgements.sent_ns.clear()
@@ -154,7 +153,6 @@ class MessageOracle(Listener):
 
     def planned(self, event: of_job.CheckpointPlanned) -> None:
         """Look at what must have come by now."""
-        del event
         self.look()
 
     # Notifications ----------------------------------------------------------------------------

@@ -163,7 +163,6 @@ class RecordOracle(Listener):
 
     def deploying(self, event: of_job.AttemptDeploying) -> None:
         """Forget an attempt."""
-        del event
         self._latest.clear()
         self._places.clear()
 

@@ -1,4 +1,4 @@
-"""What must hold of failures and restarts: by when they are known, who lets them be, and from where.
+"""What must hold of failures and restarts: when they are known, their cause and their origin.
 
 Source: Apache Flink 1.20.3, ExecutionFailureHandler (the strategy is asked of each failure that may
 be recovered from) and AdaptiveScheduler.Executing (a rescale asks nobody, and waits for nothing).
@@ -72,31 +72,26 @@ class RestartOracle(Listener):
 
     def done(self, event: of_job.ChangeDone) -> None:
         """Check that there was one, unless what is in flight may forbid the change."""
-        del event
         asked, self._asked = self._asked, None
         if asked is not None and not (self._may_refuse and asked.vertex):
             self._violate(_CAUSE, f"the user asks in vain to {_change(asked)}")
 
     def restart_asked(self, event: of_job.RestartAsked) -> None:
         """Expect that nobody is asked of the restart that follows, and that it waits for none."""
-        del event
         self._is_wanted, self._from_ns = True, 0
         self._asked, self._changes = None, self._asked or self._changes
 
     def restart_begun(self, event: of_job.RestartBegun) -> None:
         """Expect failures again."""
-        del event
         self._is_wanted = False
 
     def stop_asked(self, event: of_job.StopAsked) -> None:
         """Check that a stop is asked for again in time, if it has failed before."""
-        del event
         self.look()
         self._stop_failed_ns = None
 
     def stop_refused(self, event: of_job.StopRefused) -> None:
         """Expect that it is asked for again."""
-        del event
         self._stop_failed_ns = self._env.now
 
     def checkpoint_failed(self, event: of_job.CheckpointFailed) -> None:
@@ -128,12 +123,10 @@ class RestartOracle(Listener):
 
     def job_manager_lost(self, event: of_job.JobManagerLost) -> None:
         """Expect nothing more of what has been lost: a new job manager never knew it."""
-        del event
         self._unknown.clear()
 
     def failure_noticed(self, event: of_job.FailureNoticed) -> None:
         """Expect no failure for the loss that is known any more."""
-        del event
         self._lost = None
 
     def decided(self, event: of_job.RestartDecided) -> None:
@@ -145,14 +138,12 @@ class RestartOracle(Listener):
 
     def given_up(self, event: of_job.JobGivenUp) -> None:
         """Expect no attempt any more."""
-        del event
         self._is_given_up = True
 
     # Attempts ---------------------------------------------------------------------------------
 
     def halted(self, event: of_job.AttemptHalted) -> None:
         """Check that nothing of the attempt that is over is left to fail the next one."""
-        del event
         self._check_loss()
 
     def _check_loss(self) -> None:
@@ -167,7 +158,6 @@ class RestartOracle(Listener):
 
     def deploying(self, event: of_job.AttemptDeploying) -> None:
         """Check that an attempt may begin: tasks on a lost task manager are cancelled by then."""
-        del event
         if self._unknown:
             managers = listed(self._unknown)
             self._violate(_KNOWN, f"the job restarts while the loss of {managers} is unknown")
@@ -242,7 +232,6 @@ class Origins(Listener):
 
     def submitted(self, event: of_job.JobSubmitted) -> None:
         """Expect that the user starts the job again from the newest of what there is."""
-        del event
         self._started_from = max(self._due, self._savepoint)
 
     def begun(self, restored: JobCheckpoint | None) -> None:

@@ -9,19 +9,17 @@ from ckptsim.sim.job.events import Listener
 from ckptsim.sim.job.oracle.channel_state import ChannelStateOracle
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
 from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
-from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
-from ckptsim.sim.job.oracle.urgent import Urgent
-from ckptsim.sim.job.oracle.writing import Writing
+from ckptsim.sim.job.oracle.waits import NeededBarriers, Urgent, Writing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.scenarios.job import Job
-    from ckptsim.sim.job.events import of_tasks as tasks
+    from ckptsim.sim.job.events import of_tasks
     from ckptsim.sim.job.oracle.channels import ChannelOracle
-    from ckptsim.sim.job.oracle.urgent import Instant
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
+    from ckptsim.sim.job.oracle.waits import Instant
     from ckptsim.sim.job.port import ObservedTask
 
 _ONCE = "triggered_and_aborted_once"
@@ -109,7 +107,7 @@ class TaskOracle(Listener):
 
     # What the task sees -----------------------------------------------------------------------
 
-    def barrier_taken(self, event: tasks.BarrierTaken) -> None:
+    def barrier_taken(self, event: of_tasks.BarrierTaken) -> None:
         """Check that an overtaking barrier has waited for the record under way at most."""
         channel, barrier = event.channel, event.barrier
         if self._some_cancelled:
@@ -124,15 +122,15 @@ class TaskOracle(Listener):
             self.inputs[channel].hold(on=True)
         self.urgent.taken(channel, number)
 
-    def barrier_replaced(self, event: tasks.BarrierReplaced) -> None:
+    def barrier_replaced(self, event: of_tasks.BarrierReplaced) -> None:
         """Note that a trigger by remote call stands for a channel's barrier."""
         self.needed.came(event.channel, event.checkpoint)
 
-    def channel_ended(self, event: tasks.ChannelEnded) -> None:
+    def channel_ended(self, event: of_tasks.ChannelEnded) -> None:
         """Note the end of a channel."""
         self.needed.ended(event.channel)
 
-    def barrier_seen(self, event: tasks.BarrierSeen) -> None:
+    def barrier_seen(self, event: of_tasks.BarrierSeen) -> None:
         """Note an announcement."""
         self.see(event.barrier)
 
@@ -153,7 +151,7 @@ class TaskOracle(Listener):
         after_ns = barrier.timestamp_ns + (barrier.timeout_ns or 0)
         return max(self.now_ns, after_ns) + self.plane.timer_extra_ns
 
-    def cancellation_taken(self, event: tasks.CancellationTaken) -> None:
+    def cancellation_taken(self, event: of_tasks.CancellationTaken) -> None:
         """Note a cancellation marker."""
         self.cancel(event.checkpoint)
 
@@ -178,14 +176,13 @@ class TaskOracle(Listener):
             self.says("nothing_read_between_barrier_and_trigger", says, number)
         self.urgent.record_begun()
 
-    def record_read(self, event: tasks.RecordRead) -> None:
+    def record_read(self, event: of_tasks.RecordRead) -> None:
         """Check that nothing waits that goes before the record of a source."""
-        del event
         self.urgent.record_begun()
 
     # What the task does -----------------------------------------------------------------------
 
-    def handler_triggered(self, event: tasks.HandlerTriggered) -> None:
+    def handler_triggered(self, event: of_tasks.HandlerTriggered) -> None:
         """Check that the task takes part in a checkpoint once, in rising order."""
         self._trigger(event.barrier)
 
@@ -203,7 +200,7 @@ class TaskOracle(Listener):
         if not barrier.is_unaligned:
             self._receive_all(number)
 
-    def snapshot_due(self, event: tasks.SnapshotDue) -> None:
+    def snapshot_due(self, event: of_tasks.SnapshotDue) -> None:
         """Check the start delay."""
         self._due, self.entering = event.barrier, event.barrier.checkpoint
         delay_ns = event.start_delay_ns
@@ -211,20 +208,20 @@ class TaskOracle(Listener):
             says = f"has a start delay of {duration_text(delay_ns)} in {self.entering}"
             self.says("reported_figures_are_true", says, self.entering)
 
-    def trigger_entered(self, event: tasks.TriggerEntered) -> None:
+    def trigger_entered(self, event: of_tasks.TriggerEntered) -> None:
         """Check that a task is about to take part, or to skip a trigger, that has not failed."""
         if self.is_over:
             says = f"comes to checkpoint {event.checkpoint} after it has failed"
             self.says("failed_tasks_do_nothing", says, event.checkpoint)
         self._before, self.entering = self._passed_on, None
 
-    def trigger_answered(self, event: tasks.TriggerAnswered) -> None:
+    def trigger_answered(self, event: of_tasks.TriggerAnswered) -> None:
         """Check that a trigger reaches the tasks below."""
         if self.outputs and event.checkpoint > self._before and self._passed_on < event.checkpoint:
             says = f"neither sends barrier {event.checkpoint} on nor says that it does not come"
             self.says("triggers_are_passed_on", says)
 
-    def barrier_sent(self, event: tasks.BarrierSent) -> None:
+    def barrier_sent(self, event: of_tasks.BarrierSent) -> None:
         """Note the place of a barrier in the outputs, and its time-out where it may overtake."""
         barrier = event.barrier
         self._passed_on = max(self._passed_on, barrier.checkpoint)
@@ -236,11 +233,11 @@ class TaskOracle(Listener):
                     out.opened(barrier.checkpoint, due_ns)
                     self.urgent.queued(due_ns)
 
-    def cancellation_sent(self, event: tasks.CancellationSent) -> None:
+    def cancellation_sent(self, event: of_tasks.CancellationSent) -> None:
         """Note that the tasks below hear of a checkpoint."""
         self._passed_on = max(self._passed_on, event.checkpoint)
 
-    def snapshot_taken(self, event: tasks.SnapshotTaken) -> None:
+    def snapshot_taken(self, event: of_tasks.SnapshotTaken) -> None:
         """Check that snapshots are taken once, in rising order; note what their state has read."""
         checkpoint = event.checkpoint
         if self._due is not None and checkpoint not in self._triggered:  # by remote call
@@ -255,7 +252,7 @@ class TaskOracle(Listener):
         ends = zip(self.inputs, self.plane.unread(self.task), strict=True)
         self.read_cuts[checkpoint] = [channel.taken_amount - left for channel, left in ends]
 
-    def handler_aborted(self, event: tasks.HandlerAborted) -> None:
+    def handler_aborted(self, event: of_tasks.HandlerAborted) -> None:
         """Check that the task gives a checkpoint up for a cause, once, and aligned before it."""
         checkpoint = event.checkpoint
         if checkpoint in self._aborted:
@@ -270,7 +267,7 @@ class TaskOracle(Listener):
         self.ended = max(self.ended, checkpoint)
         self.needed.over(checkpoint)
 
-    def barriers_received(self, event: tasks.BarriersReceived) -> None:
+    def barriers_received(self, event: of_tasks.BarriersReceived) -> None:
         """Check that all barriers of a checkpoint have come when the task says so."""
         self._receive_all(event.checkpoint)
 
@@ -281,7 +278,7 @@ class TaskOracle(Listener):
             self.says("needed_barriers_stay_fixed", wrong)
         self.writing.look()
 
-    def alignment_measured(self, event: tasks.AlignmentMeasured) -> None:
+    def alignment_measured(self, event: of_tasks.AlignmentMeasured) -> None:
         """Check the figures of an alignment against what has happened since its first sign."""
         now_ns, taken = self.now_ns, self._taken_amount()
         since_ns, before = self._opened.get(event.checkpoint, (now_ns, taken))
@@ -290,9 +287,8 @@ class TaskOracle(Listener):
             says = f"aligns {event.checkpoint} for {duration_text(event.duration_ns)}, "
             self.says("reported_figures_are_true", f"{says}{event.size} of {most}")
 
-    def handler_settled(self, event: tasks.HandlerSettled) -> None:
+    def handler_settled(self, event: of_tasks.HandlerSettled) -> None:
         """Check, after a step, that neither a sender nor a checkpoint waits for what is over."""
-        del event
         self.state.look()
         waiting = self.needed.kept_waiting()
         if waiting is not None:
@@ -310,22 +306,21 @@ class TaskOracle(Listener):
                 self.says("channels_block_and_resume", says)
         self._least_blocked = min(self.blocked.values(), default=-1)
 
-    def handler_failed(self, event: tasks.HandlerFailed) -> None:
+    def handler_failed(self, event: of_tasks.HandlerFailed) -> None:
         """Expect nothing of a task that fails."""
-        del event
         self.needed.failed()
 
     # What it writes ---------------------------------------------------------------------------
 
-    def writing_begun(self, event: tasks.WritingBegun) -> None:
+    def writing_begun(self, event: of_tasks.WritingBegun) -> None:
         """Expect that the part is written."""
         self.writing.begun(event.checkpoint)
 
-    def state_file_begun(self, event: tasks.StateFileBegun) -> None:
+    def state_file_begun(self, event: of_tasks.StateFileBegun) -> None:
         """Check that its checkpoint has not been given up before."""
         self.writing.file_begun(event.checkpoint)
 
-    def writing_ended(self, event: tasks.WritingEnded) -> None:
+    def writing_ended(self, event: of_tasks.WritingEnded) -> None:
         """Check that it was not under way for too long."""
         self.writing.ended(event.checkpoint, whole=event.whole)
 

@@ -91,20 +91,15 @@ class RecordWorld:
         self.progress_ns = 0
         self.entity = env.entity("job")
         self.events = Events()
-        self.oracle: JobOracle | None = None
-        if judged:
-            view = RecordView(self)
-            self.oracle = JobOracle(env, job, view, self.violate, self.events)
+        self.oracle: JobOracle | None = self._judge() if judged else None
         self.messages = RecordMessages(env, job.costs)
         self._over = env.event()
         self.uncoordinated: UncoordinatedJob | None = uncoordinated(job, cores)
-        settings = job_settings(
-            job, kind=Kind.COORDINATOR, fault_kind=Kind.FAULT, may_stop=may_stop
-        )
+        kinds = {"kind": Kind.COORDINATOR, "fault_kind": Kind.FAULT}
         self.control: JobWorld = JobWorld(
             env,
             self,
-            settings,
+            job_settings(job, **kinds, may_stop=may_stop),
             core=cores.coordinator,
             listener=cores.end_of_data,
             faults=faults,
@@ -119,8 +114,11 @@ class RecordWorld:
         self.attempt: Attempt = Attempt(self, 1, restored)
         self.watchdog = Watchdog(self)
         self._watch = env.timer(Kind.COORDINATOR, env.entity("watch"), self._look)
-        if judged:
-            env.between_instants.append(self._look_at_threads)
+
+    def _judge(self) -> JobOracle:
+        """Return the oracle of the job, and look between instants."""
+        self.env.between_instants.append(self._look_at_threads)
+        return JobOracle(self.env, self.job, RecordView(self), self.violate, self.events)
 
     def new_log(self) -> MessageLog | None:
         """Return the log of a channel that is being made, where messages are logged or indexed."""

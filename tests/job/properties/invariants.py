@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ckptsim.scenarios.job.properties import BOTH, BUFFERS, RECORDS
+from ckptsim.scenarios.job.names import BOTH, BUFFERS, RECORDS
 from tests.job.buffers.broken import BROKEN
 from tests.job.properties.table import BREAKERS, ON_BUFFERS
 
@@ -204,6 +204,7 @@ ENDS: dict[str, Invariant] = {
         "closes_when_all_is_over",
     ),
 }
+
 
 def table(rows: dict[str, Invariant]) -> list[str]:
     """Return the lines of a table."""

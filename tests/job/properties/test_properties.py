@@ -15,8 +15,7 @@ from ckptsim.scenarios import ScenarioError, UserError
 from ckptsim.scenarios.files.document import from_json
 from ckptsim.scenarios.job import Engine
 from ckptsim.scenarios.job.graph.planes import Plane
-from ckptsim.scenarios.job.names import ALL_PROPERTIES, PROPERTIES
-from ckptsim.scenarios.job.properties import RENAMED
+from ckptsim.scenarios.job.names import ALL_PROPERTIES, PROPERTIES, RENAMED
 from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan

@@ -48,8 +48,8 @@ class CheckpointsHost:
 
     __slots__ = (
         "_clock",
-        "_lifecycle",
         "_emit",
+        "_lifecycle",
         "_outbox",
         "_output_timer",
         "_reach",

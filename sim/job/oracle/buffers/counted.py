@@ -97,7 +97,8 @@ class CountedChannel(BufferChannel):
 class CountedPool:
     """The segments of an output's pool that are out.
 
-    place: of the output at its task.  most: segments that may be out at once; most_per_channel: of one channel.
+    place: of the output at its task.  most: segments that may be out at once; most_per_channel: of
+    one channel.
     """
 
     def __init__(

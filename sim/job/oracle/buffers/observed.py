@@ -11,8 +11,8 @@ from ckptsim.sim.job.buffers.output import LocalBufferPool, Slice
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input import InputGate, Wire
     from ckptsim.sim.job.buffers.output import Element, Subpartition
-    from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
     from ckptsim.sim.job.oracle.buffers.channels import SliceChannel
+    from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
     from ckptsim.sim.kernel import Entity, Environment
 
 

@@ -109,7 +109,6 @@ class BufferOracle(BufferObserver, Listener):
 
     def deploying(self, event: of_job.AttemptDeploying) -> None:
         """Forget the parts of the attempt that is over; the next one has its turn."""
-        del event
         timed = self._world.control.timed
         if timed is not None and self._world.control.attempts > 1:
             phase = timed.core.phase
@@ -217,7 +216,6 @@ class BufferOracle(BufferObserver, Listener):
 
     def halted(self, event: of_job.AttemptHalted) -> None:
         """Note what the attempt that is over has sent."""
-        del event
         self._sent = {
             (task.number, place): list(records)
             for task in self._world.tasks
@@ -311,6 +309,7 @@ class BufferOracle(BufferObserver, Listener):
         """Check what must hold at the end of a run."""
         self._look_at_buffers()
         self._invariants.end()
+        self.look()
         self.job.end(ended=ended)
 
     def check_contents(self) -> None:

@@ -26,7 +26,7 @@ from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import RESUMED, waits_of
-from ckptsim.sim.job.events import of_job, of_tasks
+from ckptsim.sim.job.events import Event, of_job, of_tasks
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
@@ -37,7 +37,6 @@ from ckptsim.sim.job.records.tasks.outputs import InputGate, Outputs
 from ckptsim.sim.kernel import Entity, Environment, Process, Signal, Timer, Wait
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.events import Event
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.uncoordinated import TaskCheckpoints
 
@@ -49,8 +48,10 @@ class Task:
 
     state: records whose effect its state has, in order.  output_channels: the outgoing channels in
     the order of the edges.  outbox: what the cores of its channels and subpartitions ask for.
-    checkpoints: those that it takes by itself, where no coordinator triggers them.
+    checkpoints: those that it takes by itself, where no coordinator triggers them.  tell: emits.
     """
+
+    tell: Callable[[Event], None]
 
     def __init__(
         self,
@@ -80,12 +81,12 @@ class Task:
         self.busy = self.mailbox_closed = False
         self.stalled_until_ns = 0
         self.ready_ns: int = 0  # when what it restores is there
-        self.reads_ns = 0  # how long it takes to begin its reads of channel state
-        self.leaves_ns = 0  # when it is not known here any more, once it has closed
+        # How long it takes to begin its reads of channel state; when it is not known any more.
+        self.reads_ns = self.leaves_ns = 0
         self.sink: SinkWriter | None = None
         self.snapshots: Snapshots = Snapshots(self)
         self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
-        self.tell: Callable[[Event], None] = attempt.world.events.emit
+        self.tell = attempt.world.events.emit
         self.tell(of_job.TaskDeployed(self))
         self.end_modes: set[bool] = set()  # how inputs have ended: drained, or cut
         self._held_ns = 0  # for how long the thread was held in all
