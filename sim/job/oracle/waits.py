@@ -120,10 +120,11 @@ class Urgent:
     def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
         """Check that what the task does now it does within a record."""
         task = self._task
-        if task.now_ns - since[0] <= task.at_once_ns:
+        at_once_ns = task.at_once_ns
+        if task.now_ns - since[0] <= at_once_ns:
             return  # however busy it was
         late_ns = task.late_ns(since)
-        if late_ns > task.at_once_ns:
+        if late_ns > at_once_ns:
             task.says(name, f"comes {duration_text(late_ns)} late to {checkpoint}", checkpoint)
 
 

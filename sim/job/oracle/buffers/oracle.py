@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 
+_COUNTED_EVERY = 4  # looks
 # What a pool itself is made from.
 _OF_POOLS = ("size", "channels", "max_per_channel", "overdraft_max", "stops_early")
 
@@ -96,6 +97,7 @@ class BufferOracle(BufferObserver, Listener):
         self._remote: list[ObservedRemoteChannel] = []
         self._counted: list[CountedChannel] = []
         self._screen: CountsScreen | None = None
+        self._looks = 0
         # Of the attempt before, by task and subpartition, where records have identities.
         self._sent: dict[tuple[int, int], list[int]] = {}
         self._invariants: BufferInvariants
@@ -297,8 +299,13 @@ class BufferOracle(BufferObserver, Listener):
     # The run ----------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Check what must hold at every instant, and that an attempt that runs does something."""
-        self._look_at_buffers()
+        """Check what must hold at every instant, and that an attempt that runs does something.
+
+        A buffer that is lost stays lost, so buffers are counted now and then, and at the end.
+        """
+        self._looks += 1
+        if self.journal is not None or self._looks % _COUNTED_EVERY == 0:
+            self._look_at_buffers()
         for channel in self._remote:
             channel.look()
         self.job.look()

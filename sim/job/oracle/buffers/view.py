@@ -103,11 +103,12 @@ class BufferView:
         return np.concatenate([self._written(task) for task in tasks])
 
     def _written(self, task: Task) -> Counts:
-        found = [np.zeros(0, dtype=np.int64)]
-        recounts = self._recounts.get(task.number, [])
-        for writer, recount in zip(task.writers, recounts, strict=True):
+        found: list[Counts] = []
+        for writer, recount in zip(task.writers, self._recounts.get(task.number, ()), strict=True):
             ends, sizes = writer.subpartitions, writer.sizes
-            records = np.broadcast_to(recount.records(writer.emitted), len(ends))
+            records = recount.records(writer.emitted)
+            if len(records) != len(ends):
+                records = np.broadcast_to(records, len(ends))
             if sizes.is_steady:
                 size = records * sizes.mean
             else:
@@ -116,7 +117,9 @@ class BufferView:
             if self.restores:
                 size = size + np.array([one.restored.bytes for one in ends])
             found.append(size)
-        return np.concatenate(found)
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
     def unread(self, task: Task) -> list[int]:
         """Return what a task has not read yet of the buffers that it has taken."""
