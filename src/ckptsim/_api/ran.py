@@ -130,7 +130,8 @@ class RunPlots(Plots):
         with on(ax) as axes:
             from ckptsim.analysis.figures.barriers import durations_over_time
 
-            durations_over_time(self._rows("checkpoints"))
+            parts = self._rows("task_checkpoints", some_at_least=False)
+            durations_over_time(self._rows("checkpoints"), parts)
         return axes
 
     def in_flight(self, *, ax: Axes | None = None) -> Axes:
@@ -185,12 +186,12 @@ class RunPlots(Plots):
             timeline(traced.trace, vocabulary, traced.checkpoints, window_ns=window_ns)
         return axes
 
-    def _rows(self, table: str) -> pd.DataFrame:
+    def _rows(self, table: str, *, some_at_least: bool = True) -> pd.DataFrame:
         from ckptsim.analysis.tables.frames import frame_of
         from ckptsim.analysis.tables.schema import arrow_table
 
         found = frame_of(table, arrow_table(table, getattr(self._result, table)))
-        return some(found, table.replace("_", " "))
+        return some(found, table.replace("_", " ")) if some_at_least else found
 
 
 def _barriers(result: RunResult, checkpoint: int) -> Figure:

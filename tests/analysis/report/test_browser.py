@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
@@ -132,3 +134,14 @@ def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
     assert found["csv"].strip() == found["data"].strip() != ""
     assert found["opened"] is True
     assert found["sticky"] == "sticky"
+
+
+def test_a_printed_report_is_short(page: Path, tmp_path: Path) -> None:
+    """What is folded on the screen is not printed: a report of three sweeps has few pages."""
+    program = chromium()
+    assert program is not None
+    out = tmp_path / "report.pdf"
+    options = ("--headless", "--no-sandbox", "--disable-gpu", f"--print-to-pdf={out}")
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    subprocess.run([program, *options, profile, page.as_uri()], check=True, capture_output=True)
+    assert len(re.findall(rb"/Type\s*/Page[^s]", out.read_bytes())) <= 15
