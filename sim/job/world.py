@@ -28,7 +28,7 @@ from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.planning import TaskPlans
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
-from ckptsim.sim.job.control.started import note_restored
+from ckptsim.sim.job.control.trace import ControlTrace
 from ckptsim.sim.job.events import of_job
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ class JobWorld:
             violate=plane.violate,
         )
         self.sinks.taken_over(restored)
+        self.events.attach(ControlTrace(env))
 
     # The course of a job ----------------------------------------------------------------------
 
@@ -250,7 +251,7 @@ class JobWorld:
         if not self.running or self.ended:
             return
         if self.owner is not None:
-            self.env.trace.record("failed", self.entity, cause)
+            self.events.emit(of_job.FailureKnown(cause))
             self.owner.job_failed(cause)
             return
         if not noted:
@@ -280,7 +281,7 @@ class JobWorld:
 
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known; return whether the job may be restarted at all."""
-        self.env.trace.record("failed", self.entity, cause)
+        self.events.emit(of_job.FailureKnown(cause))
         for failover in self.failovers:
             failover.known_ns = failover.known_ns or self.env.now
         stopped = self.coordinator.stop_completed
@@ -336,11 +337,7 @@ class JobWorld:
             if failover.resumed_ns is None:  # failures during a failover have one restart
                 failover.resumed_ns, failover.restored = env.now, number
         self.failovers[-1].reprocessed = before - sum(plane.positions().values())
-        env.trace.record("restored", self.entity, number or 0)
-        if restored is None:
-            return
-        self.events.emit(of_job.CheckpointRestored(restored))
-        note_restored(env, restored)
+        self.events.emit(of_job.JobRestored(restored))
 
     def newest(self) -> JobCheckpoint | None:
         """Return the newest checkpoint that a restart may begin from."""

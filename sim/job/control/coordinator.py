@@ -165,12 +165,8 @@ class CoordinatorHost:
 
     def _acknowledged(self, task: TaskGateway, checkpoint: int, part: TaskPart) -> None:
         record = self.records[checkpoint]
-        self._env.trace.record(
-            "acknowledged", task.entity, checkpoint, part.persisted_bytes, part.state_bytes
-        )
-        if record.status != "pending":
-            self._env.goals.reach("late_acknowledgement")
-        elif task.number not in record.parts:
+        self._emit(of_job.PartArrived(record, task, part))
+        if record.status == "pending" and task.number not in record.parts:
             record.parts[task.number] = (part, self._env.now)
             if part.operators_finished:
                 record.operators_finished.add(task.number)
@@ -182,8 +178,7 @@ class CoordinatorHost:
         self._messages.decline(task, self._declined, task, checkpoint, reason)
 
     def _declined(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
-        self._env.trace.record("declined", task.entity, checkpoint, reason.value)
-        self._env.goals.reach("declined")
+        self._emit(of_job.PartDeclined(task, checkpoint, reason))
         self._step(coordinator_events.Declined(self._env.now, checkpoint, task.number, reason))
 
     def end_of_data(self, task: TaskGateway) -> None:
@@ -201,7 +196,6 @@ class CoordinatorHost:
         asked = self._listener.reported(task.number)
         self._emit(of_job.DataEndReported(task, asked))
         if asked:
-            self._env.goals.reach("immediate_final_checkpoint")
             self._step(coordinator_events.CheckpointRequested(self._env.now))
 
     def task_closed(self, task: TaskGateway) -> None:
@@ -314,7 +308,6 @@ class CoordinatorHost:
         )
         if request.synchronous:
             self.stop_id = checkpoint
-        self._env.trace.record("triggered", self._entity, checkpoint, barrier.kind.name)
         self._emit(of_job.CheckpointTriggered(record))
         if request.synchronous and self._job.has_backlog():
             self._env.goals.reach(f"stopped_under_backlog_{self._settings.stop_mode.name.lower()}")
@@ -358,33 +351,24 @@ class CoordinatorHost:
         self._step(coordinator_events.Stored(self._env.now, checkpoint, failed=True, reason=reason))
 
     def _complete(self, checkpoint: int, duration_ns: int) -> None:
-        record, env = self.records[checkpoint], self._env
-        self._emit(of_job.CheckpointCompleted(record, self.completed.get(checkpoint)))
+        record, kept = self.records[checkpoint], self.completed.get(checkpoint)
+        self._emit(of_job.CheckpointCompleted(record, kept, duration_ns))
         record.status = "completed"
         record.duration_ns = duration_ns
-        record.ended_ns = env.now
+        record.ended_ns = self._env.now
         self.highest_completed = max(self.highest_completed, checkpoint)
         self._emit(of_job.CheckpointsKept(self.core.completed, self.completed))
-        if record.request.savepoint:
-            env.goals.reach("savepoint_completed")
-        env.trace.record("completed", self._entity, checkpoint, duration_ns)
         self._job.checkpoint_completed(record)
         if checkpoint == self.stop_id and self._settings.triggers_after_stop:
             self._schedule(self._settings.interval_ns)
 
     def _fail(self, checkpoint: int, reason: FailureReason) -> None:
-        record, env = self.records[checkpoint], self._env
+        record = self.records[checkpoint]
         self._emit(of_job.CheckpointFailed(record, reason))
         expired = reason is FailureReason.CHECKPOINT_EXPIRED
         record.status = "expired" if expired else "aborted"
         record.reason = record.reason or reason.value
-        record.ended_ns = env.now
-        if expired:
-            env.goals.reach("expired")
-        subsumed = (FailureReason.CHECKPOINT_SUBSUMED, FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
-        if reason in subsumed:
-            env.goals.reach("subsumed")
-        env.trace.record("aborted", self._entity, checkpoint, reason.value)
+        record.ended_ns = self._env.now
         if checkpoint == self.stop_id:
             self._stop_failed()
 

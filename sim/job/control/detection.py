@@ -134,7 +134,6 @@ class DetectionHost:
                     self._parameters, unreachable=manager in self._unreachable
                 )
                 self.found.append((self._env.now - self._lost_ns[manager], mean_ns))
-                self._env.goals.reach("lost_by_heartbeat")
                 self._emit(of_job.ManagerLossKnown(manager))
                 self._fail_over(f"{self._causes[manager]}: {cause.value}", noted=True)
                 if not self._core.watched:

@@ -63,7 +63,6 @@ class Operations:
         if asked.new_mode is not None:
             self._plans.resume(asked.new_mode)
             settings = in_mode(settings, asked.new_mode)
-        job.env.goals.reach("resubmitted")
         self._restart("the job is submitted again")
         job.submitted(newest, settings)
         job.events.emit(of_job.JobSubmitted())

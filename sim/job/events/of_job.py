@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job import Job
     from ckptsim.scenarios.job.faults import Cancel, Rescale, Resubmit
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
-    from ckptsim.sim.job.port import TaskGateway
+    from ckptsim.sim.job.port import TaskGateway, TaskPart
     from ckptsim.sim.kernel import Timer
 
 # Attempts -----------------------------------------------------------------------------------------
@@ -41,9 +41,15 @@ class AttemptBegun(Event):
 
 
 class CheckpointRestored(Event):
-    """An attempt was made from a checkpoint, which the job may not be able to start from."""
+    """A job is started from a checkpoint, which it may not be able to start from."""
 
     checkpoint: JobCheckpoint
+
+
+class JobRestored(Event):
+    """A job restarts from a checkpoint; None: from its beginning."""
+
+    checkpoint: JobCheckpoint | None
 
 
 class AttemptHalted(Event):
@@ -80,6 +86,12 @@ class JobManagerLost(Event):
 
 class FailureNoticed(Event):
     """The job hears of a failure, before it does anything about it."""
+
+
+class FailureKnown(Event):
+    """The job manager knows of a failure, and why it was."""
+
+    cause: str
 
 
 class RestartDecided(Event):
@@ -191,8 +203,24 @@ class PartReported(TaskEvent):
     unaligned: bool
 
 
+class PartArrived(Event):
+    """An acknowledgement has come to the coordinator, perhaps too late, or again."""
+
+    record: CheckpointRecord
+    task: TaskGateway
+    part: TaskPart
+
+
+class PartDeclined(Event):
+    """A task's refusal of a checkpoint has come to the coordinator."""
+
+    task: TaskGateway
+    checkpoint: int
+    reason: FailureReason
+
+
 class PartAcknowledged(Event):
-    """An acknowledgement of a pending checkpoint has come to the coordinator."""
+    """An acknowledgement counts: it is the first of its task, of a pending checkpoint."""
 
     record: CheckpointRecord
     task: TaskGateway
@@ -207,6 +235,7 @@ class CheckpointCompleted(Event):
 
     record: CheckpointRecord
     kept: JobCheckpoint | None
+    duration_ns: int
 
 
 class CheckpointsKept(Event):

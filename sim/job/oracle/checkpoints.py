@@ -340,9 +340,11 @@ class CheckpointOracle(Listener):
         """Note what an attempt begins with."""
         self._finished.restored(event.restored)
 
-    def restored(self, event: of_job.CheckpointRestored) -> None:
+    def restored(self, event: of_job.CheckpointRestored | of_job.JobRestored) -> None:
         """Check that a job may start from a checkpoint, as it would be checked at submission."""
         checkpoint = event.checkpoint
+        if checkpoint is None:
+            return
         states = {name: [state] for name, state in checkpoint.vertices.items()}
         found = check_restore(states, self._plane.plan_edges)
         if isinstance(found, Rejected):
