@@ -68,27 +68,26 @@ class JobOracle(Listener):
         parts = (self._restarts, self._origins, self._messages, self.checkpoints, self._files)
         for part in (*parts, RecordOracle(violate), self):
             events.attach(part)
-        self._listen(events, lambda task: task, TaskOracle)
-        self._listen(events, lambda task: task.state, ChannelStateOracle)
-        self._listen(events, lambda task: task.lifecycle, LifecycleOracle)
-        self._listen(events, lambda task: task.event_time, EventTimeOracle)
+        for kind, name in (
+            (TaskOracle, None),
+            (ChannelStateOracle, "state"),
+            (LifecycleOracle, "lifecycle"),
+            (EventTimeOracle, "event_time"),
+        ):
+            for event, method in kind.methods():
+                events.listen(event, self._of_task(name, method))
 
-    def _listen(
-        self, events: Events, part_of: Callable[[TaskOracle], Any], kind: type[Listener]
-    ) -> None:
-        """Let a part of each task's oracle hear what happens at its own task."""
+    def _of_task(self, part: str | None, method: Callable[..., None]) -> Callable[[Any], None]:
+        """Return what lets a part of a task's oracle hear what happens at its own task."""
         tasks = self.tasks
 
-        def to_part(method: Any) -> Callable[[Any], None]:
-            def hear(event: Any) -> None:
-                found = tasks.get(event.task.number)
-                if found is not None and found.task is event.task:
-                    method(part_of(found), event)
+        def hear(event: Any) -> None:
+            task = event.task
+            found = tasks.get(task.number)
+            if found is not None and found.task is task:
+                method(found if part is None else getattr(found, part), event)
 
-            return hear
-
-        for event, method in kind.methods():
-            events.listen(event, to_part(method))
+        return hear
 
     def follows(self, before: JobOracle) -> None:
         """Expect no more than of a run before: what it has in flight may speak of idle splits."""

@@ -113,7 +113,8 @@ class TaskOracle(Listener):
         if self._some_cancelled:
             self._check_blocked()
         number = barrier.checkpoint
-        self.see(barrier)
+        if number > self._newest:
+            self.see(barrier)
         self.needed.came(channel, number)
         # An abort covers older ids as well: a marker for 5 ends a checkpoint 4 that waits.
         over = number < self._newest or number <= self.ended or self._is_over(number)
