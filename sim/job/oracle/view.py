@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
@@ -49,7 +49,7 @@ NOTHING = Held(0, 0)
 class PlaneView(Protocol):
     """One data plane, as the oracle sees it; tasks are its own.
 
-    unit: of its amounts, in the plural.
+    world: the plane.  unit: of its amounts, in the plural.
     storing_ns: the most that storing a completed checkpoint takes, None where nothing bounds it.
     timer_extra_ns: how late timers run.
     wire_ns: how long an event may wait for what is being sent.  header_bytes: what a piece of
@@ -57,6 +57,7 @@ class PlaneView(Protocol):
     loses_queues: what a task that fails has queued is lost at once, not when its attempt ends.
     """
 
+    world: Any
     unit: str
     storing_ns: int | None
     timer_extra_ns: int
@@ -67,6 +68,7 @@ class PlaneView(Protocol):
     @property
     def faults(self) -> FaultPlan:
         """Return the faults of the run."""
+        return cast("FaultPlan", self.world.faults)
 
     @property
     def messages_ns(self) -> int:
@@ -75,6 +77,7 @@ class PlaneView(Protocol):
     @property
     def grace_ns(self) -> int:
         """Return after which time a message has come in any case."""
+        return self.messages_ns + self.faults.longest_ns + self.faults.latest_ns
 
     @property
     def writing_ns(self) -> int | None:
@@ -83,10 +86,12 @@ class PlaneView(Protocol):
     @property
     def vertices(self) -> Sequence[Vertex]:
         """Return the vertices."""
+        return cast("Sequence[Vertex]", self.world.graph.vertices)
 
     @property
     def plan_edges(self) -> Sequence[Edge]:
         """Return the edges as plans of checkpoints see them."""
+        return cast("Sequence[Edge]", self.world.graph.plan_edges)
 
     def name(self, task: Any) -> str:
         """Return how a task is called in sentences."""
@@ -99,9 +104,11 @@ class PlaneView(Protocol):
 
     def has_no_splits(self, task: Any) -> bool:
         """Return whether it is a source that nothing is left for to read."""
+        return task.is_source and bool(task.has_no_splits)
 
     def splits_left(self, task: Any) -> Sequence[int]:
         """Return the splits of a source that have an end which it has not come to yet."""
+        return cast("Sequence[int]", task.splits_left) if task.is_source else ()
 
     def persisters(self, task: Any) -> Sequence[Persister | None]:
         """Return what each input knows of the data that it persists; None where that is hidden."""
