@@ -12,7 +12,10 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+if TYPE_CHECKING:
+    from ckptsim._api.result import Result
 
 # Controls other than tab and the end of a line, what turns the direction of text, and halves of
 # characters, which names of files may have.
@@ -94,3 +97,16 @@ def flushed() -> None:
 def abandon_stdout() -> None:
     """Point stdout at nothing, so that the interpreter's last flush does not complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def show(result: Result, *, as_json: bool) -> int:
+    """Print a result as text or as JSON, and return its exit code: 0 or 1."""
+    print(document_text(result.to_dict()) if as_json else result.text)
+    return int(result.failed)
+
+
+def document_text(document: object) -> str:
+    """Return JSON data as it is printed."""
+    import json
+
+    return json.dumps(document, indent=1)

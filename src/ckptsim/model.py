@@ -8,63 +8,11 @@ the faults of jobs.  Durations are whole nanoseconds and sizes bytes, as their n
 """
 
 from ckptsim.scenarios import composed as pipelines
+from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios import store as stores
 from ckptsim.scenarios import sync
-from ckptsim.scenarios.job import (
-    BufferSizes,
-    Channels,
-    Checkpointing,
-    CheckpointProtocol,
-    Costs,
-    Edge,
-    Engine,
-    FixedDelay,
-    Input,
-    Job,
-    Machine,
-    Mode,
-    Network,
-    NoRestart,
-    Partitioner,
-    PlacementKind,
-    Plane,
-    RateChange,
-    Recorded,
-    Recovery,
-    RestartStrategy,
-    Storage,
-    Vertex,
-    VertexKind,
-)
+from ckptsim.scenarios.job import *  # noqa: F403 - the classes of jobs, under their names
 from ckptsim.scenarios.job import faults as job_faults
 
-__all__ = [
-    "BufferSizes",
-    "Channels",
-    "CheckpointProtocol",
-    "Checkpointing",
-    "Costs",
-    "Edge",
-    "Engine",
-    "FixedDelay",
-    "Input",
-    "Job",
-    "Machine",
-    "Mode",
-    "Network",
-    "NoRestart",
-    "Partitioner",
-    "PlacementKind",
-    "Plane",
-    "RateChange",
-    "Recorded",
-    "Recovery",
-    "RestartStrategy",
-    "Storage",
-    "Vertex",
-    "VertexKind",
-    "job_faults",
-    "pipelines",
-    "stores",
-    "sync",
-]
+__all__ = ["job_faults", "pipelines", "stores", "sync"]
+__all__ += jobs.__all__

@@ -103,7 +103,7 @@ def _latest(world: DataflowWorld) -> JobCheckpoint:
 
 
 # The machine on which recoveries were measured: a service of 1 ms takes 1.4 % more, handling
-# included.  Source: tests/data/README.md, on `flink/recovery.jsonl`.
+# included.  Source: the README of tests/data, on `flink/recovery.jsonl`.
 MACHINE = replace(CONSTANTS, park_overshoot_ns=12_000)
 # A checkpoint of the simulation is the one that was restored when their triggers are this near.
 _NEAR_NS = 300 * _MS

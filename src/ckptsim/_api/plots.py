@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ckptsim.scenarios import UserError
 from ckptsim.sim.extras import extras_explained
@@ -18,14 +17,17 @@ if TYPE_CHECKING:
 _BARS_MAX = 30
 
 
-class Plots(ABC):
+class Plots:
     """The figures of one result; nothing is shown: a notebook does that, or `pyplot.show`."""
 
     __slots__ = ()
+    _first: ClassVar[str]
+    """The name of the figure that says most."""
 
-    @abstractmethod
     def __call__(self, *, ax: Axes | None = None) -> Axes:
         """Draw the figure that says most."""
+        axes: Axes = getattr(self, self._first)(ax=ax)
+        return axes
 
     def __repr__(self) -> str:
         names = [name for name in dir(type(self)) if not name.startswith("_")]
@@ -77,6 +79,19 @@ def bars(names: Sequence[str], values: Sequence[float], xlabel: str, ax: Axes | 
 
         draw()
     return axes
+
+
+class CountPlots(Plots):
+    """A bar for each count."""
+
+    __slots__ = ("_counts", "_label")
+
+    def __init__(self, counts: Mapping[str, int], label: str) -> None:
+        self._counts, self._label = counts, label
+
+    def __call__(self, *, ax: Axes | None = None) -> Axes:
+        """Draw a bar for each count."""
+        return bars(list(self._counts), list(self._counts.values()), self._label, ax)
 
 
 def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:

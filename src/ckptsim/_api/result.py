@@ -8,6 +8,8 @@ from datetime import timedelta
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ckptsim._api.columns import table
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 LINES_MAX = 12
 _COLUMNS_MAX = 100
 Facts: TypeAlias = Sequence[tuple[str, object]]
+Duration: TypeAlias = object
+"""A text such as "30 min", a timedelta, or a number of seconds."""
 
 
 class Result(ABC):
@@ -34,6 +38,16 @@ class Result(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON data, as the option `--json` of its verb prints it."""
+
+    @property
+    def text(self) -> str:
+        """What the command line prints of it."""
+        return table(self._facts())
+
+    @property
+    def failed(self) -> bool:
+        """Whether the command line ends with exit code 1: a violation, or a failed comparison."""
+        return False
 
     @property
     @abstractmethod

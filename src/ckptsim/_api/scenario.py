@@ -24,6 +24,9 @@ from ckptsim.scenarios.sync import SyncModel
 Value: TypeAlias = object
 """A value of an option: a text with its unit, a number, a bool, a timedelta, a list or a table."""
 
+Named: TypeAlias = scenarios.Scenario | str | Path
+"""A scenario, the name of one in the library, or the path of its file."""
+
 ModelT = TypeVar("ModelT")
 _SHOWN = 8  # vertices
 _TABLE = re.compile(r"[.\[]")
@@ -171,7 +174,7 @@ def library() -> Mapping[str, Scenario]:
     return _Library()
 
 
-def vary(scenario: scenarios.Scenario | str | Path, parameters: Mapping[str, Value]) -> Scenario:
+def vary(scenario: Named, parameters: Mapping[str, Value]) -> Scenario:
     """Return a scenario with some options set; the same as its method `with_`.
 
     scenario: one, or what `load` takes; parameters: option -> value, such as
@@ -184,7 +187,7 @@ def vary(scenario: scenarios.Scenario | str | Path, parameters: Mapping[str, Val
     return found.with_(parameters)
 
 
-def scenario_of(scenario: scenarios.Scenario | str | Path) -> scenarios.Scenario:
+def scenario_of(scenario: Named) -> scenarios.Scenario:
     """Return the scenario that is meant, as the program has it: without the methods of ours."""
     if isinstance(scenario, Scenario):
         return scenarios.Scenario(**_values(scenario))

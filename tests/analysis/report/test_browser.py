@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from ckptsim._api.jobs.page import body, whole_page
 from ckptsim.analysis.report import PAGE
-from ckptsim.sim.answers.jobs.variant_page import body, whole_page
 from tests.analysis.report.browser import UNFOLD, chromium, look
 from tests.analysis.report.small import write_small_report
 
