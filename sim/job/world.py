@@ -118,13 +118,13 @@ class JobWorld:
             violate=plane.violate,
         )
         self.sinks.taken_over(restored)
-        self.events.attach(ControlTrace(env))
 
     # The course of a job ----------------------------------------------------------------------
 
     def plan_instants(self, *, may_stop: bool = True) -> None:
         """Enter what happens at set instants into the calendar: faults, a stop, a savepoint."""
         env, settings = self.env, self.settings
+        self.events.attach(ControlTrace(env))
         enter_instants(self._faults, env, settings.fault_kind, self.entity, self)
         kind = settings.coordinator.kind
         if settings.stop_at_ns is not None and may_stop:

@@ -48,10 +48,8 @@ class Task:
 
     state: records whose effect its state has, in order.  output_channels: the outgoing channels in
     the order of the edges.  outbox: what the cores of its channels and subpartitions ask for.
-    checkpoints: those that it takes by itself, where no coordinator triggers them.  tell: emits.
+    checkpoints: those that it takes by itself, where no coordinator triggers them.
     """
-
-    tell: Callable[[Event], None]
 
     def __init__(
         self,
@@ -86,8 +84,7 @@ class Task:
         self.sink: SinkWriter | None = None
         self.snapshots: Snapshots = Snapshots(self)
         self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
-        self.tell = attempt.world.events.emit
-        self.tell(of_job.TaskDeployed(self))
+        attempt.world.events.emit(of_job.TaskDeployed(self))
         self.end_modes: set[bool] = set()  # how inputs have ended: drained, or cut
         self._held_ns = 0  # for how long the thread was held in all
         self.control: TaskControl = TaskControl(
@@ -114,6 +111,10 @@ class Task:
         self.news: Signal = Signal(self.env)
         self._step = self.env.timer(Kind.STEP, self.entity, self.news.happen, Kind.STEP)
         self._last = self.env.timer(Kind.BEGIN, self.entity, self.news.happen, Kind.BEGIN)
+
+    def tell(self, event: Event) -> None:
+        """Emit an event."""
+        self.attempt.world.events.emit(event)
 
     @property
     def splits(self) -> dict[int, int]:
