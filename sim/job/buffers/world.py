@@ -47,6 +47,7 @@ from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
+from ckptsim.sim.job.events import Events, of_job
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.parallelism import Changes
@@ -127,6 +128,7 @@ class DataflowWorld:
         self.closed_ns: dict[int, int] = {}
         self.timed = TimedFailover(self) if model.recovery.timed else None
         self.compiled: CompiledDriver | None = None
+        self.events = Events()
         self.observer = observer(self)
         self.control: JobWorld = JobWorld(
             env,
@@ -206,7 +208,7 @@ class DataflowWorld:
         self.closed_ns = {}
         before, times = self.graph, {task.place: task.time_in for task in self.tasks}
         self.model, self.graph = self.rescales.apply()
-        self.observer.changed(self.model)
+        self.events.emit(of_job.JobChanged(self.model))
         self.sampling.redeployed(before, self.graph)
         self.lost_state = lost_state(self.graph, restored)
         self._deploy(restored)
@@ -215,7 +217,7 @@ class DataflowWorld:
 
     @garbage_collector_paused()
     def _deploy(self, restored: JobCheckpoint | None) -> None:
-        self.observer.deploying()
+        self.events.emit(of_job.AttemptDeploying())
         taken_over = self.rescales.taken_over(restored)
         held = restored if taken_over is None else taken_over.checkpoint
         for goal in () if taken_over is None else taken_over.goals:
@@ -239,7 +241,7 @@ class DataflowWorld:
             preload(self.tasks, self.graph, backlog, self.model.network.segment_bytes)
         if self.timed is not None:
             self.timed.lateness.found(self.tasks)
-        self.observer.begun(restored)
+        self.events.emit(of_job.AttemptBegun(restored))
 
     def start(self) -> None:
         """Let the tasks work, as soon as they have restored what they are to restore."""
@@ -255,7 +257,7 @@ class DataflowWorld:
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
-        self.observer.halted()
+        self.events.emit(of_job.AttemptHalted())
         for task in self.tasks:
             task.halt()
         note_goals(self.tasks)
@@ -350,6 +352,7 @@ class DataflowWorld:
                 state_bytes=sizes[task.name][task.subtask],
                 sync_ns=self.model.snapshot_sync_ns(vertex),
             )
+            self.events.emit(of_job.TaskDeployed(task))
             task.control = TaskControl(
                 task,
                 make_cores(
@@ -363,7 +366,7 @@ class DataflowWorld:
                     witness=self.env.witness,
                 ),
                 writer=file.writer,
-                observer=self.observer.task(task),
+                events=self.events,
                 clock=self.env,
                 reach=self.env.goals.reach,
             )

@@ -231,10 +231,10 @@ def test_journals_part_at_the_first_instant_that_differs() -> None:
     """Of several channels the first one to part is told, with both entries or what is missing."""
     env = Environment(0)
     one, two = Journal(env), Journal(env)
-    one.of("a").append((5, "sends", (10, 1)))
+    one.entries.setdefault("a", []).append((5, "sends", (10, 1)))
     assert one.parting(one) is None
-    two.of("a").append((7, "sends", (10, 1)))
-    one.of("b").append((4, "sends", (10, 1)))
+    two.entries.setdefault("a", []).append((7, "sends", (10, 1)))
+    one.entries.setdefault("b", []).append((4, "sends", (10, 1)))
     assert one.parting(two) == "b: the kernel has (4, 'sends', (10, 1)), the reference no more"
 
 
