@@ -9,7 +9,7 @@ from ckptsim.scenarios.job.channel_state import (
     SubtaskIndices,
 )
 from ckptsim.scenarios.job.checkpointing import Checkpointing, CheckpointProtocol, Mode
-from ckptsim.scenarios.job.costs import Costs, Machine, Storage
+from ckptsim.scenarios.job.costs import Costs, Machine, Profile, Storage
 from ckptsim.scenarios.job.ending import Protocol, StopKind
 from ckptsim.scenarios.job.graph import (
     Edge,
@@ -47,6 +47,7 @@ __all__ = [
     "Persistence",
     "PlacementKind",
     "Plane",
+    "Profile",
     "Protocol",
     "RateChange",
     "Recorded",

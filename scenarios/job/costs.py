@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
 
 from ckptsim.scenarios.dialect import EVERYWHERE, Limits
@@ -158,6 +159,13 @@ class Storage:
     )
 
 
+class Profile(StrEnum):
+    """Which machine, storage and harness costs were measured on, or stand for the user's."""
+
+    PLAIN = "plain"
+    RIG = "rig"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """What runs the tasks, on buffers; the costs of a core were measured on a quiet small one."""
@@ -170,8 +178,8 @@ class Machine:
         minimum=1,
         maximum=100_000,
         unit="cores",
-        says="processors of all hosts together; absent: as many as the costs were measured on, 2",
-        source=_MACHINE,
+        says="processors of all hosts together; absent: as `profile` has it, one per slot",
+        source="assumption: task managers have a core for each slot, as is advised",
     )
     cost_factor: float = number(
         1.0,

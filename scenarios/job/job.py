@@ -17,7 +17,7 @@ from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, duration_ns, many, nested, one_of
 from ckptsim.scenarios.job.channel_state import ChannelState
 from ckptsim.scenarios.job.checkpointing import Checkpointing
-from ckptsim.scenarios.job.costs import Costs, Machine, Storage
+from ckptsim.scenarios.job.costs import Costs, Machine, Profile, Storage
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.event_time import EventTime
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
@@ -72,6 +72,15 @@ class Job:
         says="the driver of the buffer plane",
         source="assumption: the fastest one that can run the job",
         limits=not_on_records('only plane "buffers" has several drivers'),
+    )
+    profile: Profile = choice(
+        "plain",
+        Profile,
+        says="whose constants hold: plain has no quirks, one processor per slot, limits to the "
+        "byte, deletes in the background; rig is the machine of the oldest measurements, with "
+        "two cores, a throttle with steps and deletes that triggers wait for",
+        source="Source: measurements of Apache Flink 1.20.3, on two machines",
+        limits=not_on_records("no work takes a processor", noted=True),
     )
     duration_ns: int = duration_ns(
         DURATION_NS,

@@ -10,7 +10,7 @@ from typing import Any, cast
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, Profile
 from ckptsim.sim.answers.columns import aligned, notes_lines
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.warnings import warnings_of
@@ -90,6 +90,7 @@ def import_job(
     out: Path | None = None,
     job: str | None = None,
     machine: MachineChoice = MachineChoice.QUIET,
+    profile: Profile = Profile.PLAIN,
     seeds: int = 3,
     progress: Callable[[int], object] = int,
 ) -> ImportedJob:
@@ -99,7 +100,7 @@ def import_job(
     with the number of runs done.
     Raises UserError for a place that is no recording, or one that says too little.
     """
-    named = job_named(folder, job=job, machine=machine)
+    named = job_named(folder, job=job, machine=machine, profile=profile)
     if named.recording is None or named.imported is None:
         raise UserError(f"{folder}: found a file, expected the folder of a recording")
     scenario = lasting(changed(named.scenario, change), named.measures)
@@ -109,7 +110,7 @@ def import_job(
         written_whole(out, text)
     results: list[RunResult] = []
     if seeds:
-        recorded = job_named(folder, job=job, machine=MachineChoice.RECORDED)
+        recorded = job_named(folder, job=job, machine=MachineChoice.RECORDED, profile=profile)
         as_it_is = bounded(changed(recorded.scenario, change))
         for seed in range(1, seeds + 1):
             results += simulated(as_it_is, seeds=(seed,))

@@ -67,7 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate intervals in each mode, and say which one costs least."""
-    named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
+    named = job_named(
+        arguments.job_place,
+        job=arguments.job,
+        machine=arguments.machine,
+        profile=arguments.profile,
+    )
     named = replace(named, scenario=changed(named.scenario, read_change(arguments.set)))
     wish = Wish(
         mtbf_s=arguments.mtbf,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from ckptsim.scenarios.job import Profile
 from ckptsim.sim.answers.jobs.importing import import_job
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.options import positive, repeated
@@ -52,6 +53,14 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
         help="the machine that answers are for: one with nothing else to do (default), or as busy "
         "as while it was recorded",
     )
+    parser.add_argument(
+        "--profile",
+        type=Profile,
+        choices=list(Profile),
+        default=Profile.PLAIN,
+        help="whose constants hold for a recording: plain (default), or rig for the recordings "
+        "that are shipped",
+    )
     repeated(
         parser,
         "--set",
@@ -70,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
             out=arguments.out,
             job=arguments.job,
             machine=arguments.machine,
+            profile=arguments.profile,
             seeds=seeds,
             progress=lambda done: bar(done=done, total=seeds),
         )

@@ -104,7 +104,12 @@ def answer_to(arguments: argparse.Namespace) -> Answer:
         restart_ns=arguments.restart,
         seeds=arguments.seeds,
     )
-    named = job_named(arguments.job_place, job=arguments.job, machine=arguments.machine)
+    named = job_named(
+        arguments.job_place,
+        job=arguments.job,
+        machine=arguments.machine,
+        profile=arguments.profile,
+    )
     return what_if.answer_to(
         named,
         question,

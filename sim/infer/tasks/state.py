@@ -14,7 +14,7 @@ from ckptsim.sim.infer.options import mode_of
 from ckptsim.sim.infer.tasks import streams
 from ckptsim.sim.infer.tasks.streams import File
 from ckptsim.sim.infer.topology import ordered
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN, Constants
 from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
@@ -72,15 +72,20 @@ def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ..
 
 
 def storage_of(
-    recording: Recording, *, inline_bytes: int, subtasks_per_file: int, cores: int | None = None
+    recording: Recording,
+    *,
+    inline_bytes: int,
+    subtasks_per_file: int,
+    cores: int,
+    constants: Constants = PLAIN,
 ) -> Found[StorageSpeed]:
     """Return the speed of the checkpoint storage, from how long files took beside their sizes.
 
-    cores: processors that handle files, None for as many as the costs were measured on.
+    cores: processors that handle files.  constants: of the profile.
     Streams are taken to be limited one by one unless times say that they share a limit, which does
     not show while their number stays the same.
     """
-    checkpoints = list(_files(recording, inline_bytes, subtasks_per_file, cores or CONSTANTS.cores))
+    checkpoints = list(_files(recording, inline_bytes, subtasks_per_file, cores))
     files = [file for found in checkpoints for file in found if file.beside is None]
     if not files:
         return Found(
@@ -101,7 +106,7 @@ def storage_of(
             effect="a limit above the rates that were reached cannot be seen",
         )
     sizes = [f.bytes for f in files]
-    fits = streams.fits(checkpoints)
+    fits = streams.fits(checkpoints, constants)
     fit = fits.best
     if fit.spread:
         how += f" of {min(sizes):,} to {max(sizes):,} bytes, as latency and rate"
@@ -267,7 +272,7 @@ class _Part:
         return self.answer.end_to_end_ms - self.answer.async_ms
 
     def _file(self, size: int, begin_ms: float) -> File:
-        own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
+        own_ns = PLAIN.file_cost_ns + PLAIN.state_ns_per_mb * size / _MB
         return File(
             bytes=size,
             begin_ms=begin_ms,

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
-from ckptsim.sim.job.buffers.constants import (
-    CONSTANTS,
-    MECHANISMS,
-    Constants,
-    Mechanisms,
-    on_machine,
-)
+from ckptsim.sim.job.buffers.constants import MECHANISMS, Constants, Mechanisms, of_job
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
 from ckptsim.sim.job.buffers.due import Clocks
@@ -74,6 +68,7 @@ _KEEPERS: tuple[type, ...] = (
 class DataflowWorld:
     """One run of one job.
 
+    constants: in the place of those of the job's profile.
     pauses: those of the machine, drawn unless they are known.  restored: the checkpoint that the
     first attempt starts from, as a user would start a job from a savepoint.
     phases: an instant of the periodic trigger of each attempt in ns, drawn where it is not known.
@@ -91,7 +86,7 @@ class DataflowWorld:
         self,
         env: Environment,
         model: Job,
-        constants: Constants = CONSTANTS,
+        constants: Constants | None = None,
         mechanisms: Mechanisms = MECHANISMS,
         *,
         protocol: ProtocolCores = OURS,
@@ -105,7 +100,7 @@ class DataflowWorld:
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
-        self.constants = constants = on_machine(constants, model.machine)
+        self.constants = constants = of_job(model, constants)
         self.mechanisms, self.protocol = mechanisms, protocol
         self.faults, self.embedding = faults, embedding
         self.identities = None if embedding.reader is None else Identities()

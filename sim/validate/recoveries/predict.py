@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import RIG
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.restoring import LATER
@@ -104,7 +104,7 @@ def _latest(world: DataflowWorld) -> JobCheckpoint:
 
 # The machine on which recoveries were measured: a service of 1 ms takes 1.4 % more, handling
 # included.  Source: tests/data/README.md, on `flink/recovery.jsonl`.
-MACHINE = replace(CONSTANTS, park_overshoot_ns=12_000)
+MACHINE = replace(RIG, park_overshoot_ns=12_000)
 # A checkpoint of the simulation is the one that was restored when their triggers are this near.
 _NEAR_NS = 300 * _MS
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ckptsim import scenarios
 from ckptsim._api.jobs_results import Advice, Captured, ImportedJob, Validation, WhatIf
@@ -16,7 +17,7 @@ from ckptsim._api.scenario import Value, scenario_of, text_of
 from ckptsim.scenarios.catalogue import all_names
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.job import Mode
+from ckptsim.scenarios.job import Mode, Profile
 from ckptsim.sim.answers.jobs import advise as advising
 from ckptsim.sim.answers.jobs import capturing, importing, validating, what_if
 from ckptsim.sim.infer import folder
@@ -87,6 +88,7 @@ def import_job(
     out: str | Path | None = None,
     job: str | None = None,
     machine: str = "quiet",
+    profile: str = "plain",
     set: Mapping[str, Value] | None = None,
     seeds: int = 3,
     progress: Callable[[int], object] = int,
@@ -96,6 +98,7 @@ def import_job(
     recording: its folder, or the name of one that is shipped, such as `orders`.  out: the file to
     write; without it nothing is written.  job: its id, where several were recorded.
     machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
+    profile: whose constants hold, "plain", or "rig" for recordings that are shipped.
     set: what the recording does not say, by the engine's option names or ours.
     seeds: of the replay of the job as it is, 0 for none.  progress: called with runs done.
 
@@ -106,7 +109,8 @@ def import_job(
         _change(set),
         out=None if out is None else Path(out),
         job=job,
-        machine=_machine(machine),
+        machine=_one(MachineChoice, "machine", machine),
+        profile=_one(Profile, "profile", profile),
         seeds=seeds,
         progress=progress,
     )
@@ -122,6 +126,7 @@ def whatif(
     restart: Duration | None = None,
     seeds: int = 5,
     machine: str = "quiet",
+    profile: str = "plain",
     spark: SparkSession | None = None,
     progress: Callable[[int], object] = int,
 ) -> WhatIf:
@@ -130,7 +135,7 @@ def whatif(
     job: a scenario of a job on buffers, the path of its file, or the folder of a recording.
     set: options of every variant; vary: option -> values, a variant for each combination.
     failure: the vertex that fails, or True for the last one; restart: from then to the restart.
-    seeds: runs of each.  machine: as of `import_job`.  spark: a session that runs them.
+    seeds: runs of each.  machine, profile: as of `import_job`.  spark: a session that runs them.
     progress: called with the number of runs done.
 
     Raises UserError for what is no such job, and for options and values that cannot be.
@@ -142,7 +147,7 @@ def whatif(
         restart_ns=None if restart is None else nanoseconds(restart, "restart"),
         seeds=seeds,
     )
-    answer = what_if.answer_to(_named(job, machine), question, _runner(spark, progress))
+    answer = what_if.answer_to(_named(job, machine, profile), question, _runner(spark, progress))
     return WhatIf(answer=answer)
 
 
@@ -158,19 +163,20 @@ def advise(
     load: str | None = None,
     set: Mapping[str, Value] | None = None,
     machine: str = "quiet",
+    profile: str = "plain",
     progress: Callable[[int], object] = int,
 ) -> Advice:
     """Find the interval and mode of checkpoints that cost a job least, for given failures.
 
-    job, set, machine: as of `whatif`.  mtbf: mean time between two failures; restart: how long the
-    job is down after one.  rto: most from a failure until no result is late; max_reprocessed: most
-    records that a failure may undo; max_overhead: most of the time that checkpoints may take, from
-    0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
+    job, set, machine, profile: as of `whatif`.  mtbf: mean time between two failures.
+    restart: how long the job is down after one.  rto: most from a failure until no result is late.
+    max_reprocessed: most records that a failure may undo.  max_overhead: most of the time that
+    checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
     progress: called after each run, with about how many there are.
 
     Raises UserError for what is no such job, and for one that no interval can help.
     """
-    named = _named(job, machine)
+    named = _named(job, machine, profile)
     named = replace(named, scenario=changed(named.scenario, _change(set)))
     known = {mode.value: mode for mode in Mode}
     for mode in modes:
@@ -219,16 +225,20 @@ def _change(options: Mapping[str, Value] | None) -> dict[str, str]:
     return read_change([f"{name}={text_of(value)}" for name, value in (options or {}).items()])
 
 
-def _machine(name: str) -> MachineChoice:
-    known = [choice.value for choice in MachineChoice]
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def _one(choices: type[Choice], key: str, name: str) -> Choice:
+    known = [choice.value for choice in choices]
     if name not in known:
-        raise UserError(f"machine: found {name!r}, expected {one_of(name, known)}")
-    return MachineChoice(name)
+        raise UserError(f"{key}: found {name!r}, expected {one_of(name, known)}")
+    return choices(name)
 
 
-def _named(job: Named | ImportedJob, machine: str) -> folder.Named:
+def _named(job: Named | ImportedJob, machine: str, profile: str) -> folder.Named:
     """Return a job with what is known of it."""
-    choice = _machine(machine)
+    choice = _one(MachineChoice, "machine", machine)
+    kept = _one(Profile, "profile", profile)
     if isinstance(job, ImportedJob):
         named = folder.job_of(job.imported.scenario)
         return replace(named, recording=job.imported.recording, measures=job.imported.measures)
@@ -237,7 +247,7 @@ def _named(job: Named | ImportedJob, machine: str) -> folder.Named:
     place = folder.place_named(str(job))
     if not place.exists() and str(job) in all_names():
         return folder.job_of(scenario_of(job))
-    return folder.job_named(place, machine=choice)
+    return folder.job_named(place, machine=choice, profile=kept)
 
 
 def _runner(spark: SparkSession | None, progress: Callable[[int], object]) -> what_if.Runner:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.generators.completing import spare_files
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN
 from tests import many
 from tests.job import many as jobs
 from tests.job.buffers.plans import crashing_document, scenario_of
@@ -74,7 +74,7 @@ def _allow_time(checkpointing: dict[str, Any], vertices: int) -> None:
     Barriers of checkpoints that expired are sent on all the same, so with a time-out below what
     one checkpoint costs its cores a job is kept from its records for ever, as a real one is.
     """
-    costs_ns = 8 * vertices * (CONSTANTS.barrier_cost_ns + CONSTANTS.file_cost_ns)
+    costs_ns = 8 * vertices * (PLAIN.barrier_cost_ns + PLAIN.file_cost_ns)
     checkpointing["timeout_ns"] = max(checkpointing["timeout_ns"], costs_ns)
 
 

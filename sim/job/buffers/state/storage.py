@@ -1,11 +1,12 @@
 """Checkpoint storage: files are written at a rate, each on its own or all sharing one limit.
 
-A file costs a core some work, for itself and for its bytes.  A limited file system lets each chunk
-wait its share besides.  The limiter waits in steps of at least `limiter_step_ns`, and each step
-overshoots a little and hands its chunks over besides, so the rate reached is below the nominal one;
-where several streams share one limit the others continue meanwhile, so that less is lost.  Some
-files are created late, some turn out at their end to be unwritable; a file that is given up takes
-no more of a shared limit.  A restore reads each file through a stream of its own.
+A file costs a core some work, for itself and for its bytes.  A limit lets its bytes wait besides,
+side by side with that work or, on the rig, after it.  The limiter of the rig waits in steps of at
+least `limiter_step_ns`, and each step overshoots a little and hands its chunks over besides, so the
+rate reached is below the nominal one; where several streams share one limit the others continue
+meanwhile, so that less is lost.  Some files are created late, some turn out at their end to be
+unwritable; a file that is given up takes no more of a shared limit.  A restore reads each file
+through a stream of its own.
 """
 
 from __future__ import annotations
@@ -57,15 +58,17 @@ class Limiter:
 class Upload:
     """A file under way: bytes still to be written, and what happens then.
 
-    fails: whether it turns out at its end that it could not be written.
+    fails: whether it turns out at its end that it could not be written.  parts: its serialisation,
+    and its way to the storage where that takes time besides.
     """
 
-    __slots__ = ("_arguments", "_done", "cancelled", "fails", "left")
+    __slots__ = ("_arguments", "_done", "cancelled", "fails", "left", "parts")
 
     def __init__(
         self, size: int, done: Callable[..., object], arguments: tuple[Any, ...], *, fails: bool
     ) -> None:
         self.left = float(size)
+        self.parts = 1
         self.fails = fails
         self.cancelled = False
         self._done = done
@@ -76,8 +79,9 @@ class Upload:
         self.cancelled = True
 
     def end(self) -> None:
-        """Tell whoever waits that the file is whole, or that it could not be written."""
-        if not self.cancelled:
+        """End a part; after the last the file is whole, or it could not be written."""
+        self.parts -= 1
+        if not self.parts and not self.cancelled:
             self._done(*self._arguments, failed=self.fails)
 
 
@@ -94,6 +98,7 @@ class Storage:
         self.channel_state = Work(constants.channel_file_cost_ns, constants.channel_ns_per_mb)
         self._env = env
         self._cores = cores
+        self._overlaps = constants.overlaps
         self._table = table
         self._entity = env.entity("storage")
         self._draws = env.stream("storage")
@@ -163,9 +168,12 @@ class Storage:
         if upload.cancelled:
             return
         entity, limiter = self._entity, self._limiter
-        if limiter is None:
+        if limiter is None or self._overlaps:
             self._cores.run(cost_ns, entity, upload.end)
-        else:
+        if limiter is not None and self._overlaps:
+            upload.parts = 2
+            self._limited(limiter, upload)
+        elif limiter is not None:
             self._cores.run(cost_ns, entity, self._limited, limiter, upload)
 
     def _limited(self, limiter: Limiter, upload: Upload) -> None:
