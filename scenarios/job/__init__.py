@@ -25,8 +25,10 @@ from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import ExponentialDelay, FixedDelay, NoRestart, RestartStrategy
+from ckptsim.scenarios.job.state import Backend, StateTable
 
 __all__ = [
+    "Backend",
     "BufferSizes",
     "Channels",
     "CheckpointProtocol",
@@ -56,6 +58,7 @@ __all__ = [
     "ReplayFrom",
     "Rescaling",
     "RestartStrategy",
+    "StateTable",
     "StopKind",
     "Storage",
     "SubtaskIndices",

@@ -13,6 +13,7 @@ from ckptsim.scenarios.fields import (
     flag,
     number,
     rate_bytes_per_s,
+    rate_per_s,
     ratio,
     size_bytes,
 )
@@ -143,7 +144,43 @@ class Storage:
         source=_STORE,
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
-    shared_limit: bool = flag(False, says="all streams share the limit", source=_STORE)
+    shared_limit: bool = flag(
+        False, says="all streams of the job share the limit `write`", source=_STORE
+    )
+    write_host_bytes_per_s: int | None = rate_bytes_per_s(
+        None,
+        optional=True,
+        says="limit of all streams of a task manager together, absent for none",
+        source=_STORE,
+    )
+    read_host_bytes_per_s: int | None = rate_bytes_per_s(
+        None,
+        optional=True,
+        says="the same of what a restore reads",
+        source=_STORE,
+        limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
+    )
+    requests_per_s: float | None = rate_per_s(
+        None,
+        optional=True,
+        minimum=0.001,
+        says="files that can be created or opened a second, absent for any number",
+        source=_STORE,
+    )
+    open_latency_ns: int = duration_ns(
+        "0 ms",
+        says="time to open a file of a restore",
+        source=_STORE,
+        limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
+    )
+    transfer_threads: int = count(
+        4,
+        minimum=1,
+        maximum=1_000,
+        unit="threads",
+        says="that write or read the files of a subtask",
+        source="Source: Apache Flink 1.20.3, state.backend.rocksdb.checkpoint.transfer.thread.num",
+    )
     create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
     tail_ratio: float = ratio(0.0, says="share of files that are created late", source=_STORE)
     tail_latency_ns: int = duration_ns(

@@ -27,6 +27,7 @@ from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES, FixedDelay, RestartStrategy
+from ckptsim.scenarios.job.state import StateTable
 from ckptsim.scenarios.job.uncoordinated import uncoordinated_problems
 from ckptsim.scenarios.limits import limit_problems, not_on_records
 
@@ -103,6 +104,7 @@ class Job:
     channel_state: ChannelState = nested(
         ChannelState, says="in-flight data in checkpoints (plane records)"
     )
+    state: StateTable = nested(StateTable, says="how tasks keep their state (plane buffers)")
     storage: Storage = nested(Storage, says="checkpoint storage (plane buffers)")
     machine: Machine = nested(Machine, says="what runs the tasks (plane buffers)")
     costs: Costs = nested(Costs, says="messages and snapshots (plane records)")
@@ -156,7 +158,7 @@ class Job:
         """Return what does not hold between the values."""
         found = graph_problems(self.vertices)
         found += self._preload_problems() + self._subtask_problems()
-        found += unaligned_problems(self.checkpointing)
+        found += unaligned_problems(self.checkpointing) + self.state.problems_with(self.vertices)
         found += uncoordinated_problems(
             self.checkpointing,
             self.ending,

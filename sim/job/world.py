@@ -178,7 +178,7 @@ class JobWorld:
             return
         alive = [number for number in numbers if self._plane.is_alive(number)]
         if alive and self.running:
-            self._note_failure(cause, lost=True)
+            self._note_failure(cause, lost=True, tasks=alive)
             self._plane.kill(alive)
             self.detection.lose(cause, unreachable=symptom is Symptom.UNREACHABLE)
 
@@ -190,7 +190,7 @@ class JobWorld:
         if self.timed is None:
             self.fail_over(cause)
         elif not self.ended:
-            self._note_failure(cause, lost=lost)
+            self._note_failure(cause, lost=lost, tasks=alive)
             self.timed.strike(alive, cause)
 
     def crash_job_manager(self) -> None:
@@ -273,9 +273,12 @@ class JobWorld:
         self.failovers.pop()
         self.give_up(cause)
 
-    def _note_failure(self, cause: str, *, lost: bool = False) -> None:
+    def _note_failure(self, cause: str, *, lost: bool = False, tasks: Sequence[int] = ()) -> None:
         self._plane.watchdog.look()
-        self.failovers.append(FailoverRecord(self.attempts, cause, self.env.now, lost))
+        now_ns = self.env.now
+        self.failovers.append(
+            FailoverRecord(self.attempts, cause, now_ns, lost, tasks=tuple(tasks))
+        )
 
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known; return whether the job may be restarted at all."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim import validate
 from ckptsim.sim.validate.recoveries import predict_recoveries
+from ckptsim.sim.validate.state import predict_states
 
 
 def validate_files(
@@ -30,14 +31,18 @@ def validate_files(
     if failing and sequences:
         raise UserError("--sequence: found a file of recoveries, expected one of checkpoints")
     wanted = _wanted(runs, sequences)
-    tick = _Tick(progress, len(runs) + len(wanted) + len(failing))
+    states = measurements.states
+    tick = _Tick(progress, len(runs) + len(wanted) + len(failing) + len(states))
+    stated = predict_states(states, seeds=seeds, jobs=jobs, progress=tick)
     recovered = predict_recoveries(failing, seeds=seeds, jobs=jobs, progress=tick)
     predictions = validate.predict_all(runs, seeds=seeds, jobs=jobs, progress=tick)
     shown = []
     for one in wanted:
         shown.append(validate.sequence_of(one, seeds=seeds))
         tick()
-    return validate.Comparison(predictions=predictions, recovered=recovered, sequences=shown)
+    return validate.Comparison(
+        predictions=predictions, recovered=recovered, sequences=shown, states=stated
+    )
 
 
 class _Tick:

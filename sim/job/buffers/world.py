@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
@@ -18,14 +19,15 @@ from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.state import (
+    COMPACTED_FLUSHES,
     Identities,
+    KeyedState,
     Snapshots,
     Storage,
     make_files,
     preload,
     restore_channels,
     restore_counts,
-    state_sizes,
 )
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.timers import Pauses, TaskTimers, first_delay_ns, let_work
@@ -111,6 +113,8 @@ class DataflowWorld:
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         self.cores = Cores(env, constants.cores if mechanisms.shared_cores else _ENOUGH_CORES)
+        # One thread of each task manager flushes the memtables of all its tasks.
+        self.flushers = defaultdict[int, Cores](lambda: Cores(env, 1))
         self.storage = Storage(env, self.cores, model.storage, constants)
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
@@ -198,6 +202,7 @@ class DataflowWorld:
         del number
         self.cores.forget()
         self.storage.forget()
+        self.flushers.clear()
         self.closed_ns = {}
         before, times = self.graph, {task.place: task.time_in for task in self.tasks}
         self.model, self.graph = self.rescales.apply()
@@ -326,6 +331,20 @@ class DataflowWorld:
         """Return who waits for whom."""
         return waits(self)
 
+    def has_local_state(self, task: Task) -> bool:
+        """Return whether a copy of the restored state is where a task runs.
+
+        A task manager that has come for a lost one has none of checkpoints before the loss.
+        """
+        restored = self.control.restored
+        if restored is None or not self.model.state.local_recovery:
+            return False
+        record = self.coordinator.records.get(restored.checkpoint_id)
+        return record is not None and not any(
+            one.manager_lost and task.number in one.tasks and one.failed_ns >= record.triggered_ns
+            for one in self.control.failovers
+        )
+
     # Parts of an attempt -----------------------------------------------------------------------
 
     def _equip(self, restored: JobCheckpoint | None, held: JobCheckpoint | None) -> None:
@@ -333,16 +352,22 @@ class DataflowWorld:
 
         held: what is restored, with the numbers of today's tasks.
         """
-        sizes = state_sizes(self.model)
         if self.identities is not None:
             self.identities.deploy(self.tasks, held)
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
             vertex = task.spec.vertex
             finished = self._finished_on_restore(task, restored)
+            snapshot = None if held is None else held.tasks.get(task.number)
+            files = None if snapshot is None else snapshot.files
+            phase = self.env.stream("compaction").integer(0, COMPACTED_FLUSHES - 1)
+            state = KeyedState(
+                self.model.state, vertex, task.subtask, self.constants, held=files, phase=phase
+            )
+            state.begins(task.processed, self.env.now)
             task.snapshots = Snapshots(
                 task,
-                state_bytes=sizes[task.name][task.subtask],
+                state=state,
                 sync_ns=self.model.snapshot_sync_ns(vertex),
             )
             task.control = TaskControl(

@@ -47,18 +47,20 @@ class FailoverRecord:
 
     resumed_ns: when the next attempt began, None where there was none.  restored: the checkpoint
     that it began from, None for its beginning.  reprocessed: records that sources emitted again.
-    manager_lost: a task manager is gone, not a task alone.
+    manager_lost: a task manager is gone, not a task alone.  tasks: that failed first.
     known_ns: when the job manager knew of it; canceled_ns: when all tasks were cancelled; the rest
     where that takes time, and on records: opened_ns, when all state was read and all tasks were
     open; handed_over_ns, when all in-flight data had been processed; bytes_read: of both;
-    first_record_ns: when an operator without outputs took one; caught_up_ns, peak_latency_ns: when
-    no record was late any more, and how late one was until the next failure.
+    running_ns: when the last task ran again; restore_ns: how long the slowest took from its
+    deployment to there; first_record_ns: when an operator without outputs took one; caught_up_ns,
+    peak_latency_ns: when latency was back at its level, and how late a record was at most.
     """
 
     attempt: int
     cause: str
     failed_ns: int
     manager_lost: bool = False
+    tasks: tuple[int, ...] = ()
     resumed_ns: int | None = None
     restored: int | None = None
     reprocessed: int = 0
@@ -67,6 +69,8 @@ class FailoverRecord:
     opened_ns: int | None = None
     handed_over_ns: int | None = None
     bytes_read: int | None = None
+    running_ns: int | None = None
+    restore_ns: int | None = None
     first_record_ns: int | None = None
     caught_up_ns: int | None = None
     peak_latency_ns: int | None = None

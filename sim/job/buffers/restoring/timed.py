@@ -71,6 +71,7 @@ class TimedFailover:
             if restore is not None:
                 record.opened_ns, record.handed_over_ns = restore.opened_ns, restore.handed_over_ns
                 record.bytes_read = restore.bytes_read
+                record.running_ns, record.restore_ns = self._world.env.now, restore.longest_ns
         self._host.all_running()
 
     def end(self) -> None:
