@@ -180,6 +180,7 @@ class Storage:
         unit="threads",
         says="that write or read the files of a subtask",
         source="Source: Apache Flink 1.20.3, state.backend.rocksdb.checkpoint.transfer.thread.num",
+        limits=_NO_STORAGE + not_in_pipelines("its stages have no state"),
     )
     create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
     tail_ratio: float = ratio(0.0, says="share of files that are created late", source=_STORE)

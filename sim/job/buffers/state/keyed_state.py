@@ -107,7 +107,7 @@ class KeyedState:
             self._written = vertex.subtask_state_bytes[subtask]
         elif table.incremental and vertex.state_delta_bytes is not None:
             self._written = vertex.state_delta_bytes // vertex.parallelism
-        self._flushes = table.backend is Backend.ROCKSDB and bool(vertex.keys)
+        self._flushes = self.is_on_disk and bool(vertex.keys) and self._written is None
         self._new: list[int] = []
         self._updated_ns = self._processed = 0
         if held is None:
@@ -139,7 +139,9 @@ class KeyedState:
         self.begins(processed, now_ns)
         if not self._flushes:
             written = self.full_bytes if self._written is None else self._written
-            return Capture(self.files, (written,))
+            flushed = self._written or 0
+            flush_ns = self._flush_ns(flushed, 0) if self.is_on_disk and written else 0
+            return Capture(self.files, (written,), flush_ns)
         flush_ns = self._flush(updates)
         uploaded = tuple(self._new) if self._table.incremental else self.files.sizes
         self._new = []
@@ -158,18 +160,20 @@ class KeyedState:
 
     def _flush(self, updates: float) -> int:
         """Flush the memtable as often as it was full, and once more; return the last one's time."""
-        constants, vertex = self._constants, self._vertex
+        vertex = self._vertex
         pieces = 1 + int(updates * _entry_bytes(self._table, vertex) // MEMTABLE_BYTES)
         size = round(self._unique(updates / pieces) * _entry_bytes(self._table, vertex))
-        if not size:
-            return constants.flush_ns
-        for _ in range(pieces):
+        for _ in range(pieces if size else 0):
             if len(self.files.flushed) >= COMPACTED_FLUSHES:
                 self._compact()
             self.files = StateFiles(self.files.base, (*self.files.flushed, size))
             self._new.append(size)
+        return self._flush_ns(size, updates / pieces)
+
+    def _flush_ns(self, size: int, updates: float) -> int:
+        constants = self._constants
         each_ns = constants.flush_ns_per_mb * size // 1_000_000
-        return constants.flush_ns + each_ns + round(constants.update_ns * updates / pieces)
+        return constants.flush_ns + each_ns + round(constants.update_ns * updates)
 
     def _compact(self) -> None:
         """Rewrite the state; what a compaction does not reach was uploaded long ago."""
