@@ -23,7 +23,7 @@ from ckptsim.scenarios.job.graph import (
 from ckptsim.scenarios.job.graph.planes import Engine, Plane
 from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
-from ckptsim.scenarios.job.recovery import Recovery
+from ckptsim.scenarios.job.recovery import FailoverKind, Recovery
 from ckptsim.scenarios.job.restart import ExponentialDelay, FixedDelay, NoRestart, RestartStrategy
 from ckptsim.scenarios.job.state import Backend, StateTable
 
@@ -37,6 +37,7 @@ __all__ = [
     "Edge",
     "Engine",
     "ExponentialDelay",
+    "FailoverKind",
     "FixedDelay",
     "Input",
     "Job",

@@ -174,6 +174,8 @@ class JobWorld:
     def lose_task_manager(self, numbers: Iterable[int], cause: str, symptom: Symptom) -> None:
         """Fail all tasks of a task manager; the next attempt needs another one."""
         if symptom is Symptom.CONNECTIONS_BREAK:
+            if self.timed is not None and not self.timed.slots_return:
+                self.detection.connections_broke()
             self.crash(numbers, cause, lost=True)
             return
         alive = [number for number in numbers if self._plane.is_alive(number)]

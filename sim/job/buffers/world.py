@@ -16,7 +16,7 @@ from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, note_goals, stall
 from ckptsim.sim.job.buffers.input import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.messages import BufferMessages
-from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
+from ckptsim.sim.job.buffers.restoring import Regions, Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.state import (
     COMPACTED_FLUSHES,
@@ -119,11 +119,13 @@ class DataflowWorld:
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases
+        self._restarted: list[int] = []  # of a failover that leaves others alone
         self.clocks = Clocks()
         self.sampling = Sampling(self)
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
+        self.regions = Regions(self)
         self.timed = TimedFailover(self) if model.recovery.timed else None
         self.compiled: CompiledDriver | None = None
         self.observer = observer(self)
@@ -200,6 +202,10 @@ class DataflowWorld:
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
         del number
+        if restored is not None and self._restarted:
+            restored = self.regions.carry_over(restored, self._restarted)
+            self._halt()
+        self._restarted = []
         self.cores.forget()
         self.storage.forget()
         self.flushers.clear()
@@ -212,6 +218,7 @@ class DataflowWorld:
         self._deploy(restored)
         for task in self.tasks:
             task.time_in = times.get(task.place, task.time_in)
+        self.regions.equip(self.tasks)
 
     @garbage_collector_paused()
     def _deploy(self, restored: JobCheckpoint | None) -> None:
@@ -239,12 +246,16 @@ class DataflowWorld:
             preload(self.tasks, self.graph, backlog, self.model.network.segment_bytes)
         if self.timed is not None:
             self.timed.lateness.found(self.tasks)
+            if held is not None:
+                restore_channels(self._running_on, held)
         self.observer.begun(restored)
 
     def start(self) -> None:
         """Let the tasks work, as soon as they have restored what they are to restore."""
         if self.timed is not None and self.timed.restores(self.control.restored):
             self.timed.start()
+            let_work(self._running_on)
+            self.regions.carried = {}
         else:
             let_work(self.tasks)
         TaskTimers(self).start()
@@ -253,8 +264,22 @@ class DataflowWorld:
         """Let tasks do nothing more: they have failed."""
         kill(self.tasks[number] for number in numbers)
 
+    @property
+    def _running_on(self) -> list[Task]:
+        """Return the tasks that a failure has left alone, as new objects."""
+        return [self.tasks[number] for number in self.regions.carried]
+
     def halt(self) -> None:
-        """End the attempt: nothing of it acts any more."""
+        """End what a failure restarts: nothing of it acts any more."""
+        restarted = self.regions.restarted()
+        if len(restarted) < len(self.tasks):
+            self._restarted = restarted
+            self.kill(number for number in restarted if self.is_alive(number))
+        else:
+            self._halt()
+
+    def _halt(self) -> None:
+        """End the attempt."""
         self.observer.halted()
         for task in self.tasks:
             task.halt()
@@ -276,6 +301,8 @@ class DataflowWorld:
 
     def positions(self) -> dict[int, int]:
         """Return how many records of each split this attempt has emitted, as it counts."""
+        if self._restarted:
+            self.catch_up()  # others run on meanwhile
         sources = (task for task in self.tasks if isinstance(task, Source))
         return {split: count for task in sources for split, count in task.splits.items()}
 
@@ -393,8 +420,11 @@ class DataflowWorld:
                 writer.pool.on_available = task.output_available
             if isinstance(task, Source) and self.embedding.reader is not None:
                 task.feed(self.embedding.reader(task.subtask, task.wake))
-            if vertex.kind is VertexKind.SINK and not finished:
+            if vertex.kind is VertexKind.SINK and not finished and not self._runs_on(task):
                 open_transactions(self, task, restored)
+
+    def _runs_on(self, task: Task) -> bool:
+        return task.number in self.regions.carried
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL

@@ -147,7 +147,7 @@ def _steady(records: Sequence[CheckpointRecord], model: Job) -> dict[str, Any]:
 def _recovery(world: DataflowWorld) -> dict[str, Any]:
     """Return the figures of the only failure."""
     record = world.control.failovers[0]
-    restarted = range(len(world.tasks))
+    restarted = record.restarted
 
     def since_ms(at_ns: int | None) -> float | None:
         return None if at_ns is None else (at_ns - record.failed_ns) / _MS

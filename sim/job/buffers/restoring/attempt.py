@@ -8,7 +8,7 @@ The reader of a gate waits when the channel that it fills holds all buffers it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import EndOfChannelState
@@ -31,8 +31,8 @@ _HEADER_BYTES = 4
 class AttemptRestore:
     """Brings the tasks of one attempt back.
 
-    done: called when all of them run.  longest_ns: how long a task took at most from its deployment
-    until it ran.  bytes_read: of state and in-flight data so far.
+    numbers: of its tasks.  done: called when all of them run.  longest_ns: how long a task took at
+    most from its deployment until it ran.  bytes_read: of state and in-flight data so far.
     opened_ns: when the last task was open; handed_over_ns: when the last recovered data had been
     processed.
     """
@@ -40,6 +40,7 @@ class AttemptRestore:
     def __init__(
         self,
         world: DataflowWorld,
+        tasks: Sequence[Task],
         restored: JobCheckpoint | None,
         costs: RestartCosts,
         done: Callable[[], None],
@@ -47,10 +48,11 @@ class AttemptRestore:
         self.bytes_read = self.longest_ns = 0
         self.opened_ns: int | None = None
         self.handed_over_ns: int | None = None
+        self.numbers = tuple(task.number for task in tasks)
         self._env = world.env
         self._done = done
-        self._missing = len(world.tasks)
-        self._tasks = [_RestoringTask(self, world, task, restored, costs) for task in world.tasks]
+        self._missing = len(tasks)
+        self._tasks = [_RestoringTask(self, world, task, restored, costs) for task in tasks]
 
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the tasks when they have been scheduled.

@@ -39,6 +39,7 @@ def note_latencies(
     nothing = np.empty(0, dtype=np.int64)
     ends = np.concatenate([*lateness.ends, nothing])
     late = np.concatenate([*lateness.late, nothing])
+    tasks = np.concatenate([*lateness.tasks, nothing])
     following = [*(one.failed_ns for one in failovers[1:]), end_ns]
     for failover, until_ns in zip(failovers, following, strict=False):
         began_ns = None
@@ -47,10 +48,11 @@ def note_latencies(
         if began_ns is None or began_ns >= until_ns:
             continue
         failover.first_record_ns = began_ns
-        behind = (ends >= began_ns) & (ends < until_ns)
+        mine = np.isin(tasks, failover.restarted) if failover.restarted else tasks >= 0
+        behind = (ends >= began_ns) & (ends < until_ns) & mine
         level_ns = late_ns
         if level_ns is None:
-            before = (ends >= failover.failed_ns - _BEFORE_NS) & (ends < failover.failed_ns)
+            before = (ends >= failover.failed_ns - _BEFORE_NS) & (ends < failover.failed_ns) & mine
             level_ns = round((1 + _BAND) * int(late[before].max(initial=0))) + _BAND_NS
         if behind.any():
             failover.peak_latency_ns = int(late[behind].max())

@@ -140,7 +140,8 @@ class KeyedState:
         if not self._flushes:
             written = self.full_bytes if self._written is None else self._written
             flushed = self._written or 0
-            flush_ns = self._flush_ns(flushed, 0) if self.is_on_disk and written else 0
+            keyed = self.is_on_disk and written and not self._vertex.is_source
+            flush_ns = self._flush_ns(flushed, 0) if keyed else 0
             return Capture(self.files, (written,), flush_ns)
         flush_ns = self._flush(updates)
         uploaded = tuple(self._new) if self._table.incremental else self.files.sizes
