@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from ckptsim.analysis.report.section import compared, section
 from ckptsim.analysis.report.view import View, layout_seen, seen
 from ckptsim.analysis.summaries import Summaries, is_current, read, refresh
 from ckptsim.analysis.tables.store import ABOUT, SweepStore
+from ckptsim.analysis.templates import style, template
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 
@@ -137,12 +137,10 @@ def page(title: str, sections: Sequence[dict[str, Any]], opening: Opening | None
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    folder = files("ckptsim.analysis").joinpath("templates")
-    html, style, script = (
-        folder.joinpath(f"report.{ending}").read_text(encoding="utf-8")
-        for ending in ("html", "css", "js")
-    )
-    template = environment.from_string(html)
-    return template.render(
-        title=title, sweeps=sections, opening=opening, style=style, script=script
+    return environment.from_string(template("report.html")).render(
+        title=title,
+        sweeps=sections,
+        opening=opening,
+        style=style("report"),
+        script=template("report.js"),
     )

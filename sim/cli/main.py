@@ -55,6 +55,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "import": ("jobs.import_job", "make a scenario of a recording of a running job"),
     "whatif": ("jobs.what_if", "compare a job as it is with the job as it would be"),
     "why": ("jobs.why", "say why a checkpoint or a recovery took so long, or failed"),
+    "view": ("jobs.view", "write a page in which you walk through a run, a find or a recording"),
     "advise": ("jobs.advise", "find the interval and mode of checkpoints that cost least"),
     "validate": ("jobs.validate", "predict measured Flink runs and compare"),
     "measure-store": (

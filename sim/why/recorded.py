@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ckptsim.scenarios import UserError
+from ckptsim.scenarios import Scenario, UserError
 from ckptsim.sim.infer.folder import job_named
 from ckptsim.sim.infer.job import Imported
 from ckptsim.sim.infer.tasks.load import times_of
@@ -34,16 +34,24 @@ def why_recorded(place: Path, target: Target = SLOWEST, *, job: str | None = Non
     if isinstance(target, str) and target.startswith(RECOVERY):
         expected = "a checkpoint: REST answers hold no instants of a recovery"
         raise UserError(f"{place}: found {target}, expected {expected}")
-    named = job_named(place, job=job, machine=MachineChoice.RECORDED)
-    if named.recording is None or named.imported is None or not named.recording.checkpoints:
-        raise UserError(f"{place}: found no checkpoints, expected a recording with some")
-    result = _result(named.recording, named.imported)
+    scenario, result = recorded(place, job=job)
     # The answers do not tell one that expired from one that failed otherwise.
-    found = why_of(named.scenario, result, FAILED if target == EXPIRED else target)
+    found = why_of(scenario, result, FAILED if target == EXPIRED else target)
     note = "The recording has no parts of subtasks for it, so the cause is unknown."
     if found.path:
         note = "The answers name neither the last channel nor the instant when the trigger was due."
     return replace(found, note=f"{note} See also `whatif`.")
+
+
+def recorded(place: Path, *, job: str | None = None) -> tuple[Scenario, RunResult]:
+    """Return the job of a recording, and its checkpoints as rows of a run.
+
+    Raises UserError for a folder that is no recording with checkpoints.
+    """
+    named = job_named(place, job=job, machine=MachineChoice.RECORDED)
+    if named.recording is None or named.imported is None or not named.recording.checkpoints:
+        raise UserError(f"{place}: found no checkpoints, expected a recording with some")
+    return named.scenario, _result(named.recording, named.imported)
 
 
 def _result(recording: Recording, imported: Imported) -> RunResult:

@@ -98,6 +98,25 @@ def cause_lines(scenario: Scenario, result: RunResult) -> Iterator[str]:
     yield from (f"{one.happened} {one.because}".strip() for one in found)
 
 
+def causes_of(
+    scenario: Scenario, result: RunResult, checkpoints: Sequence[int]
+) -> Iterator[tuple[str, Why]]:
+    """Yield the causes of some checkpoints, by number, and of each recovery, `recovery N`.
+
+    None of a scenario without coordinated checkpoints.
+    """
+    model = scenario.model
+    if not isinstance(model, Job) or not model.checkpointing.coordinated:
+        return
+    asked = _Asked(scenario, Observed(scenario, result), None)
+    for number in dict.fromkeys(checkpoints):
+        rows = [row for row in result.checkpoints if row.checkpoint_id == number]
+        if rows:
+            yield str(number), asked.checkpoint(rows)
+    for place in range(1, min(len(result.recoveries), _RECOVERIES_MAX) + 1):
+        yield f"{RECOVERY} {place}", asked.recovery(str(place))
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A run about which is asked; again: runs a scenario as this one was run, None for no more."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ckptsim._api.sweeps import demo, read_sweep, read_tables, report, sweep
     from ckptsim._api.swept import Report, SweepResult
     from ckptsim._api.vectors import Conformance, Ordered, conform, order
+    from ckptsim._api.viewing import View, view
     from ckptsim.scenarios import Problem, ScenarioError, UserError
     from ckptsim.sim.rows import (
         CheckpointRow,
@@ -121,6 +122,7 @@ _HOMES = {
         "conform",
         "order",
     ),
+    "ckptsim._api.viewing": ("View", "view"),
     "ckptsim.scenarios": (
         "Problem",
         "ScenarioError",
@@ -181,6 +183,7 @@ __all__ = [
     "Trial",
     "UserError",
     "Validation",
+    "View",
     "ViolationRow",
     "WhatIf",
     "Why",
@@ -213,6 +216,7 @@ __all__ = [
     "sweep",
     "validate",
     "vary",
+    "view",
     "whatif",
     "why",
 ]

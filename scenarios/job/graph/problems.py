@@ -113,6 +113,10 @@ def _list_problems(path: str, vertex: Vertex) -> list[Problem]:
         for key, values in weights.items()
         if values and not any(values)
     ]
+    if vertex.records is not None and any(share == 0 for share in vertex.rate_shares):
+        # Such a subtask would emit a record a year, and never come to the end of its records.
+        expected = "weights above 0: every subtask of a source with `records` emits some"
+        found.append(Problem(f"{path}.rate_shares", "a weight of 0", expected))
     found += [
         Problem(f"{path}.inputs[{place}].shares", f'"{one.partitioner}"', "records by key (hash)")
         for place, one in enumerate(vertex.inputs)

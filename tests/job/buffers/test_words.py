@@ -239,6 +239,10 @@ def test_a_slow_machine_lengthens_checkpoints() -> None:
         ({"middle": {"service_factors": (1.0,)}}, "vertices[1].service_factors"),
         ({"middle": {"subtask_state_bytes": (1, 2, 3)}}, "vertices[1].subtask_state"),
         ({"source": {"rate_per_s": 1.0, "rate_shares": (0.0, 0.0)}}, "vertices[0].rate_shares"),
+        (
+            {"source": {"rate_per_s": 1.0, "rate_shares": (0.0, 1.0), "records": 5}},
+            "vertices[0].rate_shares",
+        ),
         ({"middle": {"rate_shares": (1.0, 1.0)}}, "vertices[1].rate_shares"),
         ({"source": {"selectivity": 2.0}}, "vertices[0].selectivity"),
         (

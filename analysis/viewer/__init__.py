@@ -1,0 +1,12 @@
+"""One page in which you walk through a run: job graph, checkpoints, space-time diagram, causes.
+
+    html = view_page([view_of_run(subject)])            # one run
+    html = view_page([view_of_run(a), view_of_run(b)])  # two runs beside each other
+
+The page is one file without any request.  It needs neither pandas nor matplotlib.
+"""
+
+from ckptsim.analysis.viewer.page import view_page
+from ckptsim.analysis.viewer.sources import view_of_find, view_of_recording, view_of_run
+
+__all__ = ["view_of_find", "view_of_recording", "view_of_run", "view_page"]

@@ -1,0 +1,1 @@
+"""Tests of the page in which people walk through a run."""

@@ -1,0 +1,163 @@
+"""The page of a run in a browser: selecting, stepping, addresses, narrow, dark and printed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ckptsim.analysis.viewer import view_of_recording, view_of_run, view_page
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.infer.folder import place_named
+from ckptsim.sim.search import Subject
+from tests.analysis.report.browser import chromium, look
+
+in_browser = pytest.mark.skipif(chromium() is None, reason="there is no Chromium on the PATH")
+JS = Path(__file__).parent / "js"
+PRESS = """
+const press = (key) => dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const waits = () => new Promise((done) => setTimeout(done, 60));
+found.errors = []; addEventListener("error", (event) => found.errors.push(event.message));
+"""
+
+
+def page_of(folder: Path, *names: str) -> Path:
+    """Write the page of some runs of the library."""
+    path = folder / "view.html"
+    documents = [view_of_run(Subject(scenario=by_name(name))) for name in names]
+    path.write_text(view_page(documents), encoding="utf-8")
+    return path
+
+
+def acted(folder: Path, page: Path, script: str, *, width: int = 1280) -> dict[str, Any]:
+    """Do something on a page; return what the script has put into `found`."""
+    found, console = look(page, folder, width=width, action=PRESS + script)
+    assert console == []
+    assert found["errors"] == []
+    return found
+
+
+@in_browser
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("reference",),
+        ("back_pressure_aligned",),
+        ("pipeline",),
+        ("built_in_fallback",),
+        ("broadcast_partly_finished",),
+        ("back_pressure_aligned", "back_pressure_unaligned"),
+    ],
+)
+def test_a_page_opens_without_a_message(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Pages of all links, and of two runs, draw without a message, as wide as the window."""
+    script = """
+      found.drawn = document.documentElement.dataset.drawn;
+      found.title = document.getElementById("title").textContent;
+    """
+    for width in (1280, 400):
+        found = acted(tmp_path, page_of(tmp_path, *names), script, width=width)
+        assert int(found["drawn"]) >= 1
+        assert names[0] in found["title"]
+        assert found["page"] <= found["width"] + 1
+
+
+@in_browser
+def test_keys_step_through_events_and_checkpoints(tmp_path: Path) -> None:
+    """Arrow keys select events, n and p checkpoints, and each leaves its address."""
+    script = """
+      press("ArrowRight"); press("ArrowRight"); found.first = page.state.event;
+      found.text = document.getElementById("event").textContent;
+      found.causes = document.querySelectorAll("#causes li").length;
+      press("ArrowDown"); found.lane = page.lane;
+      press("n"); found.checkpoint = page.state.checkpoint;
+      press("+"); await waits(); found.hash = location.hash;
+      press("Escape"); found.event = page.state.event;
+    """
+    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    assert found["first"] is not None
+    assert "checkpoint" in found["text"]
+    assert found["causes"] >= 1
+    assert found["lane"] >= 1
+    assert found["checkpoint"] == "2"
+    assert "c=2" in found["hash"]
+    assert found["event"] is None
+
+
+@in_browser
+def test_an_address_selects_what_it_names(tmp_path: Path) -> None:
+    """A fragment selects checkpoint, event and window; one that names nothing changes nothing."""
+    script = """
+      location.hash = "#c=3&e=60&t=2300000000-3100000000"; await waits();
+      found.state = { ...page.state };
+      found.chosen = document.querySelector("tr.chosen button").textContent;
+      location.hash = "#c=3&e=999999&t=5-1"; await waits(); found.after = page.state.event;
+    """
+    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    assert found["state"]["checkpoint"] == "3"
+    assert found["state"]["event"] == 60
+    assert (found["state"]["from"], found["state"]["until"]) == (2_300_000_000, 3_100_000_000)
+    assert found["chosen"] == "3"
+    assert found["after"] is None
+
+
+@in_browser
+def test_a_click_selects_an_event_with_its_causes(tmp_path: Path) -> None:
+    """A click into a lane selects its nearest event; what led to it is marked, and a button."""
+    script = """
+      const canvas = document.querySelector("#diagrams canvas");
+      const box = canvas.getBoundingClientRect(), row = page.run.rows.at(-1);
+      const at = { clientX: box.left + box.width - 60, clientY: box.top + row.middle };
+      canvas.dispatchEvent(new PointerEvent("pointerdown", at));
+      dispatchEvent(new PointerEvent("pointerup", at));
+      found.event = document.getElementById("event").textContent; found.lit = page.lit.size;
+      document.querySelector("#causes button").click();
+      found.before = document.getElementById("event").textContent;
+    """
+    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    assert "slow[1]" in found["event"]
+    assert found["lit"] > 3
+    assert found["before"] != found["event"]
+
+
+@in_browser
+def test_a_filter_keeps_the_events_with_its_words(tmp_path: Path) -> None:
+    """The list has the events of the window that contain all words of the filter."""
+    script = """
+      const input = document.getElementById("words"); input.value = "slow[0] acknowledged";
+      input.dispatchEvent(new Event("input")); press("0"); await waits();
+      found.texts = [...document.querySelectorAll("#list button")].map((one) => one.textContent);
+    """
+    found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
+    assert len(found["texts"]) == 8
+    assert all("slow[0]" in text for text in found["texts"])
+
+
+@in_browser
+def test_a_recording_draws_bars_and_says_what_is_missing(tmp_path: Path) -> None:
+    """The page of a recording says that it has no events, and draws the parts of subtasks."""
+    path = tmp_path / "view.html"
+    path.write_text(view_page([view_of_recording(place_named("orders"))]), encoding="utf-8")
+    script = """
+      found.says = document.getElementById("empty").hidden;
+      const canvas = document.querySelector("#diagrams canvas"), context = canvas.getContext("2d");
+      const data = context.getImageData(0, 0, canvas.width, canvas.height).data, seen = new Set();
+      for (let n = 0; n < data.length; n += 4) seen.add(data.slice(n, n + 3).join());
+      found.colours = seen.size;
+    """
+    found = acted(tmp_path, path, script)
+    assert found["says"] is False
+    assert found["colours"] > 6
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js on the PATH")
+def test_modules_hold_their_tests() -> None:
+    """The tests of the plain modules, in tests/analysis/viewer/js, pass in Node.js."""
+    done = subprocess.run(
+        ["node", "--test", *map(str, sorted(JS.glob("*.test.mjs")))],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

@@ -1,0 +1,62 @@
+"""The command line and the Python API of `view`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ckptsim as ck
+from ckptsim.sim.cli.main import main
+from tests.pages import assert_shown, sessions_of, text_of
+
+
+def test_the_page_shows_what_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command of the page about views does what the page says, and writes its file."""
+    monkeypatch.chdir(tmp_path)
+    for command, *shown in sessions_of(text_of("view.md")):
+        words = command.split()[1:]
+        assert main(words) == (1 if words[0] == "hunt" else 0)
+        if shown:
+            assert_shown(tuple(shown), capsys.readouterr().out)
+        assert Path(words[-1]).exists()
+
+
+def test_the_page_s_python_writes_both_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Python of the page writes a page of two runs and counts the events of the first."""
+    monkeypatch.chdir(tmp_path)
+    [block] = re.findall(r"```python\n(.*?)```", text_of("view.md"), re.DOTALL)
+    exec(block, {})
+    assert re.fullmatch(r"\d+ events\n", capsys.readouterr().out)
+    assert "beside" in Path("both.html").read_text(encoding="utf-8")
+
+
+def test_a_run_that_was_made_is_viewed_as_it_was() -> None:
+    """The view of a result has its seed, also where its trace was not kept."""
+    result = ck.run("reference", seed=4)
+    found = ck.view(result)
+    assert result.run.digest[:12] in str(found.documents[0]["facts"])
+    assert len(repr(found).splitlines()) <= 12
+    assert found._repr_html_().startswith("<iframe srcdoc=")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["reference", "--checkpoint", "99"], "found no checkpoint 99, expected one from"),
+        (["orders", "--set", "mode=unaligned"], "--set: found it together with a recording"),
+        (["reference", "--out", "."], "--out: found the folder ., expected a file"),
+        (["no_such_thing"], "expected a name that `ckptsim list` shows"),
+    ],
+)
+def test_bad_input_is_refused(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is not there, and what cannot be, is the user's error."""
+    assert main(["view", *words]) == 2
+    assert says in capsys.readouterr().err
