@@ -358,6 +358,12 @@ class DataflowWorld:
         """Return who waits for whom."""
         return waits(self)
 
+    def is_new_process(self, task: Task) -> bool:
+        """Return whether a task begins on a task manager that has come for the last one lost."""
+        return any(
+            one.manager_lost and task.number in one.tasks for one in self.control.failovers[-1:]
+        )
+
     def has_local_state(self, task: Task) -> bool:
         """Return whether a copy of the restored state is where a task runs.
 

@@ -74,7 +74,7 @@ def predict_state(run: StateRun, *, seeds: int) -> StatePrediction:
 
 def _simulate(model: Job, run: StateRun, seed: int) -> tuple[dict[str, Any], dict[str, Any] | None]:
     begin_ns = round(steady_from_ms(run.config) * _MS)
-    constants = machine_of(run.jobs_before)
+    constants = machine_of(run.config, run.jobs_before)
     world = _run(model, seed, constants)
     fault = _fault(world, run, begin_ns)
     if fault is None:

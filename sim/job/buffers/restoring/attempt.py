@@ -207,7 +207,10 @@ class _RestoringTask:
         costs, work_ns = self._costs, self._costs.open_cost_ns
         if self._snapshot is not None and self._task.snapshots.state.is_on_disk:
             work_ns += self._world.constants.open_rocksdb_ns
-        self._later(costs.open_ns, self._work, work_ns, self._opened)
+        delay_ns = costs.open_ns + self._world.is_new_process(self._task) * (
+            self._world.constants.new_process_ns
+        )
+        self._later(delay_ns, self._work, work_ns, self._opened)
 
     def _opened(self) -> None:
         self._attempt.opened()
