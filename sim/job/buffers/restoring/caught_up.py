@@ -2,8 +2,8 @@
 
 A job has caught up from the first instant of a grid of 20 ms on from which its latency stays for
 one second within a band of its level before the failure.  That level is the latest record at an
-operator without outputs in the ten seconds before; the band is a tenth of it and 50 ms.  The second
-ends before the next failure or the end of the run.
+operator without outputs in the ten seconds before.  The band is a tenth of it and 100 ms.  The
+second ends before the next failure or the end of the run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MS = 1_000_000
 GRID_NS = 20 * _MS
 CALM_NS = 1_000 * _MS
 _BEFORE_NS = 10_000 * _MS
-_BAND, _BAND_NS = 0.1, 50 * _MS
+_BAND, _BAND_NS = 0.1, 100 * _MS
 
 
 def note_latencies(
