@@ -21,11 +21,11 @@ from ckptsim.scenarios.job.graph import (
     VertexKind,
 )
 from ckptsim.scenarios.job.graph.planes import Engine, Plane
+from ckptsim.scenarios.job.graph.state import Backend, StateTable
 from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
 from ckptsim.scenarios.job.recovery import FailoverKind, Recovery
 from ckptsim.scenarios.job.restart import ExponentialDelay, FixedDelay, NoRestart, RestartStrategy
-from ckptsim.scenarios.job.state import Backend, StateTable
 
 __all__ = [
     "Backend",

@@ -23,11 +23,11 @@ from ckptsim.scenarios.job.event_time import EventTime
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
 from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane
 from ckptsim.scenarios.job.graph.problems import graph_problems
+from ckptsim.scenarios.job.graph.state import StateTable
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
 from ckptsim.scenarios.job.restart import RESTART_STRATEGIES, FixedDelay, RestartStrategy
-from ckptsim.scenarios.job.state import StateTable
 from ckptsim.scenarios.job.uncoordinated import uncoordinated_problems
 from ckptsim.scenarios.limits import limit_problems, not_on_records
 

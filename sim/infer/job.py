@@ -34,7 +34,7 @@ from ckptsim.sim.infer.tasks.machine import (
     pace_of,
     usual_cores,
 )
-from ckptsim.sim.job.buffers.constants import PROFILES, Constants, service_of_step
+from ckptsim.sim.job.buffers.constants import PROFILES, Constants
 from ckptsim.sim.recording import Recording, VertexAnswer
 
 _MOST_VERTICES = 128
@@ -340,27 +340,10 @@ def _service(
     constants: Constants,
 ) -> dict[str, Any]:
     place, findings = context
-    usual, factors = _factored(services.value, constants)
+    usual, factors = load.factored(services.value, constants)
     text = f"{usual / 1000:,.0f} us" + (f" x {factors}" if factors else "")
     findings.add((*place, "service_ns"), f"{name}: service", services, text)
     return {"service_ns": usual, "service_factors": factors}
-
-
-def _factored(services: tuple[int, ...], constants: Constants) -> tuple[int, tuple[float, ...]]:
-    """Return the service of the fastest subtask as a scenario has it, and factors over it.
-
-    A recorded service has everything in it that a record costs, a scenario's has not.
-    """
-    nominal = [_rounded(service_of_step(service, constants)) for service in services]
-    usual = max(1, min(nominal))
-    if max(nominal) == min(nominal):
-        return usual, ()
-    return usual, tuple(round(min(1000.0, max(1, service) / usual), 3) for service in nominal)
-
-
-def _rounded(service_ns: int) -> int:
-    """Return a service time in whole us where that is exact to a thousandth: counters are not."""
-    return round(service_ns, -3) if service_ns >= 1_000_000 // 2 else service_ns
 
 
 def _inputs(

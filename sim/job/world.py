@@ -174,8 +174,7 @@ class JobWorld:
     def lose_task_manager(self, numbers: Iterable[int], cause: str, symptom: Symptom) -> None:
         """Fail all tasks of a task manager; the next attempt needs another one."""
         if symptom is Symptom.CONNECTIONS_BREAK:
-            if self.timed is not None and not self.timed.slots_return:
-                self.detection.connections_broke()
+            self.detection.connections_broke(self.timed is None or self.timed.slots_return)
             self.crash(numbers, cause, lost=True)
             return
         alive = [number for number in numbers if self._plane.is_alive(number)]
@@ -277,10 +276,8 @@ class JobWorld:
 
     def _note_failure(self, cause: str, *, lost: bool = False, tasks: Sequence[int] = ()) -> None:
         self._plane.watchdog.look()
-        now_ns = self.env.now
-        self.failovers.append(
-            FailoverRecord(self.attempts, cause, now_ns, lost, tasks=tuple(tasks))
-        )
+        record = FailoverRecord(self.attempts, cause, self.env.now, lost, tasks=tuple(tasks))
+        self.failovers.append(record)
 
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known; return whether the job may be restarted at all."""

@@ -148,6 +148,6 @@ def _barriers(entries: Sequence[Entry], model: Job, checkpoint: int) -> str:
     """Draw the barriers of one checkpoint on their way through a job on buffers."""
     from ckptsim.analysis.figures.run.barrier_story import barrier_story
     from ckptsim.analysis.figures.style import svg
-    from ckptsim.sim.job.buffers.world import senders_of
+    from ckptsim.sim.job.buffers import senders_of
 
     return svg(barrier_story(entries, senders_of(model), checkpoint))

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import DebloatParameters
-from ckptsim.scenarios.job import Partitioner
+from ckptsim.scenarios.job import Partitioner, VertexKind
 from ckptsim.sim.job.buffers.constants import step_ns
 from ckptsim.sim.job.buffers.input import InputGate, Wire
 from ckptsim.sim.job.buffers.output import (
@@ -225,7 +225,10 @@ def open_transactions(world: DataflowWorld, task: Task, restored: JobCheckpoint 
     """Give a task of a sink transactions, and those that its restored state has.
 
     Without identities, how many records are in one is what the task processes meanwhile.
+    Others than sinks have none.
     """
+    if task.spec.vertex.kind is not VertexKind.SINK:
+        return
     sinks, embedding = world.control.sinks, world.embedding
     committer = embedding.committer
     task.sink = embedding.sink(

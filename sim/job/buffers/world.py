@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.scenarios.job import Job, VertexKind
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
 from ckptsim.sim.job.buffers.constants import MECHANISMS, Constants, Mechanisms, of_job
 from ckptsim.sim.job.buffers.cores import Cores
@@ -19,11 +19,10 @@ from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Regions, Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.state import (
-    COMPACTED_FLUSHES,
     Identities,
-    KeyedState,
     Snapshots,
     Storage,
+    keyed_state,
     make_files,
     preload,
     restore_channels,
@@ -119,7 +118,6 @@ class DataflowWorld:
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases
-        self._restarted: list[int] = []  # of a failover that leaves others alone
         self.clocks = Clocks()
         self.sampling = Sampling(self)
         self._over = env.event()
@@ -202,10 +200,7 @@ class DataflowWorld:
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
         del number
-        if restored is not None and self._restarted:
-            restored = self.regions.carry_over(restored, self._restarted)
-            self._halt()
-        self._restarted = []
+        restored = self.regions.carried_into(restored)
         self.cores.forget()
         self.storage.forget()
         self.flushers.clear()
@@ -247,14 +242,14 @@ class DataflowWorld:
         if self.timed is not None:
             self.timed.lateness.found(self.tasks)
             if held is not None:
-                restore_channels(self._running_on, held)
+                restore_channels(self.regions.running_on(), held)
         self.observer.begun(restored)
 
     def start(self) -> None:
         """Let the tasks work, as soon as they have restored what they are to restore."""
         if self.timed is not None and self.timed.restores(self.control.restored):
             self.timed.start()
-            let_work(self._running_on)
+            let_work(self.regions.running_on())
             self.regions.carried = {}
         else:
             let_work(self.tasks)
@@ -264,22 +259,13 @@ class DataflowWorld:
         """Let tasks do nothing more: they have failed."""
         kill(self.tasks[number] for number in numbers)
 
-    @property
-    def _running_on(self) -> list[Task]:
-        """Return the tasks that a failure has left alone, as new objects."""
-        return [self.tasks[number] for number in self.regions.carried]
-
     def halt(self) -> None:
         """End what a failure restarts: nothing of it acts any more."""
-        restarted = self.regions.restarted()
-        if len(restarted) < len(self.tasks):
-            self._restarted = restarted
-            self.kill(number for number in restarted if self.is_alive(number))
-        else:
-            self._halt()
+        if not self.regions.halt():
+            self.end_attempt()
 
-    def _halt(self) -> None:
-        """End the attempt."""
+    def end_attempt(self) -> None:
+        """End all tasks of the attempt."""
         self.observer.halted()
         for task in self.tasks:
             task.halt()
@@ -301,8 +287,8 @@ class DataflowWorld:
 
     def positions(self) -> dict[int, int]:
         """Return how many records of each split this attempt has emitted, as it counts."""
-        if self._restarted:
-            self.catch_up()  # others run on meanwhile
+        if self.regions.some_run:
+            self.catch_up()
         sources = (task for task in self.tasks if isinstance(task, Source))
         return {split: count for task in sources for split, count in task.splits.items()}
 
@@ -358,26 +344,6 @@ class DataflowWorld:
         """Return who waits for whom."""
         return waits(self)
 
-    def is_new_process(self, task: Task) -> bool:
-        """Return whether a task begins on a task manager that has come for the last one lost."""
-        return any(
-            one.manager_lost and task.number in one.tasks for one in self.control.failovers[-1:]
-        )
-
-    def has_local_state(self, task: Task) -> bool:
-        """Return whether a copy of the restored state is where a task runs.
-
-        A task manager that has come for a lost one has none of checkpoints before the loss.
-        """
-        restored = self.control.restored
-        if restored is None or not self.model.state.local_recovery:
-            return False
-        record = self.coordinator.records.get(restored.checkpoint_id)
-        return record is not None and not any(
-            one.manager_lost and task.number in one.tasks and one.failed_ns >= record.triggered_ns
-            for one in self.control.failovers
-        )
-
     # Parts of an attempt -----------------------------------------------------------------------
 
     def _equip(self, restored: JobCheckpoint | None, held: JobCheckpoint | None) -> None:
@@ -391,16 +357,9 @@ class DataflowWorld:
             task.file = file
             vertex = task.spec.vertex
             finished = self._finished_on_restore(task, restored)
-            snapshot = None if held is None else held.tasks.get(task.number)
-            files = None if snapshot is None else snapshot.files
-            phase = self.env.stream("compaction").integer(0, COMPACTED_FLUSHES - 1)
-            state = KeyedState(
-                self.model.state, vertex, task.subtask, self.constants, held=files, phase=phase
-            )
-            state.begins(task.processed, self.env.now)
             task.snapshots = Snapshots(
                 task,
-                state=state,
+                state=keyed_state(self, task, held),
                 sync_ns=self.model.snapshot_sync_ns(vertex),
             )
             task.control = TaskControl(
@@ -426,23 +385,8 @@ class DataflowWorld:
                 writer.pool.on_available = task.output_available
             if isinstance(task, Source) and self.embedding.reader is not None:
                 task.feed(self.embedding.reader(task.subtask, task.wake))
-            if vertex.kind is VertexKind.SINK and not finished and not self._runs_on(task):
+            if not finished and task.number not in self.regions.carried:
                 open_transactions(self, task, restored)
-
-    def _runs_on(self, task: Task) -> bool:
-        return task.number in self.regions.carried
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL
-
-
-def senders_of(model: Job) -> dict[str, tuple[str, ...]]:
-    """Return for each subtask, by its name in the trace, the sender of each of its channels.
-
-    Subtasks come in the order of the job: sources first, then operators as they are declared.
-    """
-    world = DataflowWorld(Environment(0), model)
-    return {
-        task.entity.name: tuple(channel.subpartition.owner.entity.name for channel in task.channels)
-        for task in world.tasks
-    }

@@ -88,8 +88,13 @@ class DetectionHost:
         self._observer.manager_lost(manager, unreachable=unreachable)
         self._step(detection.Registered(self._latest_heartbeat_ns(), manager))
 
-    def connections_broke(self) -> None:
-        """Let the slots of a task manager that is gone be offered until requests have failed."""
+    def connections_broke(self, slots_return: bool) -> None:  # noqa: FBT001
+        """Let the slots of a task manager that is gone be offered until requests have failed.
+
+        slots_return: it gives them back at once.
+        """
+        if slots_return:
+            return
         parameters, latest_ns = self._parameters, self._latest_heartbeat_ns()
         lasts_ns, threshold = parameters.timeout_ns, parameters.rpc_failure_threshold
         if threshold is not None:

@@ -195,7 +195,7 @@ class RunPlots(Plots):
 
 def _barriers(result: RunResult, checkpoint: int) -> Figure:
     from ckptsim.analysis.figures.run.barrier_story import barrier_story
-    from ckptsim.sim.job.buffers.world import senders_of
+    from ckptsim.sim.job.buffers import senders_of
 
     model = _job_on_buffers(result)
     assert model is not None

@@ -272,6 +272,10 @@ _TWO_VERSIONS = {"store.input.versions": 2}
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
     "crashing log": _crashing_log,
+    "crashing lanes": lambda: loads(
+        _LOG.replace('partitioner = "hash"', 'partitioner = "forward"') + _CRASHES,
+        source="lanes.toml",
+    ),
     "rig pipeline": lambda: with_parameters(
         by_name("pipeline_buffers"), {"pipeline.profile": "rig"}
     ),

@@ -201,13 +201,13 @@ class _RestoringTask:
     @property
     def _is_local(self) -> bool:
         """Whether the task manager is alive that has a copy of the state."""
-        return self._snapshot is not None and self._world.has_local_state(self._task)
+        return self._snapshot is not None and has_local_state(self._world, self._task)
 
     def _open(self) -> None:
         costs, work_ns = self._costs, self._costs.open_cost_ns
         if self._snapshot is not None and self._task.snapshots.state.is_on_disk:
             work_ns += self._world.constants.open_rocksdb_ns
-        delay_ns = costs.open_ns + self._world.is_new_process(self._task) * (
+        delay_ns = costs.open_ns + is_new_process(self._world, self._task) * (
             self._world.constants.new_process_ns
         )
         self._later(delay_ns, self._work, work_ns, self._opened)
@@ -299,3 +299,25 @@ def _serve_in(task: Task, step_ns: int) -> None:
 
 def _size(spans: object) -> int:
     return sum(size + _HEADER_BYTES for part in spans for size, _ in part)  # type: ignore[attr-defined]
+
+
+def is_new_process(world: DataflowWorld, task: Task) -> bool:
+    """Return whether a task begins on a task manager that has come for the last one lost."""
+    return any(
+        one.manager_lost and task.number in one.tasks for one in world.control.failovers[-1:]
+    )
+
+
+def has_local_state(world: DataflowWorld, task: Task) -> bool:
+    """Return whether a copy of the restored state is where a task runs.
+
+    A task manager that has come for a lost one has none of checkpoints before the loss.
+    """
+    restored = world.control.restored
+    if restored is None or not world.model.state.local_recovery:
+        return False
+    record = world.coordinator.records.get(restored.checkpoint_id)
+    return record is not None and not any(
+        one.manager_lost and task.number in one.tasks and one.failed_ns >= record.triggered_ns
+        for one in world.control.failovers
+    )

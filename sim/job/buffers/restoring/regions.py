@@ -59,8 +59,23 @@ class Regions:
         self.carried: dict[int, Task] = {}
         self.in_flight: dict[Key, Instants] = {}
         self._world = world
+        self._restarted: list[int] = []
 
-    def restarted(self) -> list[int]:
+    @property
+    def some_run(self) -> bool:
+        """Whether a failover is under way that leaves others alone."""
+        return bool(self._restarted)
+
+    def halt(self) -> bool:
+        """End the tasks that the failure under way restarts, unless that is all; return whether."""
+        world, restarted = self._world, self._hit()
+        if len(restarted) == len(world.tasks):
+            return False
+        self._restarted = restarted
+        world.kill(number for number in restarted if world.is_alive(number))
+        return True
+
+    def _hit(self) -> list[int]:
         """Return the tasks that the failure under way restarts: all, or some regions."""
         world = self._world
         everybody = [task.number for task in world.tasks]
@@ -80,10 +95,12 @@ class Regions:
         others = (task for task in world.tasks if regions[task.number] not in hit)
         return everybody if any(task.has_ended for task in others) else found
 
-    def carry_over(self, restored: JobCheckpoint, restarted: Iterable[int]) -> JobCheckpoint:
-        """Return the checkpoint with what the other tasks have now; they end as objects."""
-        world = self._world
-        again = dict.fromkeys(restarted)
+    def carried_into(self, restored: JobCheckpoint | None) -> JobCheckpoint | None:
+        """Return a checkpoint with what tasks that run on have now; they end as objects."""
+        world, again = self._world, dict.fromkeys(self._restarted)
+        self._restarted = []
+        if restored is None or not again:
+            return restored
         world.catch_up()
         self.carried = {task.number: task for task in world.tasks if task.number not in again}
         lateness = None if world.timed is None else world.timed.lateness
@@ -95,6 +112,7 @@ class Regions:
             if isinstance(task, Source)
             for split, count in task.splits.items()
         }
+        world.end_attempt()
         return replace(
             restored,
             tasks={**restored.tasks, **tasks},
@@ -131,6 +149,10 @@ class Regions:
                 task.control.lifecycle.step(lifecycle_events.StateRestored(()))
                 task.sink = before.sink
                 task.sink.continued(partial(attrgetter("processed"), task))
+
+    def running_on(self) -> list[Task]:
+        """Return the tasks that a failure has left alone, as new objects."""
+        return [self._world.tasks[number] for number in self.carried]
 
     @property
     def channels(self) -> Mapping[Key, Instants]:

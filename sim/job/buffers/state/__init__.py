@@ -2,7 +2,7 @@
 
 from ckptsim.sim.job.buffers.state.channel_state_files import ChannelStateFile, make_files
 from ckptsim.sim.job.buffers.state.identities import Identities, TaskRecords
-from ckptsim.sim.job.buffers.state.keyed_state import COMPACTED_FLUSHES, KeyedState, state_sizes
+from ckptsim.sim.job.buffers.state.keyed_state import KeyedState, keyed_state, state_sizes
 from ckptsim.sim.job.buffers.state.recovery import (
     BufferSnapshot,
     Span,
@@ -17,7 +17,6 @@ from ckptsim.sim.job.buffers.state.streams import Limiter
 
 __all__ = [
     "BUFFER_HEADER_BYTES",
-    "COMPACTED_FLUSHES",
     "BufferSnapshot",
     "ChannelStateFile",
     "Identities",
@@ -28,6 +27,7 @@ __all__ = [
     "Storage",
     "SubtaskSnapshot",
     "TaskRecords",
+    "keyed_state",
     "make_files",
     "preload",
     "put_back",

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
     from ckptsim.scenarios.job import Job, StateTable, Vertex
     from ckptsim.sim.job.buffers.constants import Constants
+    from ckptsim.sim.job.buffers.state.recovery import BufferSnapshot
+    from ckptsim.sim.job.buffers.tasks import Task
+    from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 SOURCE_BYTES = 234
 """Found: every acknowledgement of a source carries this much."""
@@ -189,6 +193,21 @@ class KeyedState:
         keys, hot = (count / vertex.parallelism for count in (vertex.keys or 0, vertex.hot_keys))
         cold = updates * (1 - vertex.hot_share)
         return _touched(hot, updates - cold) + _touched(keys - hot, cold)
+
+
+def keyed_state(world: DataflowWorld, task: Task, held: JobCheckpoint | None) -> KeyedState:
+    """Return the state of a task that begins from what is held of it."""
+    snapshot: BufferSnapshot | None = None if held is None else held.tasks.get(task.number)
+    found = KeyedState(
+        world.model.state,
+        task.spec.vertex,
+        task.subtask,
+        world.constants,
+        held=None if snapshot is None else snapshot.files,
+        phase=world.env.stream("compaction").integer(0, COMPACTED_FLUSHES - 1),
+    )
+    found.begins(task.processed, world.env.now)
+    return found
 
 
 def _touched(keys: float, updates: float) -> float:
