@@ -96,7 +96,12 @@ class Costs:
         limits=EVERYWHERE,
     )
     completion_ns: int = duration_ns(
-        0, maximum="1 h", says="from the last acknowledgement to the notifications", source=_SMALL
+        0,
+        maximum="1 h",
+        says="from the last acknowledgement to the notifications, during which the checkpoint is "
+        "pending; on buffers on top of what was measured",
+        source=_SMALL,
+        limits=EVERYWHERE,
     )
     read_record_ns: int = duration_ns(
         0,

@@ -227,6 +227,14 @@ class Vertex:
         source=_SMALL,
         optional=True,
     )
+    startup_ns: int = duration_ns(
+        0,
+        maximum="10 d",
+        says="how long a source answers no trigger in an attempt that begins without a checkpoint, "
+        "as one that reads its first snapshot of a table",
+        source=_JOB,
+        limits=not_on_records("a source takes part at once"),
+    )
     hot_ratio: float = ratio(
         0.0, says="share of a source's records with a key of subtask 0", source=_JOB
     )

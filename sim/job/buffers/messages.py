@@ -40,6 +40,7 @@ class BufferMessages:
         self._constants = constants
         self._pauses = pauses
         self._jitter_ns = costs.notification_jitter_ns
+        self._complete_ns = constants.complete_ns + costs.completion_ns
         self._entity = env.entity("coordinator")
 
     # To a task --------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class BufferMessages:
 
     def store(self, checkpoint: int, call: Call, *arguments: Any) -> None:
         """Write the metadata of a checkpoint."""
-        delay_ns = self._constants.complete_ns + self._pauses.behind_ns(checkpoint)
+        delay_ns = self._complete_ns + self._pauses.behind_ns(checkpoint)
         self.later(delay_ns, self._entity, call, *arguments)
 
     def discard(self, sizes: list[int]) -> None:

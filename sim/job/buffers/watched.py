@@ -147,7 +147,7 @@ def longest_times(world: DataflowWorld) -> Times:
         step_ns=max(step_ns, channel_ns),
         gap_ns=max(_longest_gap_ns(world.graph.begun_as(vertex.name)) for vertex in job.vertices),
         snapshot_ns=max(sync_ns) + file_ns + handled_ns,
-        completion_ns=constants.complete_ns + constants.pause_ns,
+        completion_ns=constants.complete_ns + constants.pause_ns + job.costs.completion_ns,
         restore_ns=_restore_ns(count) if job.recovery.timed else 0,
         reading_ns=_reading_ns(world, size) if job.recovery.timed else 0,
         closing_ns=constants.finish_ns + constants.cold_finish_ns,

@@ -33,6 +33,7 @@ _OF_STATE = (
     "Vertex.hot_keys",
     "Vertex.hot_share",
     "Vertex.keys",
+    "Vertex.startup_ns",
     "Vertex.state_delta_bytes",
     "Vertex.updates_per_s",
     "Vertex.value_bytes",
