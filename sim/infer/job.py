@@ -330,6 +330,9 @@ def _operator(
         values["subtask_state_bytes"] = sizes.value
         said = f"{sum(sizes.value):,} bytes"
         findings.add((*place, "subtask_state_bytes"), f"{name}: state", sizes, said)
+    if (full := state.full_of(recording, vertex)) is not None:
+        values["state_bytes"] = full.value
+        findings.add((*place, "state_bytes"), f"{name}: what a restore reads", full)
     return values
 
 

@@ -71,6 +71,28 @@ def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ..
     )
 
 
+def full_of(recording: Recording, vertex: VertexAnswer) -> Found[int] | None:
+    """Return the bytes of the whole state of a vertex, None where checkpoints write all of it.
+
+    What an incremental checkpoint writes is recorded as it was: the middle of the checkpoints.
+    """
+    known = [one for one in recording.completed if one.parts.get(vertex.id)]
+    totals = [
+        sum(part.full_bytes - part.persisted_bytes for part in one.parts[vertex.id])
+        for one in known[1:] or known
+        if len(one.parts[vertex.id]) == vertex.parallelism
+    ]
+    written = states_of(recording, vertex)
+    if not totals or written is None or median(totals) <= 1.01 * sum(written.value):
+        return None
+    return Found(
+        value=round(median(totals)),
+        how=f"state_size of {len(totals)} checkpoints, of which they write what is new",
+        answers=_PARTS,
+        sure=Sureness.READ,
+    )
+
+
 def storage_of(
     recording: Recording,
     *,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import (
     Backend,
     Checkpointing,
@@ -24,6 +25,7 @@ from ckptsim.scenarios.job import (
     VertexKind,
 )
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
+from ckptsim.sim.infer.change import changed
 from ckptsim.sim.job.buffers.constants import PLAIN, of_job
 from ckptsim.sim.job.buffers.state.keyed_state import COMPACTED_FLUSHES, KeyedState, StateFiles
 from ckptsim.sim.job.buffers.world import DataflowWorld
@@ -178,3 +180,18 @@ def test_a_source_that_starts_up_answers_late() -> None:
     found = durations_ms(world)
     assert found[0] == pytest.approx(4_000, abs=50)
     assert max(found[2:]) < 50
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"},
+        {"state.backend": "rocksdb", "state.backend.incremental": "true"},
+    ],
+)
+def test_names_of_the_engine_set_the_state(words: dict[str, str]) -> None:
+    """The backend and its checkpoints are read by the names of Flink 1.20 and of before."""
+    scenario = Scenario(name="a", link="barriers", says="b", model=job(KEYED))
+    model = changed(scenario, words | {"state.backend.local-recovery": "true"}).model
+    assert isinstance(model, Job)
+    assert model.state == StateTable(backend=Backend.ROCKSDB, incremental=True, local_recovery=True)
