@@ -28,10 +28,14 @@ _CROSSING = 0.99
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a report opens a sweep with: sentences, and what their numbers stand on."""
+    """What a report opens a sweep with: sentences, and what their numbers stand on.
+
+    headline: one figure and what it is of, both empty where no run has a value.
+    """
 
     sentences: tuple[str, ...]
     note: str
+    headline: tuple[str, str] = ("", "")
 
 
 def answer(findings: Summaries, layout: Layout | None = None) -> Answer:
@@ -42,15 +46,37 @@ def answer(findings: Summaries, layout: Layout | None = None) -> Answer:
     layout = layout or layout_of(findings.axes)
     sentences: list[str] = []
     used: list[Series] = []
+    headline = ("", "")
     for metric in answering(findings):
         series = series_of(findings, metric, layout)
         used += series
         found = _about(metric, series, layout, findings)
+        headline = headline if sentences else _headline(metric, series, layout)
         sentences += found if not sentences else found[:1]
     missing = [f"{_capital(METRICS[one].says)}: no run has a value." for one in missed(findings)]
     return Answer(
-        sentences=(*sentences, *missing) if used else (), note=_note(used, findings.tie_policies)
+        sentences=(*sentences, *missing) if used else (),
+        note=_note(used, findings.tie_policies),
+        headline=headline,
     )
+
+
+def _headline(metric: str, series: Sequence[Series], layout: Layout) -> tuple[str, str]:
+    """Return the figure that says most about a metric: between series, or along one of them."""
+    says = METRICS[metric].says
+    found = verdicts.contrast(*_ends(series)) if len(series) > 1 else None
+    along = verdicts.extent_along(_ends(series)) if found is not None else 0
+    if found is not None and found.ratios is not None and verdicts.extent(found) >= along:
+        low, high = map(plain_number, found.ratios)
+        if found.ratios[0] >= _CROSSING and found.clear:
+            figure = f"{low} times" if low == high else f"{low} to {high} times"
+            return figure, f"the {says} with {found.more.label} against {found.less.label}"
+    means = [mean for one in series for mean in one.means]
+    figure = span(metric, min(means), max(means))
+    first, last = series[0].places[0], series[0].places[-1]
+    if layout.along is None or len(series[0].places) == 1:
+        return figure, says
+    return figure, f"{says}, along {layout.along} from {first.shown} to {last.shown}"
 
 
 def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Summaries) -> list[str]:

@@ -34,12 +34,12 @@ PARTS = {
 
 
 @style.styled
-def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
+def durations_over_time(checkpoints: pd.DataFrame, parts: pd.DataFrame) -> Figure:
     """Draw the duration of each checkpoint of one run over its trigger time, and its parts.
 
-    checkpoints: rows of the table of checkpoints.  Each part is that of the subtask for which it
-    took longest, so together they can exceed the duration; checkpoints that did not complete
-    are crosses at the bottom.
+    checkpoints, parts: rows of the tables of checkpoints and of subtasks' parts in them,
+    of which there may be none.  The parts drawn are those of the subtask that acknowledged last, so
+    that together they do not exceed the duration.  What did not complete is a cross at the bottom.
     """
     figure = style.new_figure(3.6)
     ax = figure.add_subplot()
@@ -50,8 +50,9 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     x = done["triggered_ns"].to_numpy() / across.size
     width = 0.7 * np.diff(x).min(initial=max(x.max(initial=1.0), 1.0))
     bottom = np.zeros(len(done))
-    for part, (label, color, hatch) in PARTS.items():
-        height = done[part].astype("float64").fillna(0.0).to_numpy() / up.size
+    last = _last_parts(parts, done["checkpoint_id"])
+    for part, (label, color, hatch) in PARTS.items() if len(last) else ():
+        height = last[part].astype("float64").fillna(0.0).to_numpy() / up.size
         if not height.any():  # said by its absence from the legend
             continue
         ax.bar(
@@ -73,6 +74,14 @@ def durations_over_time(checkpoints: pd.DataFrame) -> Figure:
     ax.set_title(f"{count_label(len(checkpoints), len(lost))}", loc="right", fontsize=8)
     figure.legend(loc="outside lower left", ncols=3)
     return figure
+
+
+def _last_parts(parts: pd.DataFrame, checkpoints: pd.Series) -> pd.DataFrame:
+    """Return for each checkpoint the part of the subtask that acknowledged it last."""
+    if parts.empty:
+        return parts
+    known = parts.dropna(subset="acknowledged_ns").sort_values("acknowledged_ns", kind="stable")
+    return known.groupby("checkpoint_id").last().reindex(checkpoints)
 
 
 @style.styled

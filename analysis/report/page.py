@@ -27,11 +27,16 @@ OPENING = "opening.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What a report begins with before its sweeps; html: made by this program, shown as it is."""
+    """What a report begins with before its sweeps; html: made by this program, shown as it is.
+
+    figure: the figure that says most, and figure_of: what it is of.
+    """
 
     anchor: str
     title: str
     html: str
+    figure: str = ""
+    figure_of: str = ""
 
 
 def sweeps_in(directory: Path) -> list[SweepStore]:

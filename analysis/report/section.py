@@ -75,6 +75,8 @@ def section(
         "question": about.get("question") or f"{about['plan']}: {about['says']}",
         "sentences": (*found.sentences, *cliffs),
         "note": found.note,
+        "figure": found.headline[0],
+        "figure_of": found.headline[1],
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],

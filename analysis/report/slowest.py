@@ -135,14 +135,15 @@ def _barriers(result: RunResult) -> Iterator[Picture]:
     """Draw the parts of a run's barrier checkpoints, if it has any."""
     rows = [row for row in result.checkpoints if row.inner] or result.checkpoints
     checkpoints = pd.DataFrame(map(asdict, rows))
+    subtasks = pd.DataFrame(map(asdict, result.task_checkpoints))
     timed = not checkpoints.empty and checkpoints["alignment_ns"].notna().any()
     done = checkpoints[checkpoints["status"] == "completed"] if timed else checkpoints[:0]
     if not done.empty and done["duration_ns"].astype(float).any():
         yield Picture(
             title="Its checkpoint durations and their parts",
-            caption="Dots are the durations from end to end, bars their parts. Each part is "
-            "that of the subtask for which it took longest: together they can exceed the duration.",
-            figure=durations_over_time(checkpoints),
+            caption="Dots are the durations from end to end, bars the parts of the subtask that "
+            "acknowledged last.",
+            figure=durations_over_time(checkpoints, subtasks),
             data=checkpoints,
         )
     if timed and (checkpoints[["processed_bytes", "persisted_bytes"]].astype(float) > 0).any(
@@ -155,7 +156,6 @@ def _barriers(result: RunResult) -> Iterator[Picture]:
             figure=in_flight_bytes(checkpoints),
             data=checkpoints,
         )
-    subtasks = pd.DataFrame(map(asdict, result.task_checkpoints))
     if not subtasks.empty and subtasks["alignment_ns"].any():
         yield Picture(
             title="Alignment of each subtask",

@@ -141,7 +141,7 @@ def launch_gateway(
     directory: private to the session; the JVM writes its address there.  log: takes what the JVM
     says, which else goes to standard error as that of this program.  The process ends by itself
     when its standard input is closed, so it cannot outlive this one.
-    Source: Apache Spark 4.3.0, pyspark/java_gateway.py (the protocol of the handover).
+    Source: Apache Spark 4.3.0, java_gateway of pyspark (the protocol of the handover).
 
     Raises JavaStartError with the last output of the process.
     """

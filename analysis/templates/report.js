@@ -100,16 +100,13 @@ all("input[type=search]").forEach((input) => input.addEventListener("input", () 
   });
 }));
 
-// An anchor in a folded part opens it; so does printing; the contents show where one is.
+// An anchor in a folded part opens it; the contents show where one is.  What is open is printed.
 function unfold() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
   if (target) target.scrollIntoView();
 }
 addEventListener("hashchange", unfold); unfold();
-let closed = [];
-addEventListener("beforeprint", () => { closed = all("details:not([open])"); closed.forEach((part) => { part.open = true; }); });
-addEventListener("afterprint", () => { closed.forEach((part) => { part.open = false; }); });
 const places = new Map(all("nav a").map((link) => [link.getAttribute("href").slice(1), link]));
 const watcher = new IntersectionObserver((entries) => entries.forEach((entry) => {
   if (!entry.isIntersecting) return;

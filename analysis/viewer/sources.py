@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +26,19 @@ def view_of_run(
     ties: str = "structural",
     checkpoint: int | None = None,
     title: str = "",
+    told: Mapping[str, str] | None = None,
 ) -> Document:
     """Return the data of a run; one that was run without its trace is run again.
 
     result: what the subject gave, if it has run.  checkpoint: the one that is selected.
+    told: the stories of violated properties by name, where they are known; else more runs are made.
     Raises UserError for a checkpoint that the run does not have.
     """
     if result is not None:
         seed, ties = result.run.seed, result.run.ties
     if result is None or not result.trace:
         result = subject.run(seed, ties, keep_trace=True)
-    told = {}
-    if result.violations:
+    if told is None:
         told = {row.property: row.story for row in stories(subject, result)}
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     _check(result, checkpoint, subject.scenario.name)
@@ -45,14 +47,20 @@ def view_of_run(
     )
 
 
-def view_of_find(kept: Kept, *, checkpoint: int | None = None) -> Document:
-    """Return the data of the run that a find repeats, with its violation and story."""
+def view_of_find(
+    kept: Kept, *, checkpoint: int | None = None, story: str | None = None
+) -> Document:
+    """Return the data of the run that a find repeats, with its violation and story.
+
+    story: of the violation, where it is known.
+    """
     found = view_of_run(
         kept.subject,
         seed=kept.seed,
         ties=kept.ties,
         checkpoint=checkpoint,
         title=f"{kept.property} in {kept.subject.scenario.name}",
+        told=None if story is None else {kept.property: story},
     )
     found["violations"].sort(key=lambda one: one["property"] != kept.property)
     return found

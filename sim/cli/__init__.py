@@ -1,8 +1,4 @@
-"""The command line: the one place that joins all folders; each verb is a module of a folder here.
-
-`runs` has the verbs that run scenarios and judge cores, `sweeps` those of sweeps and reports,
-`jobs` those of real jobs, `stores` those of store files, `pages` those that explain.
-"""
+"""The command line: each verb parses its options, calls the Python API and prints the result."""
 
 from ckptsim.sim.cli.main import main
 

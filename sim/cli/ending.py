@@ -24,8 +24,8 @@ from ckptsim.sim.cli.main import (
     EXIT_TERMINATED,
     EXIT_USER,
     EXIT_VIOLATED,
-    Verb,
 )
+from ckptsim.sim.cli.options import Verb
 from ckptsim.sim.cli.printing import abandon_stdout, flushed
 from ckptsim.sim.cli.watcher import violation_told
 from ckptsim.sim.extras import extras_explained
@@ -37,7 +37,7 @@ _DEFAULT = Path("out")  # where verbs write when no place is named
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end; it tidies up as after an interrupt from the keyboard."""
+    """The process was asked to end. It tidies up as after an interrupt from the keyboard."""
 
 
 def was_terminated(stop: BaseException) -> bool:
@@ -136,7 +136,7 @@ def run_verb(arguments: argparse.Namespace, verb: Verb, words: Sequence[str]) ->
         if isinstance(error, CoreUnansweredError):
             print(_unanswered(error.says, arguments, words))
             return EXIT_VIOLATED
-        print(f"ckptsim {arguments.verb}: {error}", file=sys.stderr)
+        print(f"ckptsim {arguments.verb}: {_spelt(str(error), verb)}", file=sys.stderr)
         return EXIT_USER
     except BrokenPipeError:
         abandon_stdout()
@@ -151,6 +151,14 @@ def run_verb(arguments: argparse.Namespace, verb: Verb, words: Sequence[str]) ->
         return EXIT_USER
     except Exception as error:  # the last line of defence
         return _raised(error, arguments, words)
+
+
+def _spelt(message: str, verb: Verb) -> str:
+    """Return a message of the Python API with its argument as the command line spells it."""
+    name, colon, rest = message.partition(": ")
+    word = f"--{name.replace('_', '-')}"
+    known = colon and any(word in option.names for option in verb.options)
+    return f"{word}: {rest}" if known else message
 
 
 def _raised(error: Exception, arguments: argparse.Namespace, words: Sequence[str]) -> int:

@@ -14,10 +14,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, NoReturn, Protocol, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ckptsim.sim.cli.printing import printing
 from ckptsim.sim.cli.watcher import brings_cores, over, watch
+
+if TYPE_CHECKING:
+    from ckptsim.sim.cli.options import Verb
 
 EXIT_FINE = 0
 EXIT_VIOLATED = 1
@@ -27,65 +30,46 @@ EXIT_OURS = 3
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-# verb -> (module of this package, what it does).  Imported only when the verb is asked for.
-VERBS: dict[str, tuple[str, str]] = {
-    "list": (
-        "pages.list",
-        "show the scenarios and sweep plans that come with the program",
-    ),
-    "explain": ("pages.explain", "show a scenario's parameters, or explain a topic"),
-    "run": ("runs.run", "run a scenario once and say how it ended"),
-    "check": ("runs.check", "check many seeds and tie orders against the properties"),
-    "hunt": ("runs.hunt", "search for a violation, then shrink it"),
-    "replay": (
-        "runs.replay",
-        "tell the story of one run or one checkpoint, with pictures",
-    ),
-    "order": (
-        "runs.order",
-        "order the states of real Airbyte messages as a destination does",
-    ),
-    "sweep": (
-        "sweeps.sweep",
-        "run a plan, or a scenario with what varies, on Spark and print the answers",
-    ),
-    "report": ("sweeps.report", "turn the tables of sweeps into one page with figures"),
-    "demo": ("sweeps.demo", "sweep some scenarios of the library and write a report"),
-    "capture": ("jobs.capture", "record a running job from its Flink REST server"),
-    "import": ("jobs.import_job", "make a scenario of a recording of a running job"),
-    "whatif": ("jobs.what_if", "compare a job as it is with the job as it would be"),
-    "why": ("jobs.why", "say why a checkpoint or a recovery took so long, or failed"),
-    "view": ("jobs.view", "write a page in which you walk through a run, a find or a recording"),
-    "advise": ("jobs.advise", "find the interval and mode of checkpoints that cost least"),
-    "validate": ("jobs.validate", "predict measured Flink runs and compare"),
-    "measure-store": (
-        "stores.measure_store",
-        "measure real checkpoint stores on this machine",
-    ),
-    "store": ("stores.store", "look into a store file"),
-    "conform": ("runs.conform", "run conformance vectors against a protocol core"),
-    "schema": ("pages.schema", "print the JSON Schema of scenario files and plans"),
-    "completion": ("completion", "print what completes words in bash or zsh"),
+# What people come for -> verb -> (module of `verbs`, what it does).  Imported when it is asked for.
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "your job": {
+        "capture": ("recordings", "record a running job from its Flink REST server"),
+        "import": ("recordings", "make a scenario of a recording of a running job"),
+        "whatif": ("jobs", "compare a job as it is with the job as it would be"),
+        "why": ("runs", "explain why a checkpoint or a recovery took so long, or failed"),
+        "advise": ("jobs", "find the interval and mode of checkpoints that cost least"),
+        "validate": ("jobs", "predict measured Flink runs and compare"),
+    },
+    "sweeps": {
+        "sweep": ("sweeps", "run a plan, or a scenario with options that vary, on Spark"),
+        "report": ("sweeps", "turn the tables of sweeps into one page with figures"),
+        "demo": ("demo", "sweep some scenarios of the library and write a report"),
+    },
+    "your core": {
+        "run": ("runs", "run a scenario once and report how it ended"),
+        "check": ("check", "check many seeds and tie orders against the properties"),
+        "hunt": ("hunt", "search for a violation, then shrink it"),
+        "view": ("view", "write a page in which you walk through a run, a find or a recording"),
+        "replay": ("runs", "tell the story of one run or one checkpoint, with pictures"),
+        "conform": ("vectors", "run conformance vectors against a protocol core"),
+        "order": ("vectors", "order the states of real Airbyte messages as a destination does"),
+    },
+    "reference": {
+        "list": ("pages", "show the scenarios and sweep plans that come with the program"),
+        "explain": ("pages", "show a scenario's parameters, or explain a topic"),
+        "schema": ("pages", "print the JSON Schema of scenario files and plans"),
+        "store": ("stores", "look into a store file"),
+        "measure-store": ("stores", "measure real checkpoint stores on this machine"),
+        "completion": ("pages", "print what completes words in bash or zsh"),
+    },
 }
-
-
-class Verb(Protocol):
-    """A module of this package that implements one verb."""
-
-    EXAMPLES: str
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the verb's arguments."""
-        ...
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do the work and return the exit code."""
-        ...
+VERBS = {name: about for verbs in GROUPS.values() for name, about in verbs.items()}
 
 
 def import_verb(name: str) -> Verb:
-    """Import the module of a verb."""
-    return cast("Verb", import_module(f"ckptsim.sim.cli.{VERBS[name][0]}"))
+    """Import the module of a verb, and return the verb."""
+    verbs: dict[str, Verb] = import_module(f"ckptsim.sim.cli.verbs.{VERBS[name][0]}").VERBS
+    return verbs[name]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -122,28 +106,40 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="ckptsim",
         description="Predict, break and explain the checkpoint protocols of data pipelines.",
-        epilog="`ckptsim help VERB` shows a verb's options with an example.",
+        epilog=f"{_groups()}\n\n`ckptsim help VERB` shows a verb's options with an example.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=_version())
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=_Parser)
+    verbs = parser.add_subparsers(
+        dest="verb", metavar="VERB", help=argparse.SUPPRESS, parser_class=_Parser
+    )
+    parser.usage = "%(prog)s [-h] [--version] VERB ..."  # only now: verbs begin theirs with it
     parser.verbs = verbs.choices
     asked = next((word for word in words if not word.startswith("-")), None)
     for name, (_, says) in VERBS.items():
         if name != asked:
-            verbs.add_parser(name, help=says, add_help=False)
+            verbs.add_parser(name, add_help=False)
             continue
         verb = import_verb(name)
         child = verbs.add_parser(
             name,
-            help=says,
             description=says[:1].upper() + says[1:] + ".",
-            epilog=verb.EXAMPLES,
+            epilog=verb.examples,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        verb.add_arguments(child)
+        for option in verb.options:
+            option.add_to(child)
     return parser
+
+
+def _groups() -> str:
+    """Return the verbs by what people come for."""
+    return "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:<14}  {says}" for name, (_, says) in verbs.items())])
+        for title, verbs in GROUPS.items()
+    )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -152,7 +148,7 @@ class _Parser(argparse.ArgumentParser):
     verbs: Mapping[str, _Parser] = MappingProxyType({})
 
     def error(self, message: str) -> NoReturn:
-        """Print usage and message and end; the list of all verbs is for `--help`."""
+        """Print usage and message and end. The list of all verbs is for `--help`."""
         found = re.match(r"argument VERB: invalid choice: '(.*?)' \(", message)
         if found is not None:
             hint = _hint(found[1], VERBS)
@@ -160,7 +156,7 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse all words; what a verb does not know is told with the usage of that verb."""
+        """Parse all words. A word that a verb does not know comes with its usage."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser = self.verbs.get(getattr(found, "verb", None) or "", self)

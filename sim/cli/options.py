@@ -1,28 +1,69 @@
-"""Options of several verbs: what bounds a run, and what every verb on Spark takes."""
+"""Words and options of verbs as a table: each is declared once, for all verbs that take it."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.dialect import DURATION_UNITS, SIZE_UNITS, parse
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.limits import Limits
-from ckptsim.sim.own_properties import is_own, own_properties
-from ckptsim.sim.world import check_properties, is_property
 
 _SECOND_NS = 1_000_000_000
 
 
-def repeated(parser: argparse.ArgumentParser, name: str, metavar: str, says: str) -> None:
-    """Declare an option that may be given several times."""
-    parser.add_argument(name, action="append", default=[], metavar=metavar, help=says)
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A word, or an option if its name has dashes, as argparse takes it."""
+
+    names: tuple[str, ...]
+    how: Mapping[str, Any]
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Declare it."""
+        parser.add_argument(*self.names, **self.how)
+
+
+def option(
+    name: str, says: str, metavar: str | None = None, type_: Any = None, **how: Any
+) -> Option:
+    """Return a word or an option with one value. Names of the same are separated by a blank."""
+    how |= {} if type_ is None else {"type": type_}
+    return Option(tuple(name.split()), {"help": says, "metavar": metavar, **how})
+
+
+def flag(name: str, says: str) -> Option:
+    """Return an option without a value."""
+    return Option((name,), {"help": says, "action": "store_true"})
+
+
+def repeated(name: str, metavar: str, says: str) -> Option:
+    """Return an option that may be given several times."""
+    return Option((name,), {"help": says, "metavar": metavar, "action": "append", "default": []})
+
+
+def json_of(what: str) -> Option:
+    """Return the option that prints the result as JSON."""
+    return flag("--json", f"print {what} as JSON")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """A verb: the function that does it and returns the exit code, its options and examples."""
+
+    run: Callable[[argparse.Namespace], int]
+    options: Sequence[Option]
+    examples: str
+
+
+# Types of values ---------------------------------------------------------------------------------
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return what reads a whole number within bounds, for `type=` of an argument."""
+    """Return what reads a whole number within bounds, for the type of an option."""
     expected = f"a whole number from {least}" + ("" if most is None else f" to {most}")
 
     def number(text: str) -> int:
@@ -37,78 +78,6 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 positive = whole(1)
 
 
-def refuse(given: Mapping[str, object], why: str) -> None:
-    """Raise UserError for the first option that was given though another one excludes it."""
-    for name, value in given.items():
-        if value:
-            raise UserError(f"{name}: found {why}")
-
-
-def add_judging_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which properties are not judged, and which of the user's are."""
-    add_ignore_argument(parser)
-    add_property_argument(parser)
-
-
-def add_property_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare which properties of the user's are judged."""
-    repeated(
-        parser,
-        "--property",
-        "MODULE:FUNCTION",
-        "judge this invariant of yours as well (docs/finding-bugs.md); may be repeated",
-    )
-
-
-def add_ignore_argument(
-    parser: argparse.ArgumentParser,
-    *,
-    says: str = "do not judge this property, which your protocol does not promise; may be repeated",
-) -> None:
-    """Declare which properties are not judged."""
-    repeated(parser, "--ignore", "NAME", says)
-
-
-def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the properties that are declined, and those of the user's.
-
-    Raises UserError for a name that the link has not, and for a function that cannot be used.
-    """
-    ignore, own = tuple(dict.fromkeys(arguments.ignore)), own_of(arguments)
-    everywhere = arguments.scenario == "all"
-    check_properties("--ignore", ignore, *(LINKS if everywhere else (link,)))
-    return tuple(name for name in ignore if is_property(name, link)), own
-
-
-def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """Return the properties of the user's; raises UserError for one that cannot be used."""
-    for name in arguments.property:
-        if not is_own(name):
-            raise UserError(f"--property: found {name!r}, expected package.module:function")
-    return tuple(own_properties(arguments.property))
-
-
-def add_limit_arguments(parser: argparse.ArgumentParser, *, instead: str) -> None:
-    """Declare time and memory of a run; instead: what happens with one that takes more."""
-    parser.add_argument(
-        "--run-timeout",
-        type=duration,
-        metavar="TIME",
-        help=f'a run that takes longer, such as "30 s", {instead}',
-    )
-    parser.add_argument(
-        "--run-memory",
-        type=_size,
-        metavar="SIZE",
-        help=f'a run that needs more, such as "2 GiB", {instead}',
-    )
-
-
-def limits_of(arguments: argparse.Namespace) -> Limits:
-    """Return the limits that the user gave."""
-    return Limits(seconds=arguments.run_timeout, memory_bytes=arguments.run_memory)
-
-
 def duration(text: str) -> float:
     """Return the seconds of a duration with a unit, or of a plain number."""
     found = parse(text, DURATION_UNITS)
@@ -119,7 +88,7 @@ def duration(text: str) -> float:
     return found / _SECOND_NS
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
     """Return the bytes of a size with a unit."""
     found = parse(text, SIZE_UNITS)
     if not found:
@@ -127,30 +96,116 @@ def _size(text: str) -> int:
     return found
 
 
-def add_likeness_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare that a core of the user's must do as ours does."""
-    parser.add_argument(
-        "--like-ours",
-        action="store_true",
-        help="with --core or --mutant: a first difference from our core is a violation",
+def one_ties(text: str) -> str:
+    """Return the text of a tie policy. Raises argparse's error for any other."""
+    from ckptsim.sim.kernel import parse_ties
+
+    try:
+        return parse_ties(text, 0).name
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def many_ties(text: str) -> tuple[str, ...]:
+    """Return tie policies separated by commas."""
+    return tuple(one_ties(word) for word in text.split(","))
+
+
+# Options of several verbs ------------------------------------------------------------------------
+
+SET = repeated(
+    "--set",
+    "PATH=VALUE",
+    "set a parameter, such as sync.sockets.count=4, or an option by Flink's name; may be repeated",
+)
+COSTS = option(
+    "--costs", "costs of a store's steps, as `ckptsim measure-store` writes them", "FILE", Path
+)
+CORES = (
+    repeated(
+        "--core",
+        "[SLOT=]MODULE:FACTORY|process:COMMAND",
+        "run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
+    ),
+    option(
+        "--core-timeout",
+        "what a core of yours may take for one call, of CPU (default 10 s)",
+        "TIME",
+        duration,
+    ),
+    option("--mutant", "run a mutant of ours (`ckptsim explain mutants`)", "NAME"),
+)
+PROPERTY = repeated(
+    "--property",
+    "MODULE:FUNCTION",
+    "judge this invariant of yours as well (docs/finding-bugs.md); may be repeated",
+)
+SUBJECT = (
+    option("scenario", "a name that `ckptsim list` shows, or a TOML file", "SCENARIO"),
+    SET,
+    repeated(
+        "--vary",
+        "PATH=A,B,...",
+        "do it once for each value, and for each combination with other --vary",
+    ),
+    COSTS,
+    *CORES,
+    repeated(
+        "--ignore",
+        "NAME",
+        "do not judge this property, which your protocol does not promise; may be repeated",
+    ),
+    PROPERTY,
+)
+LIKE_OURS = flag(
+    "--like-ours", "with --core or --mutant: a first difference from our core is a violation"
+)
+SEED = (
+    option("--seed", "of all random streams (default 0)", "SEED", int, default=0),
+    option(
+        "--ties",
+        "order of simultaneous events: structural (default), random, pct, pct:DEPTH",
+        "POLICY",
+        one_ties,
+        default="structural",
+    ),
+)
+FIRST = option("--first", "the first seed (default 0)", "FIRST", int, default=0)
+ALLOW_COMMANDS = flag(
+    "--allow-commands",
+    "start the commands that a find's folder names: only where you trust who made it",
+)
+
+
+def limits(instead: str) -> tuple[Option, Option]:
+    """Return time and memory of a run. instead: what happens with one that takes more."""
+    took = f'a run that takes longer, such as "30 s", {instead}'
+    needed = f'a run that needs more, such as "2 GiB", {instead}'
+    return (
+        option("--run-timeout", took, "TIME", duration),
+        option("--run-memory", needed, "SIZE", size),
+    )
+
+
+def spark(
+    master: str | None = "local[*]", says: str = "any Spark master; default: local[*]"
+) -> tuple[Option, ...]:
+    """Return the options of every verb that works on Spark. master: unless it is given."""
+    return (
+        option("--master", says, "URL", default=master),
+        option("--partitions", "tasks per job; default: four per core", "N", int),
+        repeated("--conf", "KEY=VALUE", "a Spark setting"),
     )
 
 
 _MASTER = re.compile(r"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://\S+|k8s://\S+|yarn")
 
 
-def add_spark_arguments(
-    parser: argparse.ArgumentParser,
-    *,
-    master: str | None = "local[*]",
-    says: str = "any Spark master; default: local[*]",
-) -> None:
-    """Declare the arguments of every verb that works on Spark; master: unless it is given."""
-    parser.add_argument("--master", default=master, metavar="URL", help=says)
-    parser.add_argument(
-        "--partitions", type=int, metavar="N", help="tasks per job; default: four per core"
-    )
-    repeated(parser, "--conf", "KEY=VALUE", "a Spark setting")
+def check_master(master: str) -> None:
+    """Raise UserError for a text that can be no Spark master."""
+    if not _MASTER.fullmatch(master):
+        expected = "local[*], local[N], spark://HOST:PORT, yarn or k8s://HOST:PORT"
+        raise UserError(f"--master: found {master!r}, expected {expected}")
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:
@@ -158,9 +213,7 @@ def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:
 
     Raises UserError for a master or a number that cannot be one, and for a setting without value.
     """
-    if not _MASTER.fullmatch(arguments.master):
-        expected = "local[*], local[N], spark://HOST:PORT, yarn or k8s://HOST:PORT"
-        raise UserError(f"--master: found {arguments.master!r}, expected {expected}")
+    check_master(arguments.master)
     if arguments.partitions is not None and arguments.partitions < 1:
         raise UserError(f"--partitions: found {arguments.partitions}, expected at least 1")
     settings = {}
@@ -170,3 +223,10 @@ def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:
             raise UserError(f"--conf: found {word!r}, expected spark.KEY=VALUE")
         settings[key] = value
     return settings
+
+
+def refuse(given: Mapping[str, object], why: str) -> None:
+    """Raise UserError for the first option that was given though another one excludes it."""
+    for name, value in given.items():
+        if value:
+            raise UserError(f"{name}: found {why}")

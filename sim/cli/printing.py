@@ -1,4 +1,4 @@
-"""What is printed: the one place where text of others is kept from the terminal's controls.
+"""Output: the one place that keeps text of others from the terminal's controls.
 
 A scenario, a server or a core can put escape sequences into a name, and a locale can lack half of
 our characters.  Both become escapes as JSON has them, so JSON stays what it means.  Lines that end
@@ -12,7 +12,10 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+if TYPE_CHECKING:
+    from ckptsim._api.result import Result
 
 # Controls other than tab and the end of a line, what turns the direction of text, and halves of
 # characters, which names of files may have.
@@ -60,7 +63,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """Escape all that is printed within the block; a stream that is closed stays closed."""
+    """Escape all that is printed within the block. A stream that is closed stays closed."""
     before = sys.stdout, sys.stderr
     for name, stream in zip(("stdout", "stderr"), before, strict=True):
         if stream is not None and not isinstance(stream, _Printed):
@@ -72,13 +75,13 @@ def printing() -> Iterator[None]:
 
 
 def terminal() -> TextIO | None:
-    """Return the terminal where progress is shown, as it is; None where there is none."""
+    """Return the terminal where progress is shown, as it is. None where there is none."""
     stream = getattr(sys.stderr, "terminal", sys.stderr)
     return stream if stream is not None and stream.isatty() else None
 
 
 def flushed() -> None:
-    """Let what was printed leave the process.
+    """Flush standard output.
 
     Raises OSError where it cannot, and lets the interpreter's own flush find nothing to do.
     """
@@ -94,3 +97,16 @@ def flushed() -> None:
 def abandon_stdout() -> None:
     """Point stdout at nothing, so that the interpreter's last flush does not complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def show(result: Result, *, as_json: bool) -> int:
+    """Print a result as text or as JSON, and return its exit code: 0 or 1."""
+    print(document_text(result.to_dict()) if as_json else result.text)
+    return int(result.failed)
+
+
+def document_text(document: object) -> str:
+    """Return JSON data as it is printed."""
+    import json
+
+    return json.dumps(document, indent=1)

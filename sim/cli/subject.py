@@ -1,52 +1,28 @@
-"""What the verbs about one scenario have in common: how it is named, varied and shown."""
+"""The scenario that a command line names, with its parameters, cores and properties."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios import Scenario
+from ckptsim._api.scenario import Origin, wrapped
+from ckptsim._api.subject import find_of
+from ckptsim._api.subject import subject_of as made_of
+from ckptsim._api.sweeps.asked import designs_set
+from ckptsim.scenarios import LINKS, Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import design_of, with_parameters
-from ckptsim.sim.answers.asked import designs_set
-from ckptsim.sim.answers.columns import set_in
-from ckptsim.sim.cli.options import add_judging_arguments, duration, judging_of, repeated
-from ckptsim.sim.kernel import parse_ties
-from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.cli.options import refuse
+from ckptsim.sim.own_properties import is_own, own_properties
+from ckptsim.sim.search.folder import Kept, is_find
 from ckptsim.sim.search.trial import Subject
-from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
-
-
-def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which scenario is meant, how it is varied, and with which core it runs."""
-    parser.add_argument(
-        "scenario", metavar="SCENARIO", help="a name that `ckptsim list` shows, or a TOML file"
-    )
-    repeated(
-        parser,
-        "--set",
-        "PATH=VALUE",
-        "set a parameter, such as sync.sockets.count=4, or an option by Flink's name; may be "
-        "repeated",
-    )
-    repeated(
-        parser,
-        "--vary",
-        "PATH=A,B,...",
-        "do it once for each value, and for each combination with other --vary",
-    )
-    add_costs_argument(parser)
-    add_core_arguments(parser)
-    add_judging_arguments(parser)
+from ckptsim.sim.world import check_properties, is_property
 
 
 def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
@@ -62,39 +38,10 @@ def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
         words = [f"{path}={value}" for path, value in zip(varied, values, strict=True)]
         own: dict[str, Any] = {"set": [*arguments.set, *words], "vary": []}
         out = getattr(arguments, "out", None)
-        if out is not None or arguments.verb == "hunt":  # whose default is the same for all
+        if out is not None or arguments.verb == "hunt":  # its default is the same for all
             own["out"] = (out or Path("out", "hunt")) / str(number)
         print(f"{number}: {', '.join(words)}", file=sys.stderr, flush=True)
         yield argparse.Namespace(**vars(arguments) | own)
-
-
-def add_core_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare which cores run instead of ours."""
-    repeated(
-        parser,
-        "--core",
-        "[SLOT=]MODULE:FACTORY|process:COMMAND",
-        "run this core instead of ours in a slot (`ckptsim explain slots`); may be repeated",
-    )
-    parser.add_argument(
-        "--core-timeout",
-        type=duration,
-        metavar="TIME",
-        help="what a core of yours may take for one call, of CPU (default 10 s)",
-    )
-    parser.add_argument(
-        "--mutant", metavar="NAME", help="run a mutant of ours (`ckptsim explain mutants`)"
-    )
-
-
-def add_costs_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the file with the measured costs of a store's steps."""
-    parser.add_argument(
-        "--costs",
-        type=Path,
-        metavar="FILE",
-        help="costs of a store's steps, as `ckptsim measure-store` writes them",
-    )
 
 
 def subject_of(arguments: argparse.Namespace) -> Subject:
@@ -112,31 +59,21 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     if parameters:
         scenario = with_parameters(scenario, parameters, source="--set")
     design = design_of(designs)
-    given = [*arguments.core, *(f"{slot}={core}" for slot, core in design.cores.items())]
-    cores = read_cores(given, (scenario.world,))
     if arguments.mutant is not None and design.mutant not in (None, arguments.mutant):
         raise UserError(f"--mutant: found {arguments.mutant} and {design.mutant}, expected one")
-    mutant = arguments.mutant or design.mutant
-    choice = resolve(scenario.world, cores=cores, mutant=mutant)
-    try_out(cores)
-    like_ours = getattr(arguments, "like_ours", False)  # not of verbs that judge nothing
-    if like_ours:
-        refuse_uncompared([scenario.world], choice.factories)
     ignore, properties = judging_of(arguments, scenario.link)
-    return Subject(
-        scenario=scenario,
-        cores=cores,
-        mutant=mutant,
-        source=arguments.scenario,
-        parameters=json.dumps(parameters, sort_keys=True),
-        like_ours=like_ours,
+    return made_of(
+        wrapped(scenario, Origin(source=arguments.scenario, parameters=parameters)),
+        core=[*arguments.core, *(f"{slot}={core}" for slot, core in design.cores.items())],
+        mutant=arguments.mutant or design.mutant,
+        like_ours=getattr(arguments, "like_ours", False),  # not of verbs that judge nothing
         ignore=ignore,
         properties=properties,
     )
 
 
 def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object]:
-    """Return what `--set` says, by paths of ours; it takes the engine's names, too."""
+    """Return what `--set` says, by paths of ours. It takes the engine's names, too."""
     if not words:
         return {}
     from ckptsim.sim.infer.change import parameters_of  # with all of a job, which takes a while
@@ -144,84 +81,39 @@ def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object
     return parameters_of(scenario, words)
 
 
-def add_seed_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare seed and tie policy of a single run."""
-    parser.add_argument("--seed", type=int, default=0, help="of all random streams (default 0)")
-    parser.add_argument(
-        "--ties",
-        type=one_ties,
-        default="structural",
-        metavar="POLICY",
-        help="order of simultaneous events: structural (default), random, pct, pct:DEPTH",
-    )
+def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the properties that are declined, and the user's own.
 
-
-def one_ties(text: str) -> str:
-    """Return the text of a tie policy; raises argparse's error for any other."""
-    try:
-        return parse_ties(text, 0).name
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def many_ties(text: str) -> tuple[str, ...]:
-    """Return tie policies separated by commas."""
-    return tuple(one_ties(word) for word in text.split(","))
-
-
-_LISTS = ("reached", "not reached")
-
-
-def table(pairs: Sequence[tuple[str, Any]]) -> str:
-    """Return names and values as aligned lines; long lists of situations are broken into lines."""
-    width = max((len(name) for name, _ in pairs), default=0)
-    texts = [set_in(str(value), width + 2) if name in _LISTS else value for name, value in pairs]
-    return "\n".join(
-        f"{name:<{width}}  {text}" for (name, _), text in zip(pairs, texts, strict=True)
-    )
-
-
-def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, str]]:
-    """Return the lines that say which cores were not ours; none where all were."""
-    lines = [("core", f"{slot}={name}") for slot, name in sorted(cores.items())]
-    return lines if mutant is None else [*lines, ("mutant", mutant)]
-
-
-def setting_of(subject: Subject) -> list[tuple[str, str]]:
-    """Return the lines that say what was not as it is by default: cores, and what was judged."""
-    lines = ran_with(subject.names, subject.mutant)
-    lines += [("not judged", ", ".join(subject.ignore))] if subject.ignore else []
-    own = ", ".join(subject.property_names)
-    return [*lines, ("judged too", own)] if own else lines
-
-
-def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
-    """Return a violation as people read it: property, instant, story and the command."""
-    concerned = "" if row.index is None else f" ({row.scope or 'checkpoint'}/{row.index})"
-    times = f", {row.count} times" if row.count > 1 else ""
-    lines = [f"  {line}" for line in row.story.splitlines()]
-    at = duration_text(row.at_ns)
-    return "\n".join(
-        [
-            f"VIOLATED {row.property} at {at}{concerned}{times}: {row.says}",
-            *lines,
-            *([f"replay: {row.replay}"] if replay and row.replay else []),
-        ]
-    )
-
-
-def violation_texts(rows: Iterable[ViolationRow]) -> list[str]:
-    """Return violations as people read them: per property one story, and no story twice.
-
-    Later ones are one line, and the command where that is another one.
+    Raises UserError for a name that the link has not, and for a function that cannot be used.
     """
-    told: dict[str, None] = {}
-    texts: list[str] = []
-    replay = None
-    for row in rows:
-        seen = {row.property, row.story} & told.keys()
-        shown = dataclasses.replace(row, story="") if seen else row
-        told.update(dict.fromkeys([row.property, row.story]))
-        texts.append(violation_text(shown, replay=row.replay != replay))
-        replay = row.replay
-    return texts
+    ignore = tuple(dict.fromkeys(arguments.ignore))
+    own = own_of(arguments)
+    everywhere = arguments.scenario == "all"
+    check_properties("--ignore", ignore, *(LINKS if everywhere else (link,)))
+    return tuple(name for name in ignore if is_property(name, link)), own
+
+
+def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the properties of the user's. Raises UserError for one that cannot be used."""
+    for name in arguments.property:
+        if not is_own(name):
+            raise UserError(f"--property: found {name!r}, expected package.module:function")
+    return tuple(own_properties(arguments.property))
+
+
+def kept_of(arguments: argparse.Namespace) -> Kept | None:
+    """Return what a folder of `hunt` repeats. None where a scenario is meant.
+
+    Raises UserError for arguments that the folder decides.
+    """
+    folder = Path(arguments.scenario)
+    if not is_find(folder):
+        return None
+    names = ("set", "costs", "core", "mutant", "like_ours", "ignore", "property", "seed")
+    given = {f"--{name.replace('_', '-')}": getattr(arguments, name, None) for name in names}
+    given["--ties"] = arguments.ties != "structural"
+    refuse(given, f"together with {folder}, which decides it")
+    found, imported = find_of(folder, allowed=arguments.allow_commands)
+    for line in imported:
+        print(line, file=sys.stderr)
+    return found

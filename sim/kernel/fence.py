@@ -3,7 +3,8 @@
 Wall clock, sleeping, threads, sockets, entropy of the operating system, global random generators,
 and `hash()` and `id()` raise FenceBreached with the name of the call and what to use instead.  Only
 the thread that entered is fenced.  What was bound by name before (`from time import time`) cannot
-be caught at run time, nor can iteration over a set; `purity.py` finds those in the source.
+be caught at run time, nor can iteration over a set; `ckptsim.sim.kernel.purity` finds those in the
+source.
 """
 
 from __future__ import annotations

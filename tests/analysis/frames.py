@@ -154,6 +154,14 @@ def barrier_checkpoints() -> pd.DataFrame:
     )
 
 
+def barrier_parts() -> pd.DataFrame:
+    """Return rows of two subtasks in each of those checkpoints; the second acknowledges last."""
+    whole = barrier_checkpoints()
+    ends = whole["triggered_ns"] + whole["duration_ns"]
+    first = whole.assign(subtask=0, acknowledged_ns=ends - 10**6, alignment_ns=10**9)
+    return pd.concat([first, whole.assign(subtask=1, acknowledged_ns=ends)], ignore_index=True)
+
+
 def task_checkpoints() -> pd.DataFrame:
     """Return rows of subtasks of three tasks over some checkpoints."""
     draws = np.random.default_rng(5)

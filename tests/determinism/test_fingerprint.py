@@ -94,7 +94,7 @@ def _changed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
         ("ckptsim.models.barriers.handler.single", set(WORLDS)),
         ("ckptsim.sim.mutants.shown", set(WORLDS)),
         ("ckptsim.sim.validate.predict", set()),
-        ("ckptsim.sim.cli.runs.run", set()),
+        ("ckptsim.sim.cli.verbs.runs", set()),
         ("ckptsim.sim.conform.runner", set()),
         ("ckptsim.analysis.sweeps.sweep", set()),
     ],

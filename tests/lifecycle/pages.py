@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ckptsim.sim.cli.pages.protocol_pages import HEADER, KINDS, PARTING, READING, VARIANTS
-from ckptsim.sim.cli.pages.tables import lifecycle_diagram, lifecycle_rows, variant_rows
+from ckptsim._api.pages.tables import (
+    HEADER,
+    KINDS,
+    PARTING,
+    READING,
+    VARIANTS,
+    lifecycle_diagram,
+    lifecycle_rows,
+    variant_rows,
+)
 from ckptsim.sim.mutants.registry import MUTANTS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"

@@ -6,11 +6,10 @@ import json
 
 import pytest
 
+from ckptsim._api.pages.tables import HEADER, lifecycle_diagram, lifecycle_rows, variant_rows
 from ckptsim.models.lifecycle import EndMode, TaskKind
 from ckptsim.models.lifecycle.tables import Act, waits
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.cli.pages.protocol_pages import HEADER
-from ckptsim.sim.cli.pages.tables import lifecycle_diagram, lifecycle_rows, variant_rows
 from tests.lifecycle.pages import DOCUMENT, document
 
 ADVANCE = "advance to MAX_WATERMARK and fire all event timers"

@@ -68,7 +68,7 @@ def test_every_verb_is_a_function() -> None:
 
 
 def test_results_are_short_and_complete(results: list[Result]) -> None:
-    """Every result prints a few lines, shows a table, and has a frame, a document and a plot."""
+    """Every result prints a few lines, shows a table, and has a text, a document and a plot."""
     for one in results:
         lines = repr(one).splitlines()
         assert 1 < len(lines) <= LINES_MAX, one
@@ -77,12 +77,13 @@ def test_results_are_short_and_complete(results: list[Result]) -> None:
         assert len(one.frame().columns) > 1, one
         assert json.loads(json.dumps(one.to_dict(), default=str)), one
         assert one.plot is not None
+        assert one.text.strip(), one
 
 
 def test_documents_are_those_of_the_command_line(
     run: ck.RunResult, compared: ck.WhatIf, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`to_dict` is what the verb prints with `--json`."""
+    """`to_dict` is what the verb prints with `--json`, and `text` what it prints without."""
 
     def told(*words: str) -> Any:
         main([*words, "--json"])
@@ -94,7 +95,11 @@ def test_documents_are_those_of_the_command_line(
     assert told("run", "alignment_timeout", "--seed", "3") == same(run)
     words = ("whatif", "orders", "--set", f"{UNALIGNED}=true", "--seeds", "1")
     assert told(*words) == same(compared)
-    assert told("check", "reference", "--seeds", "3") == same(ck.check("reference", seeds=3))
+    check = ck.check("reference", seeds=3)
+    assert told("check", "reference", "--seeds", "3") == same(check)
+    main(["check", "reference", "--seeds", "3"])
+    assert capsys.readouterr().out == f"{check.text}\n"
+    assert told("list", "crash") == same(ck.list("crash"))
 
 
 def test_a_frame_of_a_run_has_durations(run: ck.RunResult) -> None:

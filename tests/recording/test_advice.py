@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import pytest
 
+from ckptsim._api.jobs.advice import Advice
+from ckptsim._api.jobs.picture import Curve, picture
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files.toml import to_toml
-from ckptsim.sim.answers.jobs.advice_picture import Curve, picture
-from ckptsim.sim.answers.jobs.advice_text import Advice, lines_of, page_of
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded
@@ -82,8 +82,8 @@ def test_an_interval_below_the_duration_cannot_be_kept() -> None:
     # Where nothing else keeps what is wanted, they are advised, and the sentence says so.
     soon = advice.best_of(points, allowed=lambda one: one.undone_s < 5)
     assert soon in points[:2]
-    assert "The job writes" in _told(Advice(curves=[_curve_of(points)], best=soon))
-    assert "back to back" in _told(Advice(curves=[_curve_of(points)], best=soon))
+    assert "The job writes" in _told(Advice(name="job", curves=[_curve_of(points)], best=soon))
+    assert "back to back" in _told(Advice(name="job", curves=[_curve_of(points)], best=soon))
 
 
 def test_paper_on_paper() -> None:
@@ -115,7 +115,7 @@ def _curve_of(points: Sequence[advice.Point]) -> Curve:
 
 def _told(found: Advice) -> str:
     """Return what is printed, whatever its lines are."""
-    return " ".join(line.strip() for line in lines_of(found))
+    return " ".join(line.strip() for line in found.text.splitlines())
 
 
 def test_the_optimum_lies_between_the_points() -> None:
@@ -140,7 +140,7 @@ def test_intervals_are_as_good_that_differ_by_no_more_than_failures_scatter(
         points, points[2], failures, allowed=lambda one: 3 < one.effective_s < most_s
     )
     assert found == flat
-    told = _told(Advice(curves=[_curve_of(points)], best=points[2], flat_s=found))
+    told = _told(Advice(name="job", curves=[_curve_of(points)], best=points[2], flat_s=found))
     assert ("Any interval from 4.0 s to 6.4 s costs the same within 4 %" in told) == (
         flat == (4.0, 6.4)
     )
@@ -212,23 +212,23 @@ def test_the_page_draws_intervals_that_are_as_good() -> None:
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
     curve = _curve_of(points)
     other = replace(curve, mode=jobs.Mode.UNALIGNED)
-    found = Advice(curves=[curve, other], best=points[2], flat_s=(4.0, 6.4))
-    page = page_of("job", found)
+    found = Advice(name="job", curves=[curve, other], best=points[2], flat_s=(4.0, 6.4))
+    page = found.page()
     assert page.count("<rect") == 1
     assert page.index("as good: 4 s to 6.4 s") < page.index("<h3>unaligned")
     at = [f'cx="{left}"' for left in re.findall('<rect x="([0-9.]+)"', page)]
     assert at[0] in page
-    assert "<rect" not in page_of("job", replace(found, flat_s=(4.0, 4.0)))
+    assert "<rect" not in replace(found, flat_s=(4.0, 4.0)).page()
 
 
 def test_an_optimum_on_paper_that_cannot_be_kept_is_no_interval() -> None:
     """The advice says that it is shorter than a checkpoint takes, and no 0.0 s."""
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
     curve = _curve_of(points)
-    told = _told(Advice(curves=[curve], best=points[1]))
+    told = _told(Advice(name="job", curves=[curve], best=points[1]))
     assert told.endswith("On paper it would be every 5.0 s (Young) or 5.2 s (Daly)")
     free = replace(curve, young_s=0.0, daly_s=0.0)
-    told = _told(Advice(curves=[free], best=points[1]))
+    told = _told(Advice(name="job", curves=[free], best=points[1]))
     assert told.endswith("shorter than one takes, so it cannot be kept")
 
 
@@ -266,9 +266,9 @@ def test_advice_is_a_table_and_a_sentence(job_file: Path, tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--mtbf", "often"], "a time such as"),
+        (["--mtbf", "often"], "--mtbf: found 'often', expected a duration such as"),
         (["--mtbf", "1h", "--max-overhead", "lots"], "a share such as"),
-        (["--mtbf", "1h", "--modes", "sideways"], "expected some of"),
+        (["--mtbf", "1h", "--modes", "sideways"], "--modes: found 'sideways'"),
         (["--mtbf", "1h", "--set", "source.src.rate=5000 /s"], "overloaded"),
         (["--mtbf", "1h", "--load", "00:00=2"], "a source with a rate"),
         (

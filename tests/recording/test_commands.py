@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from ckptsim._api.columns import aligned
 from ckptsim.scenarios.files import load
 from ckptsim.scenarios.job import Job, Mode, RateChange
-from ckptsim.sim.answers.columns import aligned
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer.advice.budget import bounded, loads_of, records_per_s
 from ckptsim.sim.infer.advice.warnings import warnings_of
@@ -171,7 +171,7 @@ def test_the_parts_of_a_checkpoint_add_up(name: str, unaligned: bool) -> None:
     [
         ([], "expected at least one --set, --vary or --failure"),
         (["--failure", "nobody"], 'one of "src", "op1"'),
-        (["--failure", "--restart", "soon"], "a time such as 10s"),
+        (["--failure", "--restart", "soon"], "--restart: found 'soon', expected a duration"),
         (["--failure", "--master", "elsewhere"], "expected local[*]"),
         (["--set", "execution.checkpointing.intervall=1 s"], "did you mean"),
         (["--set", "execution.checkpointing.interval=soon"], "a duration such as 500 ms"),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ckptsim._api.jobs.page import body, whole_page
 from ckptsim.analysis.report.page import page as report_page
-from ckptsim.sim.answers.jobs.variant_page import body, whole_page
 from ckptsim.sim.cli.main import main
-from ckptsim.sim.cli.sweeps import demo
+from ckptsim.sim.cli.verbs import demo
 from ckptsim.sim.infer.folder import RECORDINGS
 from tests.recording.folders import SHIPPED
 from tests.recording.servers import Recorded, serving

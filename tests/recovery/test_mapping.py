@@ -80,7 +80,7 @@ def test_more_subtasks_than_key_groups_are_refused() -> None:
         key_group_range(0, max_parallelism=MAX_PARALLELISM + 1, parallelism=5)
 
 
-# COPY is of broadcasts: what one subtask leaves, another one has a copy of (test_ordered.py).
+# COPY is of broadcasts: what one subtask leaves, another one has a copy of.
 SUPPORTED = [m for m in Mapper if m not in (Mapper.UNSUPPORTED, Mapper.COPY)]
 
 

@@ -11,11 +11,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import ckptsim
+from ckptsim._api import columns
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.sim.answers import columns
 from ckptsim.sim.cli import main
-from ckptsim.sim.cli.completion import script
 from ckptsim.sim.cli.main import VERBS
+from ckptsim.sim.cli.verbs.pages import completion_script
 
 Capture = pytest.CaptureFixture[str]
 
@@ -122,7 +122,7 @@ def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_completion_knows_verbs_options_and_names(shell: str, capsys: Capture) -> None:
     """The script completes verbs, the options of each, scenarios and plans where they belong."""
     assert main(["completion", shell]) == 0
-    assert script() in capsys.readouterr().out
+    assert completion_script() in capsys.readouterr().out
     bash = shutil.which("bash")
     assert bash is not None
     asked = {
@@ -136,7 +136,10 @@ def test_completion_knows_verbs_options_and_names(shell: str, capsys: Capture) -
         words = line.split()
         ask = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ckptsim; echo ${{COMPREPLY[@]}}"
         done = subprocess.run(
-            [bash, "-c", f"{script()}\n{ask}"], capture_output=True, text=True, check=True
+            [bash, "-c", f"{completion_script()}\n{ask}"],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert done.stdout.split() == [wanted]
 

@@ -63,18 +63,17 @@ def test_what_broke_before_the_interrupt_is_still_told(
     words = ["check", "checkpoint_store", "--explore", "--runs", "12", "--keep-going"]
     words += ["--mutant", "checkpoint_first", "--corpus", "kept"]
     with monkeypatch.context() as patch:
-        patch.setattr("ckptsim.sim.cli.runs.explore.with_harm", _raise_interrupt)
+        patch.setattr("ckptsim.sim.cli.verbs.explore.with_harm", _raise_interrupt)
         assert main(words) == 130
     capsys.readouterr()
     progress = Path("kept", "checkpoint_store.progress.json")
     kept = json.loads(progress.read_text())["report"]
     assert kept["runs"] == 12
     assert len(kept["violating"]) > 1
-    monkeypatch.setattr("ckptsim.sim.cli.runs.explore._shrunk", lambda *_: None)
-    monkeypatch.setattr("ckptsim.sim.cli.runs.explore.document_of", lambda one: one)
-    monkeypatch.setattr(
-        "ckptsim.sim.cli.runs.explore.text_of", lambda one, _: str(one.continued_at)
-    )
+    exploring = "ckptsim.sim.cli.verbs.explore"
+    monkeypatch.setattr(f"{exploring}._shrunk", lambda *_: None)
+    monkeypatch.setattr(f"{exploring}.document_of", lambda one: one)
+    monkeypatch.setattr(f"{exploring}.text_of", lambda one, _: str(one.continued_at))
     assert main(words) == 1
     assert capsys.readouterr().out == "12\n"
     assert not progress.exists()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ckptsim._api.runs.text import recoveries_text
 from ckptsim.sim.cli import main
-from ckptsim.sim.cli.runs.run import recoveries_text
 from ckptsim.sim.rows import RecoveryRow
 
 _JOB = """

@@ -57,7 +57,7 @@ def test_documented_commands_exist(path):
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_examples_of_a_verb_can_be_typed(verb):
     """Every verb shows examples in its help, and each of them parses."""
-    examples = _commands(import_verb(verb).EXAMPLES)
+    examples = _commands(import_verb(verb).examples)
     assert any(command.split()[1] == verb for command in examples)
     for command in examples:
         _check_command(command)

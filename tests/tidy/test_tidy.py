@@ -20,6 +20,9 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 SOURCES += sorted((ROOT / "src" / "ckptsim").glob("*.py"))
+API = sorted(
+    path for name in ("_api", "testing") for path in (ROOT / "src" / "ckptsim" / name).rglob("*.py")
+)
 SETS = sets_declared(path.read_text(encoding="utf-8") for path in SOURCES)
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 
@@ -133,7 +136,7 @@ def test_types_are_strict():
     _run("mypy")
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=_relative)
+@pytest.mark.parametrize("path", [*SOURCES, *API], ids=_relative)
 def test_files_and_functions_are_short(path):
     """No function is longer than 60 lines, no file longer than 400."""
     text = path.read_text(encoding="utf-8")
@@ -160,7 +163,7 @@ def test_folders_are_small():
     tests = (path for path in (ROOT / "tests").rglob("*.py") if "data" not in path.parts)
     counts = Counter(
         path.parent.relative_to(ROOT).as_posix()
-        for path in (*SOURCES, *tests)
+        for path in (*SOURCES, *API, *tests)
         if path.name != "__init__.py"
     )
     assert {name: count for name, count in counts.items() if count > FOLDER_FILES_MAX} == {}

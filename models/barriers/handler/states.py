@@ -2,7 +2,7 @@
 
 A rule says what happens when an input meets a state: first some actions, then the first branch
 whose guard holds.  A branch runs actions and goes to a state, or hands the barrier to further
-inputs in turn ("the time-out first, then the barrier as an unaligned one").  `handler.py` runs the
+inputs in turn ("the time-out first, then the barrier as an unaligned one").  `machine.py` runs the
 tables; `ckptsim explain barrier-states` prints them.
 
 WAITING and COLLECTING belong to the aligned handler.  The four ALTERNATING states belong to the
@@ -44,7 +44,7 @@ class Input(IntEnum):
 
 
 class Action(IntEnum):
-    """A step of a rule; `handler.py` has one method for each."""
+    """A step of a rule; `machine.py` has one method for each."""
 
     BLOCK = 0  # unless the barrier came by RPC
     FORGET_ANNOUNCEMENT = 1

@@ -103,7 +103,7 @@ def _latest(world: DataflowWorld) -> JobCheckpoint:
 
 
 # The machine on which recoveries were measured: a service of 1 ms takes 1.4 % more, handling
-# included.  Source: tests/data/README.md, on `flink/recovery.jsonl`.
+# included.  Source: the README of tests/data, on `flink/recovery.jsonl`.
 MACHINE = replace(RIG, park_overshoot_ns=12_000)
 # How late records are of a job that has caught up.  Source: how these recoveries were measured.
 LATE_NS = 200 * _MS

@@ -31,7 +31,7 @@ def tidy(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def timedeltas(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return nanoseconds, with gaps or without, as timedelta64; only means are rounded."""
+    """Return nanoseconds, with gaps or without, as timedelta64. Only means are rounded."""
     import numpy as np
     import pandas as pd
 
@@ -54,9 +54,15 @@ def frame_of_rows(table: str, rows: Sequence[object]) -> pd.DataFrame:
         return tidy(frame_of(table, arrow_table(table, rows)))
 
 
-def frame_of(rows: Sequence[dict[str, Any]], columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Return dictionaries as a frame; columns: those of a frame without rows."""
+def frame_of(rows: Sequence[Any], columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Return tuples or dictionaries as a frame. columns: of tuples, or of a frame without rows."""
     with extras_explained():
         import pandas as pd
 
-        return pd.DataFrame(list(rows), columns=None if rows else list(columns))
+        named = bool(rows) and isinstance(rows[0], dict)
+        return pd.DataFrame(list(rows), columns=None if named else list(columns))
+
+
+def ns_of(value: float | None, unit_ns: int) -> int | None:
+    """Return a time in ns, None where it is not known."""
+    return None if value is None else round(value * unit_ns)

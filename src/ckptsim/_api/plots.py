@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ckptsim.scenarios import UserError
 from ckptsim.sim.extras import extras_explained
@@ -18,14 +17,17 @@ if TYPE_CHECKING:
 _BARS_MAX = 30
 
 
-class Plots(ABC):
-    """The figures of one result; nothing is shown: a notebook does that, or `pyplot.show`."""
+class Plots:
+    """The figures of one result. Nothing is shown: a notebook does that, or `pyplot.show`."""
 
     __slots__ = ()
+    _first: ClassVar[str]
+    """The name of the figure that says most."""
 
-    @abstractmethod
     def __call__(self, *, ax: Axes | None = None) -> Axes:
         """Draw the figure that says most."""
+        axes: Axes = getattr(self, self._first)(ax=ax)
+        return axes
 
     def __repr__(self) -> str:
         names = [name for name in dir(type(self)) if not name.startswith("_")]
@@ -34,7 +36,7 @@ class Plots(ABC):
 
 @contextmanager
 def on(ax: Axes | None) -> Iterator[Axes]:
-    """Draw on given axes, or on those of a new figure; the extra `sweeps` has what draws."""
+    """Draw on given axes, or in a new figure. The extra `sweeps` has what draws."""
     with extras_explained():
         from ckptsim.analysis.figures.style import drawn_on
 
@@ -43,7 +45,7 @@ def on(ax: Axes | None) -> Iterator[Axes]:
 
 
 def inline(draw: Callable[[], Figure], title: str) -> str:
-    """Return a figure as SVG for a notebook; nothing where what draws is not installed."""
+    """Return a figure as SVG for a notebook. Nothing where what draws is not installed."""
     from ckptsim.sim.extras import ExtraMissing
 
     try:
@@ -79,8 +81,21 @@ def bars(names: Sequence[str], values: Sequence[float], xlabel: str, ax: Axes | 
     return axes
 
 
+class CountPlots(Plots):
+    """A bar for each count."""
+
+    __slots__ = ("_counts", "_label")
+
+    def __init__(self, counts: Mapping[str, int], label: str) -> None:
+        self._counts, self._label = counts, label
+
+    def __call__(self, *, ax: Axes | None = None) -> Axes:
+        """Draw a bar for each count."""
+        return bars(list(self._counts), list(self._counts.values()), self._label, ax)
+
+
 def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Return rows to draw; raises UserError where there are none."""
+    """Return rows to draw. Raises UserError where there are none."""
     if rows.empty:
         raise UserError(f"plot: found no {what}, expected some to draw")
     return rows

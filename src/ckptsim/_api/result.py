@@ -8,6 +8,8 @@ from datetime import timedelta
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ckptsim._api.columns import table
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 LINES_MAX = 12
 _COLUMNS_MAX = 100
 Facts: TypeAlias = Sequence[tuple[str, object]]
+Duration: TypeAlias = object
+"""A text such as "30 min", a timedelta, or a number of seconds."""
 
 
 class Result(ABC):
@@ -25,7 +29,7 @@ class Result(ABC):
 
     @abstractmethod
     def _facts(self) -> Facts:
-        """Return what is shown of it, name by name; the first one says what it is."""
+        """Return its facts by name, the subject first."""
 
     @abstractmethod
     def frame(self) -> pd.DataFrame:
@@ -36,9 +40,19 @@ class Result(ABC):
         """Return it as JSON data, as the option `--json` of its verb prints it."""
 
     @property
+    def text(self) -> str:
+        """What the command line prints of it."""
+        return table(self._facts())
+
+    @property
+    def failed(self) -> bool:
+        """Whether the command line ends with exit code 1: a violation, or a failed comparison."""
+        return False
+
+    @property
     @abstractmethod
     def plot(self) -> Plots:
-        """Return its figures; calling it draws the one that says most."""
+        """Return its figures. Calling it draws the one that says most."""
 
     def _picture(self) -> str:
         """Return a picture for a notebook as HTML, empty where there is none."""
@@ -68,7 +82,7 @@ def facts_html(title: str, facts: Facts) -> str:
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as HTML, its cells as text; without a head there is no first row."""
+    """Return a table as HTML, its cells as text. Without a head there is no first row."""
     style = ' style="text-align: left"'
 
     def row(cell: str, texts: Sequence[object]) -> str:

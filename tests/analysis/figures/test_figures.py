@@ -115,7 +115,9 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "recoveries": lambda: recovery_parts(recovery_means(), ["load"]),
     "one recovery": one_recovery,
     "timeline": sync_timeline,
-    "durations": lambda: barriers.durations_over_time(frames.barrier_checkpoints()),
+    "durations": lambda: barriers.durations_over_time(
+        frames.barrier_checkpoints(), frames.barrier_parts()
+    ),
     "heat map": lambda: barriers.alignment_heat_map(frames.task_checkpoints()),
     "predicted": lambda: validation.predicted_and_measured(frames.pairs()),
     "sequences": lambda: validation.sequences(frames.sequences()),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
@@ -9,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from ckptsim._api.jobs.page import body, whole_page
 from ckptsim.analysis.report import PAGE
-from ckptsim.sim.answers.jobs.variant_page import body, whole_page
 from tests.analysis.report.browser import UNFOLD, chromium, look
 from tests.analysis.report.small import write_small_report
 
@@ -132,3 +134,14 @@ def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
     assert found["csv"].strip() == found["data"].strip() != ""
     assert found["opened"] is True
     assert found["sticky"] == "sticky"
+
+
+def test_a_printed_report_is_short(page: Path, tmp_path: Path) -> None:
+    """What is folded on the screen is not printed: a report of three sweeps has few pages."""
+    program = chromium()
+    assert program is not None
+    out = tmp_path / "report.pdf"
+    options = ("--headless", "--no-sandbox", "--disable-gpu", f"--print-to-pdf={out}")
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    subprocess.run([program, *options, profile, page.as_uri()], check=True, capture_output=True)
+    assert len(re.findall(rb"/Type\s*/Page[^s]", out.read_bytes())) <= 15

@@ -36,6 +36,22 @@ def test_the_page_s_python_writes_both_runs(
     assert "beside" in Path("both.html").read_text(encoding="utf-8")
 
 
+def test_other_verbs_write_the_page_of_their_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`run` writes its run, `hunt` its find with the story, `whatif` both runs."""
+    run, find, both = tmp_path / "run.html", tmp_path / "find", tmp_path / "both.html"
+    assert main(["run", "reference", "--view", str(run)]) == 0
+    assert main(["hunt", "reference", "--mutant", "no_ordering", "--out", str(find)]) == 1
+    assert (
+        main(["whatif", "orders", "--set", "unaligned=true", "--seeds", "1", "--view", str(both)])
+        == 0
+    )
+    assert "reference" in run.read_text(encoding="utf-8")
+    assert "last good point" in (find / "view.html").read_text(encoding="utf-8")
+    assert "as it is, predicted" in both.read_text(encoding="utf-8")
+
+
 def test_a_run_that_was_made_is_viewed_as_it_was() -> None:
     """The view of a result has its seed, also where its trace was not kept."""
     result = ck.run("reference", seed=4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ckptsim._api.pages.tables import handler_lines
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.models.barriers.handler import (
     ALIGNED_TABLE,
@@ -20,7 +21,6 @@ from ckptsim.models.barriers.handler import (
     Table,
 )
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.sim.cli.pages.tables import handler_lines
 from tests.barriers.handler.state_rows import (
     ALIGNED,
     ENDED,

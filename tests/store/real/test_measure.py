@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ckptsim._api.sweeps.asked import with_costs
 from ckptsim.models.store import StepContent
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.composed import Pipeline
@@ -14,7 +15,6 @@ from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import cost_parameters, costs_text, load_costs
 from ckptsim.scenarios.planning import all_plans, plan_from, points, scenarios_of, with_parameters
 from ckptsim.scenarios.store import StepCosts, StoreModel
-from ckptsim.sim.answers.asked import with_costs
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_USER, main
 from ckptsim.sim.store.costs import local_ns
 from ckptsim.sim.store.real.measure import Measurement, costs_of

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import ckptsim
 from ckptsim.scenarios import ScenarioError
-from ckptsim.sim.answers.jobs.validating import validate_files
 from ckptsim.sim.validate.state.measured import RECOVERY, STEADY
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "state.jsonl"
@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[3] / "data" / "flink" / "state.jsonl"
 
 def test_measured_runs_are_predicted() -> None:
     """Nine of ten values are right, with the keys of the measured blocks, in every family."""
-    found = validate_files([FILE], seeds=2)
+    found = ckptsim.validate([FILE], seeds=2).validation
     runs = found.document()["runs"]
     assert len(runs) == 5
     for one in runs:
@@ -36,6 +36,6 @@ def test_a_line_that_is_no_run_is_refused_with_its_place(tmp_path: Path) -> None
     wrong = tmp_path / "runs.jsonl"
     wrong.write_text(json.dumps(line), "utf-8")
     with pytest.raises(ScenarioError) as caught:
-        validate_files([wrong], seeds=1)
+        ckptsim.validate([wrong], seeds=1)
     assert "config.backend" in str(caught.value)
     assert "hashmap, rocksdb" in str(caught.value)

@@ -45,7 +45,7 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     FIRST_WRITER,
     END_WRITER,
     RECORDED,  # somebody follows the records, see below: the log tells of each stretch
-    LEAST_FREE,  # mechanisms, as in `mechanisms.py`: segments that a pool needs for a record
+    LEAST_FREE,  # mechanisms of the rig: segments that a pool needs for a record
     FREED_WHEN_READ,
     SLICES,
 ) = range(44)

@@ -1,1 +1,0 @@
-"""Answers about jobs of a real engine: recordings, imports, comparisons, advice, validation."""

@@ -1,1 +1,0 @@
-"""Verbs of real jobs: record them, make scenarios of them, predict, change, advise."""

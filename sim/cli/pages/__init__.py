@@ -1,1 +1,0 @@
-"""Verbs that list and explain, and the pages that they print."""

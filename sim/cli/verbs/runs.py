@@ -1,0 +1,245 @@
+"""`run`, `replay` and `why`: one run, its story, and the cause of a slow checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ckptsim._api.runs.ran import RunResult
+from ckptsim._api.runs.verbs import ran, retold
+from ckptsim.scenarios import UserError
+from ckptsim.scenarios.job import Job
+from ckptsim.sim.blame import OUTCOME_RAISED
+from ckptsim.sim.cli.options import (
+    ALLOW_COMMANDS,
+    LIKE_OURS,
+    SEED,
+    SUBJECT,
+    Verb,
+    flag,
+    json_of,
+    limits,
+    option,
+    positive,
+    refuse,
+)
+from ckptsim.sim.cli.places import default_folder, output_file, output_folder
+from ckptsim.sim.cli.printing import document_text, show
+from ckptsim.sim.cli.progress import SimulatedTime
+from ckptsim.sim.cli.subject import kept_of, subject_of
+from ckptsim.sim.extras import ExtraMissing, extras_explained
+from ckptsim.sim.infer.folder import place_named
+from ckptsim.sim.kernel import Environment
+from ckptsim.sim.limits import Limits, limited
+from ckptsim.sim.run_spec import prefer_processes
+from ckptsim.sim.why import is_traced_at_ease
+
+if TYPE_CHECKING:
+    from ckptsim._api.runs.causes import Why
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Run once, print what came of it. A violation that is not expected is exit code 1."""
+    subject = subject_of(arguments)
+    _check_store(arguments.store)
+    model = subject.scenario.model
+    explained = isinstance(model, Job) and is_traced_at_ease(model)
+    bounds = Limits(seconds=arguments.run_timeout, memory_bytes=arguments.run_memory)
+    with SimulatedTime(getattr(model, "duration_ns", None)) as clock, limited(bounds):
+
+        def began(env: Environment) -> None:
+            prefer_processes(env)
+            clock.watch(env)
+
+        keep_trace = explained or arguments.store is not None or arguments.view is not None
+        found = ran(subject, arguments.seed, arguments.ties, keep_trace=keep_trace, began=began)
+    raised = found.run.outcome == OUTCOME_RAISED
+    kept = None if raised or arguments.store is None else _keep(arguments.store, found)
+    if arguments.json:
+        print(document_text(found.to_dict() | ({} if kept is None else {"store": kept})))
+        return int(found.failed)
+    print(found.text)
+    if arguments.view is not None:
+        from ckptsim._api.runs.viewing import View
+        from ckptsim.analysis.viewer import view_of_run
+
+        page = View(documents=[view_of_run(subject, found)])
+        print(f"\nwritten: {page.save(arguments.view)}, a page in which you walk through the run")
+    if kept is not None:
+        where = f"\nkept in {arguments.store}: {len(kept)} partitions"
+        print(f"{where}; `ckptsim store FILE` lists them")
+    return int(found.failed)
+
+
+def _check_store(path: Path | None) -> None:
+    """Refuse a place for a store before the run, not after it.
+
+    Raises StoreFileError for a file that is no store or in use, UserError for a place without one.
+    """
+    if path is None:
+        return
+    from ckptsim.sim.store.real import RunStore, checked_path
+
+    checked_path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        expected = "a file in a folder that is there or can be made"
+        raise UserError(
+            f"--store: found {str(path)!r} ({error.strerror}), expected {expected}"
+        ) from error
+    if path.exists():
+        RunStore(path).close()
+
+
+def _keep(path: Path, found: RunResult) -> list[str]:
+    """Keep a run in a store file. Return the partitions that were written."""
+    from ckptsim.sim.store.real import RunStore
+
+    with RunStore(path) as store:
+        return [str(key) for key in store.keep(found)]
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    """Run again with the trace kept, tell its story, and write it for three viewers."""
+    kept = kept_of(arguments)
+    subject = subject_of(arguments) if kept is None else kept.subject
+    how = arguments if kept is None else kept
+    found = retold(
+        subject, seed=how.seed, ties=how.ties, checkpoint=arguments.checkpoint, kept=kept
+    )
+    key = found.result.run.run_key[:12]
+    folder = arguments.out or default_folder(Path("out", "replay", key))
+    try:
+        with extras_explained():
+            drawn = found.barriers
+        found.files.update({} if drawn is None else {"barriers.svg": drawn})
+    except ExtraMissing as missing:  # all else can be told without it
+        print(f"barriers.svg is not drawn: {missing}", file=sys.stderr)
+    found.save(folder)
+    files = [str(folder / name) for name in found.files]
+    if arguments.json:
+        print(document_text(found.to_dict() | {"files": files}))
+    else:
+        print(found.told(arguments.lines))
+        print(f"written: {', '.join(files)}")
+        print("the traces are for ui.perfetto.dev, Mermaid and ShiViz")
+    return int(found.failed)
+
+
+def _why(arguments: argparse.Namespace) -> int:
+    """Explain one checkpoint, recovery or find."""
+    return show(_cause(arguments), as_json=arguments.json)
+
+
+def _cause(arguments: argparse.Namespace) -> Why:
+    from ckptsim._api.runs.causes import Why, cause_of
+
+    place, target = place_named(arguments.scenario), _target(arguments.target)
+    kept = kept_of(arguments)
+    if kept is not None:
+        from ckptsim.sim.why.find import why_find
+
+        return Why(found=why_find(kept))
+    if place.is_dir():
+        given = {"--set": arguments.set, "--core": arguments.core, "--mutant": arguments.mutant}
+        refuse(given, "with a recording, expected it with a scenario")
+        from ckptsim.sim.why.recorded import why_recorded
+
+        return Why(found=why_recorded(place, target))
+    return cause_of(subject_of(arguments), target, seed=arguments.seed, ties=arguments.ties)
+
+
+def _target(words: list[str]) -> int | str:
+    """Return what the words mean: a number, `recovery N`, `expired`, `failed` or `slowest`.
+
+    Raises UserError for anything else.
+    """
+    text = " ".join(words)
+    kind, _, number = text.partition(" ")
+    if text.isascii() and text.isdigit():
+        return int(text)
+    if kind == "recovery" and (not number or number.isdigit()):
+        return text
+    if text in ("", "expired", "failed", "slowest"):
+        return text or "slowest"
+    expected = "a checkpoint's number, `recovery N`, `expired`, `failed` or nothing"
+    raise UserError(f"target: found {text!r}, expected {expected}")
+
+
+VERBS = {
+    "run": Verb(
+        run=_run,
+        options=(
+            *SUBJECT,
+            *SEED,
+            *limits("ends with an error"),
+            json_of("the result"),
+            option(
+                "--store",
+                "keep the run, its checkpoints and what its store held in a DuckDB file",
+                "FILE",
+                output_file,
+            ),
+            option("--view", "write a page in which you walk through the run", "FILE", output_file),
+        ),
+        examples="""examples:
+  ckptsim run reference
+  ckptsim run back_pressure_aligned --view run.html
+  ckptsim run reference --seed 7 --ties random
+  ckptsim run reference --set sync.sockets.count=4 --json
+  ckptsim run pipeline --store out/runs.duckdb
+  ckptsim run mine.toml --run-timeout "30 s" --run-memory "2 GiB"
+  ckptsim run alignment_timeout --core handler=my_module:make --core coordinator=my_module:other""",
+    ),
+    "replay": Verb(
+        run=_replay,
+        options=(
+            *SUBJECT,
+            LIKE_OURS,
+            *SEED,
+            option("--checkpoint", "tell the story of this checkpoint only", "[SCOPE/]INDEX"),
+            ALLOW_COMMANDS,
+            option(
+                "--lines",
+                "print at most so many lines of the story; its file has all (default 120)",
+                type_=positive,
+                default=120,
+            ),
+            option("--out", "where the pictures go (out/replay/RUN_KEY)", "DIR", output_folder),
+            json_of("story and files"),
+        ),
+        examples="""examples:
+  ckptsim replay reference --seed 7
+  ckptsim replay reference --seed 7 --ties random --checkpoint users/3
+  ckptsim replay pipeline --checkpoint job/2
+  ckptsim replay alignment_timeout --checkpoint 3   # also draws its barriers: barriers.svg
+  ckptsim replay out/hunt/reference-releases_without_gaps   # what `hunt` has written
+  ckptsim replay my_scenario.toml --mutant arrival_order --out pictures""",
+    ),
+    "why": Verb(
+        run=_why,
+        options=(
+            *SUBJECT,
+            option(
+                "target",
+                "what to explain; default: the slowest checkpoint, or why none completed",
+                "CHECKPOINT|recovery N|expired|failed",
+                nargs="*",
+            ),
+            *SEED,
+            ALLOW_COMMANDS,
+            flag("--json", "print cause, path and remedies"),
+        ),
+        examples="""examples:
+  ckptsim why back_pressure_aligned 3
+  ckptsim why job.toml                # the slowest checkpoint, or why none completed
+  ckptsim why job.toml expired
+  ckptsim why job.toml recovery 1 --seed 7
+  ckptsim why orders 17               # a recording: a folder of `capture`, or a shipped one
+  ckptsim why out/hunt/reference-releases_without_gaps --json
+exit codes: 0 done, 2 no such scenario, recording, checkpoint or recovery""",
+    ),
+}

@@ -1,0 +1,87 @@
+"""`store` and `measure-store`: the contents of a store file, and the costs of a store here."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ckptsim._api.pages.stores import measure_store, store
+from ckptsim.scenarios import UserError
+from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import Verb, json_of, option, whole
+from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.printing import document_text, show
+from ckptsim.sim.cli.progress import ProgressBar
+
+_OUT = "out/measure-store/costs.toml"
+
+
+def _measure(arguments: argparse.Namespace) -> int:
+    """Measure, print the medians, and write the costs that follow."""
+    with ProgressBar("measuring") as bar:
+        found = measure_store(
+            folder=arguments.folder,
+            repeats=arguments.repeats,
+            rounds=arguments.rounds,
+            progress=lambda _says, done, total: bar(done=done, total=total),
+        )
+    out = arguments.out
+    try:
+        found.save(out)
+    except OSError as error:
+        raise UserError(f"--out: cannot write {out}: {error.strerror}") from error
+    if arguments.json:
+        print(document_text(found.to_dict() | {"file": str(out)}))
+    else:
+        print(f"{found.text}\n\nwritten: {out}; try: ckptsim sweep store_knee --costs {out}")
+    return EXIT_FINE
+
+
+def _store(arguments: argparse.Namespace) -> int:
+    """List the partitions of a store. A damaged checkpoint is exit code 1."""
+    return show(store(arguments.file), as_json=arguments.json)
+
+
+VERBS = {
+    "measure-store": Verb(
+        run=_measure,
+        options=(
+            option(
+                "--out",
+                f"where the costs are written, for --costs (default {_OUT})",
+                "FILE",
+                output_file,
+                default=_OUT,  # a text: it is looked at like one that was given
+            ),
+            option(
+                "--folder", "a folder on the disk to measure (default a temporary one)", type_=Path
+            ),
+            option(
+                "--repeats",
+                "of each small transaction in a round (default 30)",
+                type_=whole(3, 10_000),
+                default=30,
+            ),
+            option(
+                "--rounds",
+                "how often everything is measured; the medians of the rounds count (default 3)",
+                type_=whole(1, 100),
+                default=3,
+            ),
+            json_of("measurements and costs"),
+        ),
+        examples="""examples:
+  ckptsim measure-store
+  ckptsim run external_crashes --costs out/measure-store/costs.toml
+  ckptsim sweep store_knee --costs out/measure-store/costs.toml
+  ckptsim sweep pipeline_interval --costs out/measure-store/costs.toml
+  ckptsim measure-store --folder /data/stores --rounds 9 --out costs.toml --json""",
+    ),
+    "store": Verb(
+        run=_store,
+        options=(option("file", "a store file", "FILE", Path), json_of("the contents")),
+        examples="""examples:
+  ckptsim store runs.duckdb
+  ckptsim store orders.duckdb --json""",
+    ),
+}

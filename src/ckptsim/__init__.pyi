@@ -1,0 +1,72 @@
+# The public names, each with the module that has it: read by type checkers and editors, and by
+# `__init__.py`, which imports a name when it is first used.
+
+from ckptsim import cores as cores
+from ckptsim import kernel as kernel
+from ckptsim import model as model
+from ckptsim._api.jobs.advice import Advice as Advice
+from ckptsim._api.jobs.advising import advise as advise
+from ckptsim._api.jobs.comparing import whatif as whatif
+from ckptsim._api.jobs.recorded import Captured as Captured
+from ckptsim._api.jobs.recorded import ImportedJob as ImportedJob
+from ckptsim._api.jobs.recorded import capture as capture
+from ckptsim._api.jobs.recorded import import_job as import_job
+from ckptsim._api.jobs.validated import Validation as Validation
+from ckptsim._api.jobs.validated import validate as validate
+from ckptsim._api.jobs.whatif import WhatIf as WhatIf
+from ckptsim._api.pages.pages import Explanation as Explanation
+from ckptsim._api.pages.pages import Listing as Listing
+from ckptsim._api.pages.pages import explain as explain
+from ckptsim._api.pages.pages import list as list  # noqa: A004 - the verb has this name
+from ckptsim._api.pages.pages import schema as schema
+from ckptsim._api.pages.stores import Costs as Costs
+from ckptsim._api.pages.stores import StoreContents as StoreContents
+from ckptsim._api.pages.stores import measure_store as measure_store
+from ckptsim._api.pages.stores import store as store
+from ckptsim._api.pages.vectors import Conformance as Conformance
+from ckptsim._api.pages.vectors import Ordered as Ordered
+from ckptsim._api.pages.vectors import conform as conform
+from ckptsim._api.pages.vectors import order as order
+from ckptsim._api.runs.causes import Why as Why
+from ckptsim._api.runs.causes import why as why
+from ckptsim._api.runs.found import Find as Find
+from ckptsim._api.runs.found import Replay as Replay
+from ckptsim._api.runs.ran import CheckReport as CheckReport
+from ckptsim._api.runs.ran import RunResult as RunResult
+from ckptsim._api.runs.verbs import check as check
+from ckptsim._api.runs.verbs import hunt as hunt
+from ckptsim._api.runs.verbs import replay as replay
+from ckptsim._api.runs.verbs import run as run
+from ckptsim._api.runs.viewing import View as View
+from ckptsim._api.runs.viewing import view as view
+from ckptsim._api.scenario import Scenario as Scenario
+from ckptsim._api.scenario import dumps as dumps
+from ckptsim._api.scenario import library as library
+from ckptsim._api.scenario import load as load
+from ckptsim._api.scenario import loads as loads
+from ckptsim._api.scenario import vary as vary
+from ckptsim._api.sweeps.swept import Report as Report
+from ckptsim._api.sweeps.swept import SweepResult as SweepResult
+from ckptsim._api.sweeps.verbs import demo as demo
+from ckptsim._api.sweeps.verbs import read_sweep as read_sweep
+from ckptsim._api.sweeps.verbs import read_tables as read_tables
+from ckptsim._api.sweeps.verbs import report as report
+from ckptsim._api.sweeps.verbs import sweep as sweep
+from ckptsim.scenarios import Problem as Problem
+from ckptsim.scenarios import ScenarioError as ScenarioError
+from ckptsim.scenarios import UserError as UserError
+from ckptsim.sim.rows import CheckpointRow as CheckpointRow
+from ckptsim.sim.rows import CommitRow as CommitRow
+from ckptsim.sim.rows import FigureRow as FigureRow
+from ckptsim.sim.rows import GroundTruth as GroundTruth
+from ckptsim.sim.rows import KeptPartition as KeptPartition
+from ckptsim.sim.rows import RecordRow as RecordRow
+from ckptsim.sim.rows import RecoveryRow as RecoveryRow
+from ckptsim.sim.rows import ReleaseRow as ReleaseRow
+from ckptsim.sim.rows import RunRow as RunRow
+from ckptsim.sim.rows import TaskCheckpointRow as TaskCheckpointRow
+from ckptsim.sim.rows import TaskRow as TaskRow
+from ckptsim.sim.rows import ViolationRow as ViolationRow
+from ckptsim.sim.search import Trial as Trial
+
+__version__: str

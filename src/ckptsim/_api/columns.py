@@ -1,0 +1,158 @@
+"""Text for the terminal: aligned columns, names and values, paragraphs, violations."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from ckptsim.scenarios.dialect import duration_text
+
+if TYPE_CHECKING:
+    from ckptsim.sim.rows import ViolationRow
+    from ckptsim.sim.search import Subject
+
+_LISTS = ("reached", "not reached")
+_WIDEST = 120
+_NARROWEST = 30
+_INDENT = 6
+
+
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table no wider than the terminal, with its last column wrapped.
+
+    Where that is not enough the first one is, too, or the last one stands below the others.
+    Without a head (an empty one) there is no first line.
+    """
+    table = [tuple(row) for row in ([head, *rows] if head else rows)]
+    columns = max((len(row) for row in table), default=1)
+    widths = [max(len(row[i]) for row in table) for i in range(columns - 1)]
+    least = min(_NARROWEST, max((len(row[-1]) for row in table), default=0))
+    whole = min(_WIDEST, _columns())
+    over = sum(widths) + 2 * len(widths) + least - whole
+    below = over > 0 and columns > 1
+    longest = max((len(word) for row in table for word in row[0].split()), default=0)
+    if below and widths[0] - over >= longest:
+        widths[0] -= over
+        below = False
+    left = min(_INDENT, whole // 4) if below else sum(widths) + 2 * len(widths)
+    lines: list[str] = []
+    for row in table:
+        *cells, last = row
+        first = _wrapped(cells[0], widths[0]) if cells else []
+        parts = _wrapped(last, whole - left)
+        if below and cells:
+            lines.append("".join(_padded(cells, widths)).rstrip())
+            lines.extend(" " * left + part for part in parts if part)
+            continue
+        for number, (label, part) in enumerate(zip_longest(first, parts, fillvalue="")):
+            others = cells[1:] if not number else [""] * len(cells[1:])
+            start = "".join(_padded([label, *others] if cells else [], widths))
+            lines.append((start + part).rstrip())
+    return lines
+
+
+def set_in(text: str, left: int) -> str:
+    """Return a text for a column that begins behind `left` others, no wider than the terminal."""
+    whole = min(_WIDEST, _columns())
+    return f"\n{'':<{left}}".join(_wrapped(text, max(_NARROWEST, whole - left)))
+
+
+def paragraph(text: str) -> list[str]:
+    """Return the lines of a text, no wider than the terminal, all but the first one set in."""
+    return _wrapped(text, min(_WIDEST, _columns()), indent="  ")
+
+
+def notes_lines(notes: Sequence[str]) -> list[str]:
+    """Return the lines of notes below an answer, behind an empty one where there are any."""
+    lines = [""] if notes else []
+    for note in notes:
+        lines += paragraph(f"note: {note}")
+    return lines
+
+
+def size_text(value: float | None) -> str:
+    """Return a size in bytes in a unit for people, `-` where none is known."""
+    if value is None:
+        return "-"
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{value / size:,.1f} {unit}"
+    return f"{value:,.0f} B"
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=False)]
+
+
+def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
+    """Return the lines of a text. indent: of all but the first one."""
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _columns() -> int:
+    """Return the terminal's width, or a fixed one where the output is no terminal."""
+    return shutil.get_terminal_size((_WIDEST, 24)).columns if os.isatty(1) else _WIDEST
+
+
+def table(pairs: Sequence[tuple[str, Any]]) -> str:
+    """Return names and values as aligned lines. Long lists of situations are broken into lines."""
+    width = max((len(name) for name, _ in pairs), default=0)
+    texts = [set_in(str(value), width + 2) if name in _LISTS else value for name, value in pairs]
+    return "\n".join(
+        f"{name:<{width}}  {text}" for (name, _), text in zip(pairs, texts, strict=True)
+    )
+
+
+def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, str]]:
+    """Return the lines that say which cores were not ours. None where all were."""
+    lines = [("core", f"{slot}={name}") for slot, name in sorted(cores.items())]
+    return lines if mutant is None else [*lines, ("mutant", mutant)]
+
+
+def setting_of(subject: Subject) -> list[tuple[str, str]]:
+    """Return the lines that say what was not as it is by default: cores, and what was judged."""
+    lines = ran_with(subject.names, subject.mutant)
+    lines += [("not judged", ", ".join(subject.ignore))] if subject.ignore else []
+    own = ", ".join(subject.property_names)
+    return [*lines, ("judged too", own)] if own else lines
+
+
+def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
+    """Return a violation as people read it: property, instant, story and the command."""
+    concerned = "" if row.index is None else f" ({row.scope or 'checkpoint'}/{row.index})"
+    times = f", {row.count} times" if row.count > 1 else ""
+    lines = [f"  {line}" for line in row.story.splitlines()]
+    at = duration_text(row.at_ns)
+    return "\n".join(
+        [
+            f"VIOLATED {row.property} at {at}{concerned}{times}: {row.says}",
+            *lines,
+            *([f"replay: {row.replay}"] if replay and row.replay else []),
+        ]
+    )
+
+
+def violation_texts(rows: Iterable[ViolationRow]) -> list[str]:
+    """Return violations as people read them: per property one story, and no story twice.
+
+    Later ones are one line, and the command where that is another one.
+    """
+    told: dict[str, None] = {}
+    texts: list[str] = []
+    replay = None
+    for row in rows:
+        seen = {row.property, row.story} & told.keys()
+        shown = dataclasses.replace(row, story="") if seen else row
+        told.update(dict.fromkeys([row.property, row.story]))
+        texts.append(violation_text(shown, replay=row.replay != replay))
+        replay = row.replay
+    return texts

@@ -1,0 +1,1 @@
+"""Jobs of a real engine: recordings, imports, comparisons, advice, validation."""

@@ -1,0 +1,1 @@
+"""Scenarios, topics, store files, and vectors."""

@@ -1,0 +1,1 @@
+"""Runs: results, text, figures, and the verbs that make them."""

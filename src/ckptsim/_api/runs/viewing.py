@@ -1,0 +1,144 @@
+"""A page in which you walk through a run, from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ckptsim._api.frames import frame_of, tidy
+from ckptsim._api.plots import CountPlots
+from ckptsim._api.result import Facts, Result
+from ckptsim._api.runs.ran import RunResult
+from ckptsim._api.scenario import Named, Value
+from ckptsim._api.subject import Cores, find_of, subject_of
+from ckptsim.analysis.viewer import view_of_find, view_of_recording, view_of_run, view_page
+from ckptsim.scenarios.errors import UserError
+from ckptsim.scenarios.files import written_whole
+from ckptsim.sim.infer.folder import place_named
+from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.search import Subject
+from ckptsim.sim.search.folder import Kept, is_find
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAGE = "view.html"  # in the folder of a find
+_HEIGHT = 900  # pixels in a notebook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class View(Result):
+    """A page in which you walk through a run, or through two beside each other."""
+
+    documents: Sequence[Mapping[str, Any]]
+
+    @property
+    def html(self) -> str:
+        """The page: one file without any request."""
+        return view_page(self.documents)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file and return its path."""
+        written_whole(Path(path), self.html)
+        return Path(path)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per event of the (first) run: `at`, `lane`, `kind`, its fields as text."""
+        first = self.documents[0]
+        rows = [
+            (at, first["lanes"][lane], first["kinds"][kind][0], " ".join(map(str, fields)))
+            for at, kind, lane, *fields in first["events"]
+        ]
+        return tidy(frame_of(rows, ("at_ns", "lane", "kind", "fields")))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the data of the page, one document per run."""
+        return {"runs": [dict(one) for one in self.documents]}
+
+    @property
+    def plot(self) -> CountPlots:
+        """How many events each lane of the (first) run has."""
+        first = self.documents[0]
+        counts = dict.fromkeys(first["lanes"], 0)
+        for _, _, lane, *_ in first["events"]:
+            counts[first["lanes"][lane]] += 1
+        return CountPlots(counts, "events")
+
+    @property
+    def text(self) -> str:
+        """The runs that are shown, and how many events have no room."""
+        left = sum(one["left_out"] for one in self.documents)
+        more = f"; {left:,} events of other checkpoints have no room, choose with --checkpoint"
+        titles = " beside ".join(str(one["title"]) for one in self.documents)
+        return f"{titles}{more if left else ''}"
+
+    def _facts(self) -> Facts:
+        facts: list[tuple[str, object]] = []
+        for one in self.documents:
+            facts += [("run", one["title"]), *one["facts"]]
+        return facts
+
+    def _repr_html_(self) -> str:
+        style = f"width: 100%; height: {_HEIGHT}px; border: 0"
+        return f'<iframe srcdoc="{escape(self.html)}" style="{style}"></iframe>'
+
+
+def save_find(folder: Path, subject: Subject, row: ViolationRow, *, seed: int, ties: str) -> None:
+    """Write the page of a find into its folder. subject: what the folder repeats."""
+    kept = Kept(
+        subject=replace(subject, source=str(folder)),
+        seed=seed,
+        ties=ties,
+        property=row.property,
+        says=row.says,
+        digest="",
+    )
+    View(documents=[view_of_find(kept, story=row.story)]).save(folder / PAGE)
+
+
+def view(
+    found: Named | RunResult,
+    *,
+    beside: Named | RunResult | None = None,
+    checkpoint: int | None = None,
+    seed: int = 0,
+    ties: str = "structural",
+    set: Mapping[str, Value] | None = None,
+    core: Cores | None = None,
+    mutant: str | None = None,
+    allow_commands: bool = False,
+) -> View:
+    """Return a page in which you walk through a run, a find or a recording.
+
+    found: a scenario, a run, the folder of a recording or of a find, or the name of a recording.
+    beside: a second one, shown in the same time base.  checkpoint: the one that is selected first,
+    if not the one of a violation, or the slowest.  seed, ties, set, core, mutant: as of `run`. Set,
+    core and mutant are for `found` alone.  allow_commands: as of `replay`.
+
+    Raises UserError as `run` does, and for a checkpoint that is not there.
+    """
+
+    def document(one: Named | RunResult, **varied: Any) -> dict[str, Any]:
+        if isinstance(one, RunResult):
+            return view_of_run(one.subject, one, checkpoint=checkpoint)
+        if isinstance(one, str | Path):
+            place = place_named(str(one))
+            if is_find(place):
+                kept, _ = find_of(place, allowed=allow_commands)
+                return view_of_find(kept, checkpoint=checkpoint)
+            if place.is_dir():
+                if any(varied.values()):
+                    raise UserError("view: found a recording and changes, expected a scenario")
+                return view_of_recording(place, checkpoint=checkpoint)
+        subject = subject_of(one, varied.get("set"), varied.get("core"), varied.get("mutant"))
+        changes = [f"{path}={value}" for path, value in (varied.get("set") or {}).items()]
+        title = ", ".join([subject.scenario.name, *changes])
+        return view_of_run(subject, seed=seed, ties=ties, checkpoint=checkpoint, title=title)
+
+    documents = [document(found, set=set, core=core, mutant=mutant)]
+    if beside is not None:
+        documents.append(document(beside))
+    return View(documents=documents)

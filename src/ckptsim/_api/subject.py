@@ -1,0 +1,142 @@
+"""The subject of a run: a scenario with cores and properties, and the folder of a find as one."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import TypeAlias
+
+from ckptsim import scenarios
+from ckptsim._api.scenario import Named, Value, load, scenario_of, vary
+from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.own_properties import Function, own_properties
+from ckptsim.sim.search import Subject
+from ckptsim.sim.search.folder import ALLOW, DECISIONS, Kept, read
+from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots.process import PREFIX
+from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
+from ckptsim.sim.world import check_properties
+
+Cores: TypeAlias = Mapping[str, Factory | str] | Sequence[str] | str
+"""Slot -> factory of a core, or what names one; or texts as `--core` has them."""
+
+
+def subject_of(
+    scenario: Named,
+    set: Mapping[str, Value] | None = None,
+    core: Cores | None = None,
+    mutant: str | None = None,
+    *,
+    ignore: Sequence[str] = (),
+    properties: Sequence[Function | str] = (),
+    like_ours: bool = False,
+) -> Subject:
+    """Return a scenario with its cores, as `run` and the other verbs take them.
+
+    Raises UserError for a scenario, a slot, a core or a mutant that is not there or does not fit.
+    """
+    varied = vary(
+        scenario if isinstance(scenario, scenarios.Scenario) else load(scenario), set or {}
+    )
+    found, origin = scenario_of(varied), varied.origin
+    cores = cores_of(found, core)
+    choice = resolve(found.world, cores=cores, mutant=mutant)
+    try_out({slot: one for slot, one in cores.items() if isinstance(one, str)})
+    if like_ours:
+        refuse_uncompared([found.world], choice.factories)
+    return Subject(
+        scenario=found,
+        cores=cores,
+        mutant=mutant,
+        like_ours=like_ours,
+        ignore=tuple(ignore),
+        properties=tuple(properties),
+        source=None if origin is None else origin.source,
+        parameters=json.dumps(origin.parameters if origin else {}, sort_keys=True),
+    )
+
+
+def cores_of(scenario: scenarios.Scenario, cores: Cores | None) -> dict[str, Factory | str]:
+    """Return slot -> core of what an argument `core` names.
+
+    Raises UserError for texts that name no slot where the scenario has several.
+    """
+    if cores is None or isinstance(cores, Mapping):
+        return dict(cores or {})
+    texts = [cores] if isinstance(cores, str) else list(cores)
+    return dict(read_cores(texts, (scenario.world,)))
+
+
+def check_importable(subject: Subject) -> None:
+    """Raise UserError for a factory that cannot travel to other processes, such as a lambda."""
+    found = [
+        (f"cores: found {subject.names[slot]} for {slot!r}", core)
+        for slot, core in subject.cores.items()
+    ]
+    found += [
+        (f"properties: found {name}", function)
+        for name, function in zip(subject.property_names, subject.properties, strict=True)
+    ]
+    for where, function in found:
+        try:
+            pickle.dumps(function)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise UserError(
+                f"{where} with jobs > 1, expected a function that other processes can import "
+                f"({error})"
+            ) from error
+
+
+def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
+    """Return what a folder of `hunt` repeats, and the lines that say what is imported for it.
+
+    allowed: start the commands that it names, and import modules that lie in it.
+    Raises UserError for a folder that is damaged, or that needs this leave.
+    """
+    found = read(folder)
+    cores = {slot: str(core) for slot, core in found.subject.cores.items()}
+    named = [*cores.values(), *found.subject.property_names]
+    imported = _leave(folder, named, allowed=allowed)
+    resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
+    try_out(cores)
+    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
+    own_properties(found.subject.properties)
+    return found, imported
+
+
+def _leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> list[str]:
+    """Refuse a folder that names commands, or modules that lie in it, unless they are allowed.
+
+    Modules from elsewhere are the user's, and those of the folder's author are not: the lines that
+    are returned say what is imported.
+    Raises UserError with what would be started.
+    """
+    asked, imported = [], []
+    for core in cores:
+        found = None if core.startswith(PREFIX) else _file_of(core.partition(":")[0])
+        if core.startswith(PREFIX):
+            asked.append(f"starts the command {core.removeprefix(PREFIX)!r}")
+        elif found is not None and found.is_relative_to(folder.resolve()):
+            asked.append(f"imports {core}, which lies in the folder: {found}")
+        elif found is not None:
+            imported.append(f"imports {core}, which the folder names, from {found}")
+    if asked and not allowed:
+        what = "; ".join(asked)
+        raise UserError(
+            f"{folder / DECISIONS}: repeating this find {what}. Where you trust whoever made it, "
+            f"add {ALLOW}"
+        )
+    return imported
+
+
+def _file_of(module: str) -> Path | None:
+    """Return the file or folder of a module's package, which is not imported for that."""
+    found = PathFinder.find_spec(module.partition(".")[0], [str(Path.cwd()), *sys.path])
+    if found is None:
+        return None
+    places = [*(found.submodule_search_locations or ()), found.origin]
+    return next((Path(place).resolve() for place in places if place), None)

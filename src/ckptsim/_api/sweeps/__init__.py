@@ -1,0 +1,1 @@
+"""Sweeps on Spark: plans, results, figures, and the verbs."""
