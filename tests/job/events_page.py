@@ -12,13 +12,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 _HEAD = """\
 # Events of a job
 
-A job's hosts and data planes emit typed events into one stream, and whoever listens to a kind hears
-it at once: the oracle judges by them, and your own code can follow a run by them. Events change
-nothing, so a run has the same digest whoever listens. What moves by the million, as buffers do, is
-no event. It is counted, and the counts are read at events.
+The hosts of a job and its data planes emit typed events into one stream. Each listener gets the
+kinds that it asks for, at the instant of the event: the oracle judges by them, and your own code
+can follow a run by them. Events change nothing, so the digest of a run does not depend on its
+listeners. The kernel counts what moves by the million, such as buffers. Its counts are read when
+an event happens.
 
 An event is a dataclass in `sim/job/events`. To add one, write the dataclass and emit it where it
-happens. A listener has a method whose parameter `event` names the kinds that it hears:
+happens. A listener has a method with a parameter `event`. Its type names the kinds:
 
 ```python
 class Snapshots(Listener):

@@ -1,7 +1,7 @@
 """The stream of what happens in a job: hosts and data planes emit, and listeners hear.
 
-An event is a dataclass; whoever listens to its kind hears it at the instant at which it happens.
-No listener changes what happens, so a run has the same digest whoever listens.
+An event is a dataclass. The listeners of its kind get it at the instant at which it happens.
+No listener changes what happens, so the digest of a run does not depend on its listeners.
 """
 
 from __future__ import annotations
