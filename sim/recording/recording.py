@@ -96,9 +96,9 @@ class TaskManagerAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskPart:
-    """One subtask's part in a checkpoint that it has acknowledged; times in ms, sizes in bytes.
+    """One subtask's part in a checkpoint that it has acknowledged. Times in ms, sizes in bytes.
 
-    full_bytes: of its state, of which an incremental checkpoint writes a part; 0 where not known.
+    full_bytes: of its whole state, also where an incremental checkpoint writes a part. 0: unknown.
     """
 
     subtask: int

@@ -1,7 +1,7 @@
 """Turn the `config` of a measured run of state or storage into a simulated job.
 
 The keys are written before the run begins, so time 0 of the measurement lies some intervals after
-the begin of the simulation: by then a checkpoint has uploaded what was there.
+the begin of the simulation: by then a checkpoint has uploaded all keys.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ckptsim.sim.job.buffers.constants import PLAIN, Constants
 SOURCE, OPERATOR = "src", "op"
 _MS = 1_000_000
 _US = 1_000
-_WIRE_BYTES = 29  # around the payload of a record; measured: 45 with 16
+_WIRE_BYTES = 29  # around the payload of a record, as measured: 45 with 16
 _PAYLOAD_BYTES = 16
 _CORES = 2  # the measured machine
 _COLD, _COLD_ALONE, _FIRST_JOBS = 2.3, 1.7, 8
 _HEAP_FACTOR = 4 / 3  # found: 50 and 80 MB take 55 and 90 ms
-_SOURCE_BYTES = 258  # what a source's part is; measured, with nothing else to write
+_SOURCE_BYTES = 258  # measured: the part of a source
 _FOREVER = 1_000_000
 _RESTART_DELAY_MS = 1_000  # the engine's own
 
@@ -39,7 +39,7 @@ def steady_from_ms(config: Mapping[str, Any]) -> float:
 
 
 def model_of(config: Mapping[str, Any], phase_ms: float | None) -> jobs.Job:
-    """Return the job of a configuration; phase_ms: of a trigger, counted from the steady phase."""
+    """Return the job of a configuration. phase_ms: of a trigger, from the steady phase on."""
     begin_ms, interval_ms = steady_from_ms(config), float(config["interval_ms"])
     phase_ms = interval_ms / 2 if phase_ms is None else phase_ms
     cluster = config.get("cluster") or {}
@@ -76,9 +76,9 @@ def machine_of(config: Mapping[str, Any], jobs_before: int) -> Constants:
     """Return what the measured machine costs, on which state is serialised more slowly.
 
     jobs_before: in the same processes.  First jobs are slow: their code is not compiled, and memory
-    is touched for the first time.  Found: in the process that all jobs of families I and S share,
-    work for state takes 2.7 times as long in the first eight; in processes of one or two slots what
-    is written in Java does so in the first one, and is as usual after three.
+    is touched for the first time.  Found: one process runs all jobs of families I and S.  Work for
+    state takes 2.7 times as long there in the first eight.  In processes of one or two slots the
+    first job is slow in Java code, and the fourth is as usual.
     """
     slow = 1.0
     if config.get("cluster"):

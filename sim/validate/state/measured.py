@@ -68,7 +68,7 @@ _CONFIG = (
     Field("failures", "list"),
 )
 
-# Taken for jobs of which it is not known.
+# Assumption for a line without that number.
 _WARM = 20
 _CHECKPOINT = (Field("trigger_ms", "number"), Field("phase", "text"))
 
@@ -78,7 +78,7 @@ class StateRun:
     """One line.
 
     phase_ms: an instant of the periodic trigger, None where none is known.  jobs_before: in the
-    same processes, whose code was compiled meanwhile.
+    same processes.
     """
 
     run_id: str

@@ -1,4 +1,4 @@
-"""Simulate measured runs of state and storage, and read what was measured out of them."""
+"""Simulate measured runs of state and storage, and read the measured figures out of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatePrediction:
-    """What was predicted for one run: both blocks as measured, or why there is nothing.
+    """The prediction for one run: both blocks as measured, or why there is nothing.
 
     broken: whether the simulation itself failed.
     """
@@ -123,7 +123,7 @@ def _fault(world: DataflowWorld, run: StateRun, begin_ns: int) -> JobFault | Non
 
 
 def _steady(records: Sequence[CheckpointRecord], model: Job) -> dict[str, Any]:
-    """Return the figures of the steady phase; the first one still carries what was there before."""
+    """Return the figures of the steady phase. The first checkpoint still has older updates."""
     gaps = [(b.triggered_ns - a.triggered_ns) / _MS for a, b in pairwise(records)]
     if model.state.incremental:
         records, gaps = records[1:], gaps[1:]

@@ -31,14 +31,14 @@ _WIDTH = 30
 
 
 def blocks_of(run: StateRun) -> dict[str, dict[str, Any]]:
-    """Return what was measured of a run, with the keys that are predicted."""
+    """Return the measurement of a run, with the keys that are predicted."""
     steady = {key: run.steady.get(key) for key in STEADY}
     recovery = {key: run.recovery.get(key) for key in RECOVERY}
     return {"steady": steady, "recovery": recovery if run.recovery else {}}
 
 
 def predicted_of(one: StatePrediction) -> dict[str, dict[str, Any]]:
-    """Return what was predicted of a run, in blocks as they are measured."""
+    """Return the prediction of a run, in the blocks of the measurement."""
     return {"steady": dict(one.steady or {}), "recovery": dict(one.recovery or {})}
 
 
@@ -81,7 +81,7 @@ def state_document(predictions: Sequence[StatePrediction]) -> dict[str, Any]:
 
 
 def state_lines(predictions: Sequence[StatePrediction], *, runs: bool) -> list[str]:
-    """Return a table of figures by family, and the values that are wrong; runs: all values."""
+    """Return a table of figures by family, and the values that are wrong. runs: all values."""
     lines = [f"{'family, figure':{_WIDTH}}{'right':>12}"]
     for (family, key), share in _shares(predictions, by_key=True).items():
         lines.append(f"{family + ' ' + key:{_WIDTH}}{f'{share.right} of {share.count}':>12}")

@@ -36,7 +36,7 @@ from ckptsim.sim.kernel import Environment
 MB = 1_000_000
 S = 1_000_000_000
 ROCKSDB = StateTable(backend=Backend.ROCKSDB, incremental=True)
-KEYED = Vertex(name="keyed", keys=20_000, value_bytes=984)  # 20 MB with what is around a value
+KEYED = Vertex(name="keyed", keys=20_000, value_bytes=984)  # 20 MB with the bytes around a value
 
 
 def job(keyed: Vertex, *, way: Partitioner = Partitioner.HASH, rate: float = 20.0) -> Job:
@@ -53,7 +53,7 @@ def job(keyed: Vertex, *, way: Partitioner = Partitioner.HASH, rate: float = 20.
 
 
 def run(model: Job, *faults: JobFault) -> DataflowWorld:
-    """Run a job to its end; nothing that must hold is broken."""
+    """Run a job to its end. No property may be violated."""
     world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
     assert not world.violations
@@ -113,7 +113,7 @@ def test_a_flush_has_each_key_once() -> None:
 
 
 def test_the_flush_after_four_uploads_the_state_again() -> None:
-    """A compaction rewrites all keys, and what was overwritten counts until then."""
+    """A compaction rewrites all keys, and older versions count until then."""
     state = KeyedState(ROCKSDB, KEYED, 0, PLAIN, held=StateFiles((20 * MB,)), phase=0)
     found = [state.capture(1_000 * count, S) for count in range(1, COMPACTED_FLUSHES + 2)]
     small, *_, last = [sum(one.uploaded) for one in found]
@@ -123,7 +123,7 @@ def test_the_flush_after_four_uploads_the_state_again() -> None:
 
 
 def test_a_restore_reads_the_whole_state() -> None:
-    """An incremental checkpoint uploads its delta; a restore reads older files, too."""
+    """An incremental checkpoint uploads its delta. A restore reads older files, too."""
     model = job(replace(KEYED, state_delta_bytes=None), rate=200.0)
     limited = replace(model, state=ROCKSDB, storage=Storage(read_bytes_per_s=20 * MB))
     world = failing(limited, CrashTask(vertex="keyed", subtask=0, at_ns=6 * S))
@@ -139,7 +139,7 @@ def test_a_restore_reads_the_whole_state() -> None:
 
 @pytest.mark.parametrize("engine", [Engine.PROCESSES, Engine.COMPILED])
 def test_a_failure_restarts_its_region(engine: Engine) -> None:
-    """Half of a job of two lanes runs on; all of it restarts where the strategy says so."""
+    """Half of a job of two lanes runs on. All of it restarts where the strategy says so."""
     lanes = replace(
         job(Vertex(name="keyed", state_bytes=20 * MB), way=Partitioner.FORWARD), engine=engine
     )
@@ -154,7 +154,7 @@ def test_a_failure_restarts_its_region(engine: Engine) -> None:
 
 
 def test_local_copies_are_read_where_the_task_manager_lives() -> None:
-    """Nothing comes from the storage, but for what a lost task manager had."""
+    """Nothing comes from the storage, except the state of a lost task manager."""
     state = StateTable(local_recovery=True)
     model = replace(job(Vertex(name="keyed", state_bytes=20 * MB)), state=state)
     at = {"vertex": "keyed", "subtask": 0, "at_ns": 6 * S}

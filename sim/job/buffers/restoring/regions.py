@@ -1,12 +1,12 @@
-"""Failovers of pipelined regions: what a failure leaves alone, and how that is carried over.
+"""Failovers of pipelined regions: which tasks restart, and how the others are carried over.
 
 A region is all tasks that exchanges join.  Every exchange of a streaming job is pipelined, so the
 regions of a job are the parts that no channel joins.  A failure restarts the regions of the tasks
-that failed; the others run on, and take no part in checkpoints until the job is whole again.
+that failed.  The others run on, and take no part in checkpoints until the job is whole again.
 
-The attempt that follows has new objects for all tasks.  Those of other regions begin with what they
-have at that instant: their state, what is in flight between them, and their open transactions.
-Assumption: a record under service then is served anew, and what was on its way starts again.
+The attempt that follows has new objects for all tasks.  Tasks of other regions begin with their
+state, their in-flight data and their open transactions of that instant.
+Assumption: a record under service then is served anew, and records on their way start again.
 
 Source: Apache Flink 1.20.3, RestartPipelinedRegionFailoverStrategy.
 """
@@ -67,7 +67,7 @@ class Regions:
         return bool(self._restarted)
 
     def halt(self) -> bool:
-        """End the tasks that the failure under way restarts, unless that is all; return whether."""
+        """End the tasks of the regions that restart. Return False where all tasks do."""
         world, restarted = self._world, self._hit()
         if len(restarted) == len(world.tasks):
             return False
@@ -96,7 +96,7 @@ class Regions:
         return everybody if any(task.has_ended for task in others) else found
 
     def carried_into(self, restored: JobCheckpoint | None) -> JobCheckpoint | None:
-        """Return a checkpoint with what tasks that run on have now; they end as objects."""
+        """Return a checkpoint with the present state of tasks that run on. Their objects end."""
         world, again = self._world, dict.fromkeys(self._restarted)
         self._restarted = []
         if restored is None or not again:

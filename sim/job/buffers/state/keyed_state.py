@@ -6,8 +6,8 @@ uploads the files that are new since then, another one all that are live.  Every
 followed by a compaction: the state is rewritten, and its new files are uploaded once more with the
 flush after it.  Until then versions that were overwritten count in the size.
 
-Source: measurements of Apache Flink 1.20.3 with one blind update per record; what is written around
-the state of the heap is measured, too, with one value per key; KeyGroupRangeAssignment.
+Source: measurements of Apache Flink 1.20.3 with one blind update per record. The bytes around the
+state of the heap are measured, too, with one value per key.  Key groups: KeyGroupRangeAssignment.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _KNOWN_FLUSHES = 2
 
 @dataclass(frozen=True, slots=True)
 class StateFiles:
-    """The live files of a subtask's state: those of the latest compaction, and flushes since."""
+    """The live files of a subtask's state: files of the latest compaction, and flushes since."""
 
     base: tuple[int, ...]
     flushed: tuple[int, ...] = ()
@@ -120,7 +120,7 @@ class KeyedState:
         self.files = held
 
     def _written_once(self, phase: int) -> StateFiles:
-        """Return the files of a state all keys of which have just been written once."""
+        """Return the files of a state after each key was written once."""
         pieces = -(-self.full_bytes // MEMTABLE_BYTES)
         if pieces <= _KNOWN_FLUSHES:
             return StateFiles((), _split(self.full_bytes, pieces))
@@ -164,7 +164,7 @@ class KeyedState:
         return rate / self._vertex.parallelism * (now_ns - self._updated_ns) / 1e9
 
     def _flush(self, updates: float) -> int:
-        """Flush the memtable as often as it was full, and once more; return the last one's time."""
+        """Flush the memtable as often as it was full, and once more. Return the last one's time."""
         vertex = self._vertex
         pieces = 1 + int(updates * _entry_bytes(self._table, vertex) // MEMTABLE_BYTES)
         size = round(self._unique(updates / pieces) * _entry_bytes(self._table, vertex))
@@ -181,7 +181,7 @@ class KeyedState:
         return constants.flush_ns + each_ns + round(constants.update_ns * updates)
 
     def _compact(self) -> None:
-        """Rewrite the state; what a compaction does not reach was uploaded long ago."""
+        """Rewrite the state. A compaction does not reach the lower levels, which are stored."""
         rewritten = min(self.full_bytes, COMPACTED_BYTES)
         rest = (self.full_bytes - rewritten,) if self.full_bytes > rewritten else ()
         self.files = StateFiles(rest + _sst(rewritten))
@@ -196,7 +196,7 @@ class KeyedState:
 
 
 def keyed_state(world: DataflowWorld, task: Task, held: JobCheckpoint | None) -> KeyedState:
-    """Return the state of a task that begins from what is held of it."""
+    """Return the state of a task that begins from a checkpoint, or afresh."""
     snapshot: BufferSnapshot | None = None if held is None else held.tasks.get(task.number)
     found = KeyedState(
         world.model.state,
@@ -236,7 +236,7 @@ def state_sizes(model: Job) -> dict[str, list[int]]:
 def _full_bytes(table: StateTable, vertex: Vertex) -> list[int]:
     """Return bytes of state per subtask.
 
-    A source writes where its readers are.  An operator behind a keyed edge writes its key groups
+    A source writes where its readers are.  An operator after a keyed edge writes its key groups
     even when they are empty: a head, and a few bytes for each group.  Other operators have no state
     of their own.
     """

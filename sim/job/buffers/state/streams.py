@@ -1,4 +1,4 @@
-"""Limited streams of bytes: each has its own limit, and shares those of its host and of the job.
+"""Limited streams of bytes: each has its own limit, and shares limits of its host and of the job.
 
 A stream goes at the least of its own rate and of equal parts in what it shares.  The throttle of
 the rig waits in steps of at least `limiter_step_ns`.  Each step overshoots a little and hands its
@@ -26,7 +26,7 @@ _SECOND_NS = 1_000_000_000
 class Limiter:
     """How long limited bytes take.
 
-    chunk_ns: nominal time of one chunk; chunks: how many make up one wait.
+    chunk_ns: nominal time of one chunk.  chunks: how many make up one wait.
     """
 
     def __init__(self, rate: float, constants: Constants) -> None:
@@ -52,7 +52,7 @@ class Rates:
 
 
 class Transfer:
-    """Bytes under way from or to a host; `done` is called when none is left."""
+    """Bytes under way from or to a host. `done` is called when none is left."""
 
     __slots__ = ("cancelled", "done", "host", "left")
 

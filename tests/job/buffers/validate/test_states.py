@@ -30,7 +30,7 @@ def test_measured_runs_are_predicted() -> None:
 
 
 def test_a_line_that_is_no_run_is_refused_with_its_place(tmp_path: Path) -> None:
-    """What stands in the place of a backend is named, with what may stand there."""
+    """The message names the unknown backend, and the ones that are known."""
     line = json.loads(FILE.read_text("utf-8").splitlines()[0])
     line["config"]["backend"] = "disk"
     wrong = tmp_path / "runs.jsonl"
