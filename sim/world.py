@@ -22,6 +22,7 @@ from typing import Any, Protocol, cast
 
 from ckptsim.scenarios import LINKS, Scenario, UserError
 from ckptsim.scenarios.dialect import suggestion
+from ckptsim.scenarios.job.names import RENAMED
 from ckptsim.scenarios.severity import OF_EVERY_LINK, severity_of
 from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version
@@ -144,6 +145,8 @@ def _by_harm(row: ViolationRow) -> tuple[int, bool]:
 def check_properties(option: str, names: Iterable[str], *links: str) -> None:
     """Raise UserError for a name that is no property of any of the links; option: has the names."""
     for name in names:
+        if name in RENAMED:
+            raise UserError(f"{option}: {name} is called {RENAMED[name]} now")
         if not any(is_property(name, link) for link in links):
             known = [each for link in links for each in LINKS[link].properties]
             known = list(dict.fromkeys([*known, *OF_EVERY_LINK]))

@@ -142,7 +142,7 @@ _JOB: tuple[Option, ...] = (
         (200 * _MS, 60 * _MS, 20 * _MS),
         "transaction_ends_once",
         "exactly_once_output",
-        "at_least_once_output",
+        "at_least_once",
         "restored_checkpoint_gives_the_same_output",
     ),
     ("job.costs", ({"messages_in_order": False}, {"closing_ns": 10 * _MS})),

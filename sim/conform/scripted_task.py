@@ -23,7 +23,7 @@ from ckptsim.models.lifecycle import (
 )
 from ckptsim.sim.job.control.task import TaskControl, TaskCores
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
-from ckptsim.sim.job.oracle.observer import NO_FILE, NO_TASK
+from ckptsim.sim.job.events import Events
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.slots.protocols import Lifecycle
@@ -47,8 +47,10 @@ class ScriptedTask:
     stops: checkpoints that are savepoints of a stop.
     """
 
-    number = 0
-    now = 0
+    number = now = 0
+    place = "task", 0
+    entity: Any = None
+    env: Any = None
 
     def __init__(
         self, parameters: TaskParameters, lifecycle: Lifecycle, cores: ProtocolCores
@@ -78,6 +80,7 @@ class ScriptedTask:
                 gates=len(parameters.gate_channels),
                 after_finish=True,
             )
+        events = Events()
         self.control = TaskControl(
             self,
             TaskCores(
@@ -86,8 +89,8 @@ class ScriptedTask:
                 lifecycle=lifecycle,
                 chain=parameters.chain,
             ),
-            writer=ChannelStateHost(cores.channel_state([0]), _NO_CHANNEL_STATE, NO_FILE),
-            observer=NO_TASK,
+            writer=ChannelStateHost(cores.channel_state([0]), _NO_CHANNEL_STATE, events),
+            events=events,
             clock=self,
             reach=_reach,
         )

@@ -12,7 +12,7 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph
-from ckptsim.sim.job.oracle.recovery.rescales import Rescales
+from ckptsim.sim.job.oracle.restarts import Rescales
 from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.world import RecordWorld

@@ -62,6 +62,16 @@ delay = "200 ms"
 [job.recovery]
 timed = true
 """
+_FILES = (
+    _LOG.replace(
+        'state = "1 MB"', "keys = 1000\nvalue_bytes = 1000\nhot_keys = 10\nhot_share = 0.5"
+    )
+    + """
+[job.state]
+backend = "rocksdb"
+incremental = true
+"""
+)
 _CRASHES = "".join(
     f"""
 [[faults]]
@@ -263,6 +273,15 @@ _TWO_VERSIONS = {"store.input.versions": 2}
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
     "crashing log": _crashing_log,
+    "crashing lanes": lambda: loads(
+        _LOG.replace('partitioner = "hash"', 'partitioner = "forward"') + _CRASHES,
+        source="lanes.toml",
+    ),
+    "rig pipeline": lambda: with_parameters(
+        by_name("pipeline_buffers"), {"pipeline.profile": "rig"}
+    ),
+    "files": lambda: loads(_FILES, source="files.toml"),
+    "crashing files": lambda: loads(_FILES + _CRASHES, source="files.toml"),
     "asked log": lambda: loads(_LOG + _REQUESTS, source="log.toml"),
     "slow calm log": lambda: with_parameters(_log(), _SLOW),
     "slow log": _varied(storage__write_bytes_per_s=300_000),
@@ -280,6 +299,7 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
         f"{name} pipeline": _pipeline("pipeline_buffers", given)
         for name, given in _ON_BUFFERS.items()
     },
+    "rig on buffers": _on_buffers("resubmitted", {"job.profile": "rig"}),
     "partly on buffers": _on_buffers("flink_restore_partly", _PARTLY),
     "rescaled broadcast on buffers": _on_buffers("flink_22815_broadcast"),
     "shared files on buffers": _on_buffers("saturated_crash", _SHARED),

@@ -20,7 +20,7 @@ from ckptsim.scenarios.generators.hazards import HAZARDS
 from ckptsim.scenarios.job import Engine, Job, Partitioner
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Mechanisms
+from ckptsim.sim.job.buffers.constants import MECHANISMS, PLAIN, Mechanisms
 from ckptsim.sim.job.buffers.input.wire import Wire
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Subpartition
@@ -178,7 +178,7 @@ def test_no_boundary_is_a_tie_because_no_more_records_are_drawn(
     model = job(partitioner=Partitioner.FORWARD)
     small = replace(model.network, record_bytes=8, segment_bytes=32_768, buffer_timeout_ns=0)
     source = replace(model.vertices[0], selectivity=selectivity)
-    step_ns = CONSTANTS.source_record_ns
+    step_ns = PLAIN.source_record_ns
     vertices = (source, *model.vertices[1:])
     model = replace(model, network=small, vertices=vertices, duration_ns=1_100 * step_ns)
     for seed in range(8):
@@ -231,10 +231,10 @@ def test_journals_part_at_the_first_instant_that_differs() -> None:
     """Of several channels the first one to part is told, with both entries or what is missing."""
     env = Environment(0)
     one, two = Journal(env), Journal(env)
-    one.of("a").append((5, "sends", (10, 1)))
+    one.entries.setdefault("a", []).append((5, "sends", (10, 1)))
     assert one.parting(one) is None
-    two.of("a").append((7, "sends", (10, 1)))
-    one.of("b").append((4, "sends", (10, 1)))
+    two.entries.setdefault("a", []).append((7, "sends", (10, 1)))
+    one.entries.setdefault("b", []).append((4, "sends", (10, 1)))
     assert one.parting(two) == "b: the kernel has (4, 'sends', (10, 1)), the reference no more"
 
 

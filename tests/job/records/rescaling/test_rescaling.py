@@ -13,7 +13,6 @@ from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.mutants.rescaling import MUTANTS
@@ -31,7 +30,7 @@ SEEDS = 100
 SHOWN_BY = [
     ("one_mapper_for_all_gates", "flink_22686_two_mappers", "restored_checkpoint_is_a_cut"),
     ("skips_stateless_vertices", "flink_31963_stateless", "restored_checkpoint_is_a_cut"),
-    ("asks_every_mapper", "flink_38267_forward_output", "in_flight_data_is_assigned"),
+    ("asks_every_mapper", "flink_38267_forward_output", "records_come_out_whole"),
     ("permutes_subtasks", "rescale_keyed", "restored_checkpoint_is_a_cut"),
     ("one_deserializer_per_channel", "spanning_scale_in_upstream", "records_come_out_whole"),
     ("one_deserializer_per_channel", "spanning_scale_in_downstream", "records_come_out_whole"),
@@ -43,8 +42,8 @@ SHOWN_BY = [
     ("converts_when_read", "flink_38544_rewiring", "exactly_once_output"),
     ("persists_while_recovering", "checkpoint_during_recovery", "restored_checkpoint_is_a_cut"),
     ("drops_markers", "rescale_keyed", "job_ends"),
-    ("overtakes_on_any_edge", "flink_21945_pointwise", "ordered_edges_hold_nothing_in_flight"),
-    ("overtakes_on_any_edge", "flink_22815_broadcast", "ordered_edges_hold_nothing_in_flight"),
+    ("overtakes_on_any_edge", "flink_21945_pointwise", "aligned_holds_nothing_in_flight"),
+    ("overtakes_on_any_edge", "flink_22815_broadcast", "aligned_holds_nothing_in_flight"),
 ]
 
 
@@ -183,7 +182,7 @@ def test_in_flight_data_of_a_pointwise_edge_is_refused_by_its_mapper() -> None:
     """What mutants let happen on such an edge is refused when it is rescaled, not lost silently."""
     scenario = by_name("flink_21945_pointwise")
     result = run_world(scenario, seed=0, mutant="overtakes_on_any_edge")
-    says = [row.says for row in result.violations if row.property == "in_flight_data_is_assigned"]
+    says = [row.says for row in result.violations if row.property == "records_come_out_whole"]
     assert says
     assert str(ProtocolError("unsupported_rescale", state="2 to 3 subtasks")) in says[0]
 
@@ -208,6 +207,5 @@ def test_a_restart_behind_a_rescale_is_one_of_a_rescaled_job() -> None:
     )
     again.run()
     assert first.job != model
-    observer = again.observer
-    assert isinstance(observer, JobOracle)
-    assert all(task.lifecycle.was_rescaled for task in observer.tasks.values())
+    assert again.oracle is not None
+    assert all(task.lifecycle.was_rescaled for task in again.oracle.tasks.values())

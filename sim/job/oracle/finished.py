@@ -3,7 +3,7 @@
 A job goes back only where it restarts, and then to what the restored checkpoint says.  Of a vertex
 that had finished in part all subtasks run again, so single tasks are followed within an attempt.
 
-Whom a checkpoint takes for finished had finished when it was planned, so nobody who has a part in
+Whom a checkpoint takes for finished had finished when it was planned, so no task that has a part in
 it: a task that finishes behind its part has something to do once more when the part is restored.
 """
 
@@ -15,14 +15,14 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.dialect import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ckptsim.models.coordinator.plan import Plan
+    from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import Violate
 
-_NAME = "finished_flags_stay"
 _TRUE = "finished_flags_are_true"
 _PLAN = "plan_reaches_every_running_task"
 Place = tuple[str, int]
@@ -46,12 +46,20 @@ class FinishedFlags:
             full = self._skipped = _full(checkpoint)
             self._recorded[checkpoint.checkpoint_id] = frozenset(), full
 
-    def completed(self, checkpoint: JobCheckpoint, parts: Collection[int]) -> None:
+    def completed(
+        self,
+        checkpoint: JobCheckpoint,
+        parts: Collection[int],
+        vertices: Iterable[Vertex],
+        *,
+        holds: Collection[str],
+    ) -> None:
         """Check a complete checkpoint against those before and behind it, by their numbers.
 
         A savepoint may complete late, so what is behind it may be known already.
-        parts: the tasks that have one in it.
+        parts: the tasks that have one in it.  holds: the vertices of which it has state.
         """
+        self._check_vertices(checkpoint, vertices, holds)
         self._check_true(checkpoint, parts)
         number = checkpoint.checkpoint_id
         flags = checkpoint.finished, _full(checkpoint)
@@ -62,6 +70,19 @@ class FinishedFlags:
             self._compare(before, number)
         if behind is not None:
             self._compare(number, behind)
+
+    def _check_vertices(
+        self, checkpoint: JobCheckpoint, vertices: Iterable[Vertex], holds: Collection[str]
+    ) -> None:
+        number = checkpoint.checkpoint_id
+        for vertex in vertices:
+            recorded = checkpoint.vertices[vertex.name]
+            if vertex.union_state and recorded is FinishedState.PARTIAL:
+                says = f"checkpoint {number} has {vertex.name} partly finished"
+                self._violate("union_state_ends_together", says, number)
+            if recorded is FinishedState.FULL and vertex.name in holds:
+                says = f"checkpoint {number} holds state of {vertex.name}, which has finished"
+                self._violate("finished_task_leaves_no_records", says, number)
 
     def check_exhausted(self, task: TaskOracle, checkpoint: int, *, said: bool) -> None:
         """Check that no source that a stop has cut off is taken for one that has read all it has.
@@ -95,9 +116,9 @@ class FinishedFlags:
         )
         says = f"is finished in checkpoint {older} and not in {newer}"
         for task in sorted(tasks - later_tasks):
-            self._violate(_NAME, f"task {task} {says}", newer)
+            self._violate(_TRUE, f"task {task} {says}", newer)
         for vertex in sorted(vertices - later_vertices):
-            self._violate(_NAME, f"{vertex} {says}", newer)
+            self._violate(_TRUE, f"{vertex} {says}", newer)
 
 
 def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
