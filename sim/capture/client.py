@@ -85,7 +85,7 @@ def server_of(url: str) -> Server:
 
 
 class Client:
-    """Asks one server; headers go with every GET and nowhere else.
+    """Asks one server. Headers go with every GET and nowhere else.
 
     timeout_s: for a whole answer, from the first step of connecting to the last byte.
     """
@@ -148,7 +148,7 @@ class Client:
         return f"{self._timeout_s:g} s (--timeout)"
 
     def _connection(self) -> http.client.HTTPConnection:
-        """Return what speaks HTTP; its default port decides what the Host header says."""
+        """Return what speaks HTTP. Its default port decides what the Host header says."""
         kind: type[http.client.HTTPConnection] = http.client.HTTPConnection
         if self._server.is_encrypted:
             kind = http.client.HTTPSConnection
@@ -174,7 +174,7 @@ class Client:
             raise CaptureError(f"{path}: found a web page, expected {expected}")
 
     def _read(self, path: str, answer: http.client.HTTPResponse) -> bytes:
-        """Read a body within the limit of size; the line has the deadline."""
+        """Read a body within the limit of size. The line has the deadline."""
         parts: list[bytes] = []
         size = 0
         while True:

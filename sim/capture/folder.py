@@ -23,7 +23,7 @@ def check_free(folder: Path) -> None:
 
 
 def write_recording(folder: Path, taken: Sequence[Taken]) -> tuple[Recording, int]:
-    """Write the answers and their index; return what they say, and how many bytes they have.
+    """Write the answers and their index. Return what they say, and how many bytes they have.
 
     The address is not written: nothing of a recording says where it was made.  Raises UserError,
     with nothing left, for answers that are no recording and for a disk without room.
@@ -45,7 +45,7 @@ def write_recording(folder: Path, taken: Sequence[Taken]) -> tuple[Recording, in
         recording = read_recording(scratch)
         scratch.chmod(0o755)
         if folder.is_dir():
-            folder.rmdir()  # an empty one, as was checked; a rename does not replace it everywhere
+            folder.rmdir()  # an empty one, as was checked. A rename does not replace it everywhere
         scratch.rename(folder)
     except OSError as error:
         raise _unwritable(folder, error) from error

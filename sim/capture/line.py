@@ -65,7 +65,7 @@ class Line:
         self._open().sendall(data)
 
     def receive_into(self, buffer: memoryview) -> int:
-        """Fill a buffer with what comes next; return how many bytes that is."""
+        """Fill a buffer with what comes next. Return how many bytes that is."""
         self._open().settimeout(self._left_s())
         count = self._open().recv_into(buffer)
         self.read_bytes += count

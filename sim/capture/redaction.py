@@ -2,7 +2,7 @@
 
 Two passes over all answers: the first learns which hosts there are, the second puts stand-ins in
 their place wherever they occur, also inside the ids of task managers and in the paths of GETs, so
-that what belongs together still does; users, paths and secrets are found where they stand.  What
+that what belongs together still does. Users, paths and secrets are found where they stand.  What
 the inference needs is numbers, names of operators and names of options, and stays: a host may well
 be called as an option is, or as a part of a path that the server knows.
 """

@@ -1,6 +1,6 @@
-"""What is asked of the server, and in which order: once what is fixed, then samples, then the past.
+"""The questions to the server, in order: fixed facts once, then samples, then the past.
 
-An answer that a version of the engine does not have is noted and left out; without a list of jobs,
+An answer that a version of the engine does not have is noted and left out. Without a list of jobs,
 the job and its plan there is no recording.
 """
 
@@ -67,7 +67,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Visit:
-    """A visit to one server; `taken` and `left_out` are what came of it.
+    """A visit to one server. `taken` and `left_out` are what came of it.
 
     progress: called with the share of the visit that is done, from 0 to 1.
     """

@@ -37,7 +37,7 @@ _DEFAULT = Path("out")  # where verbs write when no place is named
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end; it tidies up as after an interrupt from the keyboard."""
+    """The process was asked to end. It tidies up as after an interrupt from the keyboard."""
 
 
 def was_terminated(stop: BaseException) -> bool:

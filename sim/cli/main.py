@@ -148,7 +148,7 @@ class _Parser(argparse.ArgumentParser):
     verbs: Mapping[str, _Parser] = MappingProxyType({})
 
     def error(self, message: str) -> NoReturn:
-        """Print usage and message and end; the list of all verbs is for `--help`."""
+        """Print usage and message and end. The list of all verbs is for `--help`."""
         found = re.match(r"argument VERB: invalid choice: '(.*?)' \(", message)
         if found is not None:
             hint = _hint(found[1], VERBS)
@@ -156,7 +156,7 @@ class _Parser(argparse.ArgumentParser):
         super().error(message)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse all words; what a verb does not know is told with the usage of that verb."""
+        """Parse all words. A word that a verb does not know comes with its usage."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser = self.verbs.get(getattr(found, "verb", None) or "", self)

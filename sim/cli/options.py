@@ -30,7 +30,7 @@ class Option:
 def option(
     name: str, says: str, metavar: str | None = None, type_: Any = None, **how: Any
 ) -> Option:
-    """Return a word or an option with one value; names of the same are separated by a blank."""
+    """Return a word or an option with one value. Names of the same are separated by a blank."""
     how |= {} if type_ is None else {"type": type_}
     return Option(tuple(name.split()), {"help": says, "metavar": metavar, **how})
 
@@ -97,7 +97,7 @@ def size(text: str) -> int:
 
 
 def one_ties(text: str) -> str:
-    """Return the text of a tie policy; raises argparse's error for any other."""
+    """Return the text of a tie policy. Raises argparse's error for any other."""
     from ckptsim.sim.kernel import parse_ties
 
     try:
@@ -178,7 +178,7 @@ ALLOW_COMMANDS = flag(
 
 
 def limits(instead: str) -> tuple[Option, Option]:
-    """Return time and memory of a run; instead: what happens with one that takes more."""
+    """Return time and memory of a run. instead: what happens with one that takes more."""
     took = f'a run that takes longer, such as "30 s", {instead}'
     needed = f'a run that needs more, such as "2 GiB", {instead}'
     return (
@@ -190,7 +190,7 @@ def limits(instead: str) -> tuple[Option, Option]:
 def spark(
     master: str | None = "local[*]", says: str = "any Spark master; default: local[*]"
 ) -> tuple[Option, ...]:
-    """Return the options of every verb that works on Spark; master: unless it is given."""
+    """Return the options of every verb that works on Spark. master: unless it is given."""
     return (
         option("--master", says, "URL", default=master),
         option("--partitions", "tasks per job; default: four per core", "N", int),

@@ -9,11 +9,11 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-_NAME_BYTES_MAX = 255  # Source: Linux, NAME_MAX; the same on the usual file systems elsewhere
+_NAME_BYTES_MAX = 255  # Source: Linux, NAME_MAX. The same on the usual file systems elsewhere
 
 
 def output_folder(text: str) -> Path:
-    """Return a folder that is there, or can be made; for `type=` of an argument."""
+    """Return a folder that is there, or can be made. For `type=` of an argument."""
     path = _writable(text)
     if path.exists() and not path.is_dir():
         raise argparse.ArgumentTypeError(f"found {text!r}, a file, expected a folder")
@@ -21,7 +21,7 @@ def output_folder(text: str) -> Path:
 
 
 def output_file(text: str) -> Path:
-    """Return a file that is there, or can be made; for `type=` of an argument."""
+    """Return a file that is there, or can be made. For `type=` of an argument."""
     path = _writable(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"found {text!r}, a folder, expected a file")
@@ -29,14 +29,14 @@ def output_file(text: str) -> Path:
 
 
 def kept_folder(text: str) -> Path:
-    """Return a folder that is read, and written if it is there; for `type=` of an argument."""
+    """Return a folder that is read, and written if it is there. For `type=` of an argument."""
     return output_folder(text) if Path(text).is_dir() else Path(text)
 
 
 def default_folder(path: Path) -> Path:
     """Return a folder that no argument names, or a private one where it cannot be written.
 
-    What was found is not lost in a read-only working folder; a line says where it is.
+    No result is lost in a read-only working folder. A line says where it is.
     """
     try:
         return _writable(str(path))
@@ -52,7 +52,7 @@ def _private() -> Path:
 
 
 def _writable(text: str) -> Path:
-    """Return a path whose nearest folder that is there can be written."""
+    """Return a path if the nearest folder above it that is there can be written."""
     path = Path(text)
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a path")

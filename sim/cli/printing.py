@@ -1,4 +1,4 @@
-"""What is printed: the one place where text of others is kept from the terminal's controls.
+"""Output: the one place that keeps text of others from the terminal's controls.
 
 A scenario, a server or a core can put escape sequences into a name, and a locale can lack half of
 our characters.  Both become escapes as JSON has them, so JSON stays what it means.  Lines that end
@@ -63,7 +63,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """Escape all that is printed within the block; a stream that is closed stays closed."""
+    """Escape all that is printed within the block. A stream that is closed stays closed."""
     before = sys.stdout, sys.stderr
     for name, stream in zip(("stdout", "stderr"), before, strict=True):
         if stream is not None and not isinstance(stream, _Printed):
@@ -75,13 +75,13 @@ def printing() -> Iterator[None]:
 
 
 def terminal() -> TextIO | None:
-    """Return the terminal where progress is shown, as it is; None where there is none."""
+    """Return the terminal where progress is shown, as it is. None where there is none."""
     stream = getattr(sys.stderr, "terminal", sys.stderr)
     return stream if stream is not None and stream.isatty() else None
 
 
 def flushed() -> None:
-    """Let what was printed leave the process.
+    """Flush standard output.
 
     Raises OSError where it cannot, and lets the interpreter's own flush find nothing to do.
     """

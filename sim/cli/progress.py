@@ -38,12 +38,12 @@ class ProgressBar:
         return self
 
     def step(self, about: int) -> None:
-        """Show that one more is over; about: how many there are, unless one needs more."""
+        """Show that one more is over. about: how many there are, unless one needs more."""
         self._done += 1
         self(done=self._done, total=about)
 
     def __call__(self, *, done: int, total: int | None, note: str = "") -> None:
-        """Show that so many of all runs are done; total: None where only time bounds them.
+        """Show that so many of all runs are done. total: None where only time bounds them.
 
         note: what else there is to show.
         """
@@ -120,6 +120,6 @@ class SimulatedTime:
 
 
 def say(text: str) -> None:
-    """Say what is being done, on standard error and on a terminal only."""
+    """Print a step of the work, on standard error and on a terminal only."""
     if terminal() is not None:
         print(text, file=sys.stderr)

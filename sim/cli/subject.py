@@ -38,7 +38,7 @@ def each_variant(arguments: argparse.Namespace) -> Iterator[argparse.Namespace]:
         words = [f"{path}={value}" for path, value in zip(varied, values, strict=True)]
         own: dict[str, Any] = {"set": [*arguments.set, *words], "vary": []}
         out = getattr(arguments, "out", None)
-        if out is not None or arguments.verb == "hunt":  # whose default is the same for all
+        if out is not None or arguments.verb == "hunt":  # its default is the same for all
             own["out"] = (out or Path("out", "hunt")) / str(number)
         print(f"{number}: {', '.join(words)}", file=sys.stderr, flush=True)
         yield argparse.Namespace(**vars(arguments) | own)
@@ -73,7 +73,7 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
 
 
 def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object]:
-    """Return what `--set` says, by paths of ours; it takes the engine's names, too."""
+    """Return what `--set` says, by paths of ours. It takes the engine's names, too."""
     if not words:
         return {}
     from ckptsim.sim.infer.change import parameters_of  # with all of a job, which takes a while
@@ -82,7 +82,7 @@ def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object
 
 
 def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the properties that are declined, and those of the user's.
+    """Return the properties that are declined, and the user's own.
 
     Raises UserError for a name that the link has not, and for a function that cannot be used.
     """
@@ -94,7 +94,7 @@ def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...
 
 
 def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """Return the properties of the user's; raises UserError for one that cannot be used."""
+    """Return the properties of the user's. Raises UserError for one that cannot be used."""
     for name in arguments.property:
         if not is_own(name):
             raise UserError(f"--property: found {name!r}, expected package.module:function")
@@ -102,7 +102,7 @@ def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 def kept_of(arguments: argparse.Namespace) -> Kept | None:
-    """Return what a folder of `hunt` repeats; None where a scenario is meant.
+    """Return what a folder of `hunt` repeats. None where a scenario is meant.
 
     Raises UserError for arguments that the folder decides.
     """

@@ -26,7 +26,7 @@ _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Board:
-    """A text that two processes share; the last one that was written stands."""
+    """A text that two processes share. The last one that was written stands."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _BYTES)
@@ -54,7 +54,7 @@ def brings_cores(words: Sequence[str]) -> bool:
 
 
 def watch(words: Sequence[str]) -> tuple[Board | None, int]:
-    """Continue in a child; return its board there, and here its exit code once it has ended."""
+    """Continue in a child. Return its board there, and here its exit code once it has ended."""
     board = Board()
     signals = {*_FORWARDED, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
@@ -82,7 +82,7 @@ def watch(words: Sequence[str]) -> tuple[Board | None, int]:
 
 
 def over(board: Board, code: int) -> int:
-    """Note that the work has been done, and with which exit code; what comes now is not heard."""
+    """Note that the work has been done, and with which exit code. What comes now is not heard."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -110,7 +110,7 @@ def _keep_stdout() -> None:
 
 
 def _waited(child: int, signals: set[signal.Signals]) -> int:
-    """Wait for the child, and pass on what others send; a terminal sends it to both."""
+    """Wait for the child, and pass on what others send. A terminal sends it to both."""
     while True:
         found = signal.sigwaitinfo(signals)
         if found.si_signo == signal.SIGCHLD:

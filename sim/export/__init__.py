@@ -19,7 +19,7 @@ def pictures(
 ) -> dict[str, str]:
     """Return file name -> text: the story, and the files of Perfetto, Mermaid and ShiViz.
 
-    entries: those of the result's trace that are to be told, in order.
+    entries: the part of the result's trace that the story has, in order.
     """
     sent = messages(entries, scenario)
     return {

@@ -1,6 +1,6 @@
 """Write a trace as a Mermaid sequence diagram, for a page of documentation or an issue.
 
-Entities are the participants in the order in which they first act; entries are notes, messages are
+Entities are the participants in the order in which they first act. Entries are notes, messages are
 arrows from where they start to where they end.
 """
 
@@ -14,12 +14,12 @@ from ckptsim.sim.kernel import Entry
 from ckptsim.sim.story import Vocabulary, instant, tell
 from ckptsim.sim.story.causes import spans
 
-# A viewer does not show more; Mermaid itself refuses texts of more than 50,000 characters.
+# A viewer does not show more. Mermaid itself refuses texts of more than 50,000 characters.
 _LINES_MAX = 250
 
 
 def diagram(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message] = ()) -> str:
-    """Return the diagram as text; what is beyond a few hundred lines is left out, and said so.
+    """Return the diagram as text. It leaves out all beyond a few hundred lines, and says so.
 
     sent: messages between entries that are no spans of the vocabulary, such as barriers.
     """
@@ -69,5 +69,5 @@ def _handed_to(entry: Entry, vocabulary: Vocabulary) -> str | None:
 
 
 def _text(text: str) -> str:
-    """Return a text in which nothing is Mermaid's own; entities are written as `#code;`."""
+    """Return a text in which nothing is Mermaid's own. Entities are written as `#code;`."""
     return re.sub(r'[#;<>{}"`\\]', lambda match: f"#{ord(match[0])};", text)

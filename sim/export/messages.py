@@ -1,8 +1,8 @@
 """Messages of a job between its tasks and its coordinator, worked out from trace and graph.
 
-A trace has what happens at a task, not what is on its way: a barrier is an entry where it is taken,
-or (on records) where the snapshot is.  Who sent it follows from the graph: the newest entry of the
-channel's sender about the same checkpoint.
+A trace has the events at a task, not the messages on their way: a barrier is an entry where it is
+taken, or (on records) where the snapshot is.  Who sent it follows from the graph: the newest entry
+of the channel's sender about the same checkpoint.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Message:
 
 
 def messages(entries: Sequence[Entry], scenario: Scenario) -> list[Message]:
-    """Return the messages of the job in a scenario, by their ends; none where it has no job."""
+    """Return the messages of the job in a scenario, by their ends. None where it has no job."""
     model = scenario.model
     if isinstance(model, Pipeline):
         model = model.job()
@@ -49,7 +49,7 @@ def _senders(job: Job) -> dict[str, list[str]]:
 
 
 class _Found:
-    """What was sent until now: position of the newest entry, by sender and checkpoint."""
+    """Messages that were sent until now: position of the newest entry, by sender and checkpoint."""
 
     def __init__(self, senders: dict[str, list[str]]) -> None:
         self._senders = senders

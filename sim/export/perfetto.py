@@ -1,8 +1,8 @@
 """Write a trace as Chrome JSON, which ui.perfetto.dev opens.
 
-Each entity is a thread of the process that its component is; entries are instants, or slices of
-1 ns where a message begins or ends, because flows join slices alone; spans and checkpoints are
-asynchronous slices, because they may overlap; how many checkpoints are pending and how many
+Each entity is a thread of the process that its component is. Entries are instants, or slices of
+1 ns where a message begins or ends, because flows join slices alone. Spans and checkpoints are
+asynchronous slices, because they may overlap. How many checkpoints are pending and how many
 messages are under way are counters.  Times are microseconds, written from whole
 nanoseconds without rounding.  The bytes depend on nothing but the trace.
 
@@ -140,7 +140,7 @@ def _counter(name: str, spells: Sequence[tuple[int, int]]) -> Iterator[Event]:
 
 
 def _ended(row: CheckpointRow, last: int) -> int:
-    """Return when a checkpoint ended; one that did not, at the end of the trace."""
+    """Return when a checkpoint ended. One that did not, at the end of the trace."""
     return max(last, row.triggered_ns) if row.completed_ns is None else row.completed_ns
 
 

@@ -3,7 +3,7 @@ r"""Write a trace as a log for ShiViz: every entry with the vector clock of its 
 An entry happens after all earlier ones of its entity, and after the entry that began the message
 which it ends.
 
-Source: Beschastnikh, Wang, Brun, Ernst, Debugging Distributed Systems, ACM Queue 14(2), 2016; the
+Source: Beschastnikh, Wang, Brun, Ernst, Debugging Distributed Systems, ACM Queue 14(2), 2016. The
 pattern is `(?<event>.*)\\n(?<host>\\S*) (?<clock>{.*})`.
 """
 

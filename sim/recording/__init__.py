@@ -2,7 +2,7 @@
 
 A recording is a folder with `index.json`, the list of the answers in the order in which they were
 asked for, and one file per answer, byte for byte what the server said.  Nothing in it is trusted:
-what is missing, torn or of another version is noted and left out.
+a file that is missing, torn or of another version is noted and left out.
 """
 
 from ckptsim.sim.recording.answers import INDEX

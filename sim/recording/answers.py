@@ -47,7 +47,7 @@ class Answers:
 def read_answers(folder: Path) -> Answers:
     """Read a recording's answers.
 
-    Raises UserError for what is no recording at all: no folder, or no index that lists answers.
+    Raises UserError for a place without a recording: no folder, or no index that lists answers.
     """
     entries = _entries(folder)
     found: list[Answer] = []
@@ -125,6 +125,6 @@ def _relative(path: str) -> str:
 
 
 def objects(body: object) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a list; nothing where it is none."""
+    """Yield the objects of a list. Nothing where it is none."""
     if isinstance(body, list):
         yield from (item for item in body if isinstance(item, dict))

@@ -66,7 +66,7 @@ def _checkpoint(
 def _size(entry: Mapping[str, Any]) -> int | None:
     """Return what a checkpoint has written, which is less than its state where it is incremental.
 
-    Source: Apache Flink, FLINK-13390 (1.14): `checkpointed_size`; before that `state_size` only.
+    Source: Apache Flink, FLINK-13390 (1.14): `checkpointed_size`. Before that `state_size` only.
     """
     found = whole(entry.get("checkpointed_size"))
     return whole(entry.get("state_size")) if found is None else found
@@ -105,6 +105,6 @@ def _inner(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _least_0(value: object) -> float | None:
-    """Return a time; the engine says -1 for one that it does not know."""
+    """Return a time. The engine says -1 for one that it does not know."""
     found = number(value)
     return found if found is not None and found >= 0 else None

@@ -24,7 +24,7 @@ _NO_JOBS = ("overview", "metrics")
 
 
 def read_recording(folder: Path, *, job: str | None = None) -> Recording:
-    """Read the recording of a job; `job` is its id, needed where several were recorded.
+    """Read the recording of a job. `job` is its id, needed where several were recorded.
 
     Raises UserError where nothing can be said of a job.
     """

@@ -1,6 +1,6 @@
 """What a recording says of one job, as frozen data.
 
-Counters are as the engine counts them, from the start of the task; times are in ms, sizes in bytes.
+Counters are as the engine counts them, from the start of the task. Times are in ms, sizes in bytes.
 What an answer did not have is None or absent, never a made-up zero.
 """
 
@@ -25,8 +25,8 @@ class Note:
 class Sample:
     """Metrics of one subtask as one answer has them.
 
-    at_ms: when it was asked for; metrics can be older by the interval of the metric fetcher.
-    values: name of the metric, without the subtask, -> value; what is no finite number is left out.
+    at_ms: when it was asked for. Metrics can be older by the interval of the metric fetcher.
+    values: name of the metric, without the subtask, -> value, a finite number.
     """
 
     at_ms: int
@@ -44,7 +44,7 @@ class SubtaskAnswer:
     samples: tuple[Sample, ...]
 
     def growth(self, metric: str) -> float | None:
-        """Return by how much a counter has grown over all samples; None where that is unknown."""
+        """Return by how much a counter has grown over all samples. None where that is unknown."""
         seen = [sample.values[metric] for sample in self.samples if metric in sample.values]
         if len(seen) < 2 or seen[-1] < seen[0]:  # a restart begins to count again
             return None
@@ -60,7 +60,7 @@ class SubtaskAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VertexInput:
-    """An edge of the job graph at its receiver; ship: the ship strategy, as the plan names it."""
+    """An edge of the job graph at its receiver. ship: the ship strategy, as the plan names it."""
 
     upstream: str
     ship: str | None
@@ -87,7 +87,7 @@ class VertexAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskManagerAnswer:
-    """One task manager; cores: processors of its host."""
+    """One task manager. cores: processors of its host."""
 
     id: str
     host: str | None
@@ -96,7 +96,7 @@ class TaskManagerAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskPart:
-    """One subtask's part in a checkpoint that it has acknowledged; times in ms, sizes in bytes."""
+    """One subtask's part in a checkpoint that it has acknowledged. Times in ms, sizes in bytes."""
 
     subtask: int
     end_to_end_ms: float
@@ -112,7 +112,7 @@ class SubtaskPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointAnswer:
-    """One checkpoint; parts: id of a vertex -> the parts that details were asked for."""
+    """One checkpoint. parts: id of a vertex -> the parts that details were asked for."""
 
     id: int
     status: str
@@ -129,7 +129,7 @@ class CheckpointAnswer:
 class Recording:
     """A running job as its REST server showed it.
 
-    options: what the cluster's configuration has set, by the engine's names; everything else has
+    options: what the cluster's configuration has set, by the engine's names. Everything else has
     its default.  checkpointing: the job's own answer about its checkpoints, which counts more.
     files: path of a GET without the job and vertex ids -> names of the files that answer it.
     """

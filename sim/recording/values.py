@@ -38,7 +38,7 @@ LARGEST = float(1 << 62)
 
 
 def number(value: object) -> float | None:
-    """Return a finite number, also one that stands there as text; None for "NaN" and the like."""
+    """Return a finite number, also one that is a text. None for "NaN" and the like."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -60,7 +60,7 @@ def text(value: object) -> str | None:
 
 
 def flag(value: object) -> bool | None:
-    """Return a switch, also one that stands there as text."""
+    """Return a switch, also one that is a text."""
     if isinstance(value, bool):
         return value
     known = {"true": True, "false": False}
@@ -68,7 +68,7 @@ def flag(value: object) -> bool | None:
 
 
 def duration_ns(value: object) -> int | None:
-    """Return a duration in ns; a bare number counts milliseconds."""
+    """Return a duration in ns. A bare number counts milliseconds."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         found = number(value)
         return None if found is None else round(found * _MS)
@@ -91,7 +91,7 @@ def duration_ns(value: object) -> int | None:
 
 
 def size_bytes(value: object) -> int | None:
-    """Return a size in bytes; a bare number counts bytes."""
+    """Return a size in bytes. A bare number counts bytes."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value if value >= 0 else None
     if not isinstance(value, str):

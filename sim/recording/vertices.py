@@ -21,7 +21,7 @@ from ckptsim.sim.recording.values import number, text, whole
 _VERTEX = re.compile(r"/vertices/([^/?]+)(/[a-z]+)?(\?.*)?")
 _METRIC = re.compile(r"(\d{1,6})\.(.+)")
 _TAG = re.compile(r"<[^>]*>")
-# Assumption: more subtasks than any cluster has; a larger number is a torn or hostile answer.
+# Assumption: more subtasks than any cluster has. A larger number is a torn or hostile answer.
 _PARALLELISM_MAX = 1 << 15
 
 # What /vertices/:id says of a subtask, by the names of the same counters among the metrics.
@@ -52,7 +52,7 @@ class _Found:
 def read_vertices(
     job: Mapping[str, Any], plan: Mapping[str, Any], answers: Sequence[tuple[Answer, str]]
 ) -> tuple[VertexAnswer, ...]:
-    """Return the vertices in the order of the job; those of the plan where that is missing.
+    """Return the vertices in the order of the job. Those of the plan where that is missing.
 
     answers: with their paths inside the job, in the order in which they were asked for.
     """

@@ -7,9 +7,9 @@
     report = ck.check(job, seeds=500)                  # many seeds and tie orders
     swept = ck.sweep(job, vary={"interval": ["2 s", "5 s"]}, seeds=5)
 
-Every verb of the command line is a function of the same name; `docs/python.md` has worked examples.
+Every verb of the command line is a function of the same name. `docs/python.md` has worked examples.
 Importing this module costs next to nothing: each name of `__init__.pyi` is imported from the module
-that has it when it is first used, and so is what it needs (SimPy for runs; the extra `sweeps` for
+that has it when it is first used, and so is what it needs (SimPy for runs. The extra `sweeps` for
 sweeps and frames).
 """
 

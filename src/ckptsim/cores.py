@@ -1,7 +1,7 @@
 """The protocol cores, each with the events that it takes and the effects that it answers with.
 
 They need the standard library alone, have no clock and no I/O, and can be put into a system of
-your own; an implementation of your own that has the same door can be put into a simulation.
+your own. An implementation of your own that has the same door can be put into a simulation.
 
 | core | made by | events and effects |
 |---|---|---|

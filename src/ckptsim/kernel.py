@@ -1,6 +1,6 @@
-"""The kernel, for whoever has a SimPy model: integer time, ties, streams, trace, fence, channels.
+"""The kernel, for a SimPy model of yours: integer time, ties, streams, trace, fence, channels.
 
-It knows nothing of checkpoints; `docs/kernel.md` has an example and says what each part gives.
+It knows nothing of checkpoints. `docs/kernel.md` has an example and says what each part gives.
 """
 
 from ckptsim.sim.kernel import *  # noqa: F403 - this module is another name of that one

@@ -1,9 +1,9 @@
-"""The classes of scenarios, to read and to write them as Python: those of jobs by their names.
+"""The classes of scenarios, to read and to write them as Python. Those for jobs have own names.
 
     from ckptsim import Scenario
     from ckptsim.model import Input, Job, Vertex
 
-`sync`, `stores` and `pipelines` are modules with the classes of the other links; `job_faults` has
+`sync`, `stores` and `pipelines` are modules with the classes of the other links. `job_faults` has
 the faults of jobs.  Durations are whole nanoseconds and sizes bytes, as their names say.
 """
 

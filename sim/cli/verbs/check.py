@@ -63,7 +63,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checked:
-    """One scenario that was checked, and the seconds that it took; missed: a goal that must be."""
+    """One scenario that was checked, and the seconds that it took. missed: a goal that must be."""
 
     scenario: str
     link: str
@@ -78,7 +78,7 @@ class _Checked:
 
     @property
     def why(self) -> str:
-        """The sentences on what is wrong; empty where nothing is."""
+        """The sentences on what is wrong. Empty where nothing is."""
         found = [
             f"{row.property}: {row.says} (replay: {row.replay})"
             for trial in self.report.unexpected

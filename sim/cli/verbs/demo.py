@@ -73,7 +73,7 @@ def job_of_the_tutorial() -> Any:
 
 
 def _sweep(session: Any, number: int, arguments: argparse.Namespace) -> int:
-    """Sweep one of the plans and print its answers; return how many runs went wrong."""
+    """Sweep one of the plans and print its answers. Return how many runs went wrong."""
     from ckptsim.analysis.sweeps.plan import about_sweep, make_ready, sweep_rows
     from ckptsim.analysis.sweeps.sweep import run_sweep
     from ckptsim.analysis.tables.store import SweepStore

@@ -58,7 +58,7 @@ Workers = Callable[[explore.Explorer], AbstractContextManager[CarryOut] | None]
 
 
 def run_explore(arguments: argparse.Namespace) -> int:
-    """Explore a link, or all that can be drawn; print what broke and what was reached."""
+    """Explore a link, or all that can be drawn. Print what broke and what was reached."""
     _refuse_others(arguments)
     # Drawn jobs are too small to load the compiled kernel for, and one with a fault in it would
     # have to be compiled first.
@@ -175,7 +175,7 @@ def _explored(
     *,
     share: int,
 ) -> OfLink:
-    """Explore one link and shrink what broke; share: among how many the seconds are divided."""
+    """Explore one link and shrink what broke. share: among how many the seconds are divided."""
     if arguments.last_failed:
         corpus = kept.failed()
         so_far = Progress(begun_with=len(corpus.entries))
@@ -238,7 +238,7 @@ def _budget(
 
 
 def _keep_failures(kept: Kept, report: explore.ExploreReport, *, last_failed: bool) -> None:
-    """Keep the choices of the runs that failed; of none, where they were tried again."""
+    """Keep the choices of the runs that failed. Of none, where they were tried again."""
     if report.violating or (last_failed and report.runs):
         kept.save_failed(report)
 
@@ -263,9 +263,9 @@ def _one_of_each(report: explore.ExploreReport) -> list[explore.Explored]:
 def _shrunk(
     explorer: explore.Explorer, before: explore.Explored, seconds: float | None, kept: Kept
 ) -> Found:
-    """Shrink a run by its choices, then by its document; write the scenario and tell its story.
+    """Shrink a run by its choices, then by its document. Write the scenario and tell its story.
 
-    seconds: that exploring had; what is smallest after as many has to do.  None for any.
+    seconds: that exploring had. What is smallest after as many has to do.  None for any.
     """
     clock = Clock(math.inf if seconds is None else max(seconds, _LEAST_SECONDS))
     name = before.trial.violations[0].property

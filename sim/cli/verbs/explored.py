@@ -30,7 +30,7 @@ class Found:
 class OfLink:
     """What came of one link, or of what lies around one scenario.
 
-    continued_at: the run at which an interrupted exploration went on; 0 where none did.
+    continued_at: the run at which an interrupted exploration went on. 0 where none did.
     """
 
     explorer: Explorer
@@ -77,7 +77,7 @@ def document_of(one: OfLink) -> dict[str, Any]:
 
 
 def document_of_all(documents: Sequence[dict[str, Any]], links: Sequence[OfLink]) -> dict[str, Any]:
-    """Return what `--json` prints of all links; in `coverage` is what any of them reached."""
+    """Return what `--json` prints of all links. In `coverage` is what any of them reached."""
     names = ("outcomes", "hazards", "listed", "goals")
     sums = {name: dict(_sum(one[name] for one in documents)) for name in names}
     return {
@@ -100,7 +100,7 @@ def _sum(counts: Iterable[dict[str, int]]) -> Counter[str]:
 
 
 def text_of(one: OfLink, document: dict[str, Any]) -> str:
-    """Return what is printed of one link."""
+    """Return the text of one link."""
     report, coverage = one.report, document["coverage"]
     reached = [name for name, runs in report.goals.items() if runs]
     missed = [name for name, runs in report.goals.items() if not runs]
@@ -134,7 +134,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
 
 
 def text_of_all(document: dict[str, Any]) -> str:
-    """Return what is printed after the links: how much all of them reached together."""
+    """Return the text after the links: how much all of them reached together."""
     return table(
         [
             ("explored", "all"),

@@ -55,7 +55,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
 def compared(arguments: argparse.Namespace) -> WhatIf:
     """Return the comparison that a command line of `whatif` asks for.
 
-    Raises UserError for what is no question, and for a job, option or value that cannot be.
+    Raises UserError for an empty question, and for a job, option or value that cannot be.
     """
     return compare(
         named_job(arguments.job_place, arguments.machine, arguments.job),
@@ -147,7 +147,7 @@ def _validate(arguments: argparse.Namespace) -> int:
 
 
 def _written(folder: Path, found: Validation, text: str) -> list[Path]:
-    """Write figures, report and predictions; return the paths."""
+    """Write figures, report and predictions. Return the paths."""
     import pandas as pd
 
     from ckptsim.analysis.figures import validation

@@ -30,8 +30,8 @@ SAVE_S = 10.0  # an assumption: how much a process that is killed may lose
 class Kept:
     """The files of one exploration.
 
-    folder: where corpus and progress are kept; None: nowhere, and what failed is in `OUT`.
-    refused: the first file that could not be written; exploring continues without it.
+    folder: where corpus and progress are kept. None: nowhere, and what failed is in `OUT`.
+    refused: the first file that could not be written. Exploring continues without it.
     Progress with a core of the user's is not kept: nobody knows whether it is still the same one.
     """
 
@@ -142,7 +142,7 @@ class Kept:
 
 
 def _lists_of(path: Path) -> list[tuple[int, ...]]:
-    """Return the lists of choices of a file, one JSON array per line; none where there is no file.
+    """Return the lists of choices of a file, one JSON array per line. None where there is no file.
 
     Raises UserError for a line that is none.
     """

@@ -19,7 +19,7 @@ _STEPS = 100
 
 
 def _capture(arguments: argparse.Namespace) -> int:
-    """Record a job and say what was written."""
+    """Record a job and print where it is."""
     with ProgressBar("capture") as bar:
         found = capture(
             arguments.url,
@@ -56,7 +56,7 @@ def _import(arguments: argparse.Namespace) -> int:
 
 
 def _seconds(text: str) -> float:
-    """Return a number of seconds above 0; raises argparse's error for anything else."""
+    """Return a number of seconds above 0. Raises argparse's error for anything else."""
     try:
         value = float(text)
     except ValueError:
@@ -66,7 +66,7 @@ def _seconds(text: str) -> float:
     return value
 
 
-# How a recording becomes a scenario; for every verb that takes one.
+# How a recording becomes a scenario. For every verb that takes one.
 IMPORT = (
     option("--job", "which one, if several were recorded", "ID"),
     option(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Run once, print what came of it; a violation that is not expected is exit code 1."""
+    """Run once, print what came of it. A violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
     _check_store(arguments.store)
     model = subject.scenario.model
@@ -95,7 +95,7 @@ def _check_store(path: Path | None) -> None:
 
 
 def _keep(path: Path, found: RunResult) -> list[str]:
-    """Keep a run in a store file; return the partitions that were written."""
+    """Keep a run in a store file. Return the partitions that were written."""
     from ckptsim.sim.store.real import RunStore
 
     with RunStore(path) as store:

@@ -38,7 +38,7 @@ def _measure(arguments: argparse.Namespace) -> int:
 
 
 def _store(arguments: argparse.Namespace) -> int:
-    """List the partitions of a store; a damaged checkpoint is exit code 1."""
+    """List the partitions of a store. A damaged checkpoint is exit code 1."""
     return show(store(arguments.file), as_json=arguments.json)
 
 

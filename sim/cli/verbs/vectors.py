@@ -21,7 +21,7 @@ _RULES = BatchRules()
 def _conform(arguments: argparse.Namespace) -> int:
     """Run every file's vectors, print those that fail, and end with the counts.
 
-    Lines that are no vectors come first, with exit code 2; where nothing ran there are no counts.
+    Lines that are no vectors come first, with exit code 2. Where nothing ran there are no counts.
     """
 
     def ran(one: VectorOutcome) -> None:

@@ -90,7 +90,7 @@ def _padded(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
-    """Return the lines of a text; indent: of all but the first one."""
+    """Return the lines of a text. indent: of all but the first one."""
     if len(text) <= width:
         return [text]
     return textwrap.wrap(
@@ -104,7 +104,7 @@ def _columns() -> int:
 
 
 def table(pairs: Sequence[tuple[str, Any]]) -> str:
-    """Return names and values as aligned lines; long lists of situations are broken into lines."""
+    """Return names and values as aligned lines. Long lists of situations are broken into lines."""
     width = max((len(name) for name, _ in pairs), default=0)
     texts = [set_in(str(value), width + 2) if name in _LISTS else value for name, value in pairs]
     return "\n".join(
@@ -113,7 +113,7 @@ def table(pairs: Sequence[tuple[str, Any]]) -> str:
 
 
 def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, str]]:
-    """Return the lines that say which cores were not ours; none where all were."""
+    """Return the lines that say which cores were not ours. None where all were."""
     lines = [("core", f"{slot}={name}") for slot, name in sorted(cores.items())]
     return lines if mutant is None else [*lines, ("mutant", mutant)]
 

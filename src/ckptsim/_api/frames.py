@@ -31,7 +31,7 @@ def tidy(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def timedeltas(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return nanoseconds, with gaps or without, as timedelta64; only means are rounded."""
+    """Return nanoseconds, with gaps or without, as timedelta64. Only means are rounded."""
     import numpy as np
     import pandas as pd
 
@@ -55,7 +55,7 @@ def frame_of_rows(table: str, rows: Sequence[object]) -> pd.DataFrame:
 
 
 def frame_of(rows: Sequence[Any], columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Return tuples or dictionaries as a frame; columns: of tuples, or of a frame without rows."""
+    """Return tuples or dictionaries as a frame. columns: of tuples, or of a frame without rows."""
     with extras_explained():
         import pandas as pd
 

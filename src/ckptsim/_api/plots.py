@@ -18,7 +18,7 @@ _BARS_MAX = 30
 
 
 class Plots:
-    """The figures of one result; nothing is shown: a notebook does that, or `pyplot.show`."""
+    """The figures of one result. Nothing is shown: a notebook does that, or `pyplot.show`."""
 
     __slots__ = ()
     _first: ClassVar[str]
@@ -36,7 +36,7 @@ class Plots:
 
 @contextmanager
 def on(ax: Axes | None) -> Iterator[Axes]:
-    """Draw on given axes, or on those of a new figure; the extra `sweeps` has what draws."""
+    """Draw on given axes, or in a new figure. The extra `sweeps` has what draws."""
     with extras_explained():
         from ckptsim.analysis.figures.style import drawn_on
 
@@ -45,7 +45,7 @@ def on(ax: Axes | None) -> Iterator[Axes]:
 
 
 def inline(draw: Callable[[], Figure], title: str) -> str:
-    """Return a figure as SVG for a notebook; nothing where what draws is not installed."""
+    """Return a figure as SVG for a notebook. Nothing where what draws is not installed."""
     from ckptsim.sim.extras import ExtraMissing
 
     try:
@@ -95,7 +95,7 @@ class CountPlots(Plots):
 
 
 def some(rows: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Return rows to draw; raises UserError where there are none."""
+    """Return rows to draw. Raises UserError where there are none."""
     if rows.empty:
         raise UserError(f"plot: found no {what}, expected some to draw")
     return rows

@@ -29,7 +29,7 @@ class Result(ABC):
 
     @abstractmethod
     def _facts(self) -> Facts:
-        """Return what is shown of it, name by name; the first one says what it is."""
+        """Return its facts by name, the subject first."""
 
     @abstractmethod
     def frame(self) -> pd.DataFrame:
@@ -52,7 +52,7 @@ class Result(ABC):
     @property
     @abstractmethod
     def plot(self) -> Plots:
-        """Return its figures; calling it draws the one that says most."""
+        """Return its figures. Calling it draws the one that says most."""
 
     def _picture(self) -> str:
         """Return a picture for a notebook as HTML, empty where there is none."""
@@ -82,7 +82,7 @@ def facts_html(title: str, facts: Facts) -> str:
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as HTML, its cells as text; without a head there is no first row."""
+    """Return a table as HTML, its cells as text. Without a head there is no first row."""
     style = ' style="text-align: left"'
 
     def row(cell: str, texts: Sequence[object]) -> str:

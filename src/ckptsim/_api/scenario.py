@@ -43,12 +43,12 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Scenario(scenarios.Scenario):
-    """One scenario; everything that decides a run except seed and tie policy.
+    """One scenario. Everything that decides a run except seed and tie policy.
 
     It is frozen: `with_` returns a changed one.  One that you make yourself is checked as a file
-    is; a wrong value raises ScenarioError with every problem found.
+    is. A wrong value raises ScenarioError with every problem found.
     origin: the file or name that it was loaded from and what was set since, for commands that
-    repeat a run of it; None for one that you made.
+    repeat a run of it. None for one that you made.
     """
 
     origin: Origin | None = field(init=False, default=None)
@@ -65,7 +65,7 @@ class Scenario(scenarios.Scenario):
         read(plain(self), source="Scenario")
 
     def with_(self, changes: Mapping[str, Value] | None = None, /, **options: Value) -> Scenario:
-        """Return the scenario with some options set; this one stays as it is.
+        """Return the scenario with some options set. This one stays as it is.
 
         An option has the name that `--set` takes: a path of ours such as `job.network.latency`, the
         end of one where only one path ends so (`interval`), Flink's name, or
@@ -84,22 +84,22 @@ class Scenario(scenarios.Scenario):
 
     @property
     def job(self) -> Job:
-        """The job; raises UserError for a scenario of another kind."""
+        """The job. Raises UserError for a scenario of another kind."""
         return self._model(Job)
 
     @property
     def sync(self) -> SyncModel:
-        """The sync; raises UserError for a scenario of another kind."""
+        """The sync. Raises UserError for a scenario of another kind."""
         return self._model(SyncModel)
 
     @property
     def store(self) -> StoreModel:
-        """The checkpoint store; raises UserError for a scenario of another kind."""
+        """The checkpoint store. Raises UserError for a scenario of another kind."""
         return self._model(StoreModel)
 
     @property
     def pipeline(self) -> Pipeline:
-        """The composed pipeline; raises UserError for a scenario of another kind."""
+        """The composed pipeline. Raises UserError for a scenario of another kind."""
         return self._model(Pipeline)
 
     def _model(self, kind: type[ModelT]) -> ModelT:
@@ -146,7 +146,7 @@ class Scenario(scenarios.Scenario):
 def load(source: str | Path) -> Scenario:
     """Return a scenario of the library by its name, or the one in the TOML file at a path.
 
-    A name is what `ckptsim list` shows; a path ends in `.toml` or has a slash.
+    A name is what `ckptsim list` shows. A path ends in `.toml` or has a slash.
     Raises ScenarioError, with every problem found, each with its path, what was found and what was
     expected.
     """
@@ -154,7 +154,7 @@ def load(source: str | Path) -> Scenario:
 
 
 def loads(text: str, *, source: str = "text") -> Scenario:
-    """Return the scenario in a TOML text; `source` names the text in errors.
+    """Return the scenario in a TOML text. `source` names the text in errors.
 
     Raises ScenarioError with every problem found.
     """
@@ -175,9 +175,9 @@ def library() -> Mapping[str, Scenario]:
 
 
 def vary(scenario: Named, parameters: Mapping[str, Value]) -> Scenario:
-    """Return a scenario with some options set; the same as its method `with_`.
+    """Return a scenario with some options set. The same as its method `with_`.
 
-    scenario: one, or what `load` takes; parameters: option -> value, such as
+    scenario: one, or what `load` takes. parameters: option -> value, such as
     `{"sync.sockets.count": 4, "faults[0].at": "20 ms"}`.  A path with `[*]` sets every item of an
     array.  A key without its unit takes a text with one, a key such as `at_ns` takes the number.
     Raises ScenarioError with every problem found, as if the result had been a file.

@@ -1,11 +1,11 @@
-"""For whoever tests a protocol core of their own: `docs/testing.md` has worked examples.
+"""Tests of a protocol core of your own: `docs/testing.md` has worked examples.
 
     from ckptsim.testing import assert_survives
 
     def test_my_core():
         assert_survives("my_package.my_module:make_core", "ordering", runs=500)
 
-`scenarios`, `workloads` and `fault_plans` are Hypothesis strategies; they and the pytest plugin
+`scenarios`, `workloads` and `fault_plans` are Hypothesis strategies. They and the pytest plugin
 need the extra `testing`.  `serve` runs a core as a program of its own.  Each name is imported from
 where it lives when it is first used: pytest imports this package whenever it starts.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ckptsim.testing.strategies import fault_plans, scenarios, workloads
     from ckptsim.testing.survival import CoreConvicted, Survived, assert_survives
 
-# Module -> the public names that it has; a test compares this with the imports above.
+# Module -> the public names that it has. A test compares this with the imports above.
 _HOMES = {
     "ckptsim.sim.slots.process": ("serve",),
     "ckptsim.testing.strategies": ("fault_plans", "scenarios", "workloads"),

@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def survives(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Survived]:
-    """Return `assert_survives` with what the test's marker says; arguments of its own go first.
+    """Return `assert_survives` with what the test's marker says. Arguments of its own go first.
 
     The folder of a failure is made in the test's temporary one, unless `out` says where.
     """

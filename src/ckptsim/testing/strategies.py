@@ -1,7 +1,7 @@
 """Hypothesis strategies of scenarios, on the generators that `check --explore` draws from.
 
-Every choice of a generator is one whole number of Hypothesis, whose simplest value is the simplest
-choice: what is found shrinks as it does everywhere in Hypothesis.
+Every choice of a generator is one whole number of Hypothesis. Its simplest value is the simplest
+choice, so a find shrinks as it does everywhere in Hypothesis.
 """
 
 from __future__ import annotations

@@ -29,9 +29,9 @@ Core = Callable[..., Any] | str
 
 
 class CoreConvicted(AssertionError):  # noqa: N818 - named after what is the case
-    """A core broke a property; the message has the story and the command that replays it.
+    """A core broke a property. The message has the story and the command that replays it.
 
-    row: the violation; scenario: the smallest one found; folder: what `hunt` would have written.
+    row: the violation. scenario: the smallest one found. folder: what `hunt` would have written.
     """
 
     def __init__(self, text: str, row: ViolationRow, scenario: Scenario, folder: Path) -> None:
@@ -61,15 +61,15 @@ def assert_survives(
     out: Path | str = OUT,
     like_ours: bool = False,
 ) -> Survived:
-    """Run a core under scenarios, faults and tie orders; raise CoreConvicted for a violation.
+    """Run a core under scenarios, faults and tie orders. Raise CoreConvicted for a violation.
 
     core: its factory, or the text `package.module:factory` or `process:COMMAND`.  With a text the
-    failure has a command that replays it; a factory is named by where it is defined.
-    link: a link whose scenarios are drawn (`ordering`, ...), or one scenario: its name, a TOML file
-    or a `Scenario`; then seeds and tie orders alone are drawn.
-    slot: which slot the core takes; not needed where the link has one.  ignore: properties that it
-    does not promise; properties: invariants of yours; both as of `ckptsim.run`.
-    seed: of all that is drawn; the same seed and runs do the same.  out: the folder in which one is
+    failure has a command that replays it. A factory is named by where it is defined.
+    link: a link to draw scenarios of (`ordering`, ...), or one scenario: its name, a TOML file
+    or a `Scenario`. Then seeds and tie orders alone are drawn.
+    slot: which slot the core takes. Not needed where the link has one.  ignore: properties that it
+    does not promise. properties: invariants of yours. Both as of `ckptsim.run`.
+    seed: of all that is drawn. The same seed and runs do the same.  out: the folder in which one is
     made that repeats a failure, as `hunt` writes it.
     like_ours: the first difference from our own core is a violation, too.
     Raises UserError for a link, slot or core that does not exist or does not fit.
@@ -145,7 +145,7 @@ def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
 def _smallest(
     subject: Subject, found: Trial, name: str, out: Path, *, trials: int
 ) -> CoreConvicted:
-    """Shrink, write what is left, and return the error that tells of it."""
+    """Shrink, write the smallest scenario, and return the error about it."""
     smallest = shrink(subject, found, property_name=name, trials_max=trials)
     scenario = smallest.scenario
     folder = out / f"{scenario.name}-{slug(name)}"

@@ -42,7 +42,7 @@ _HEAD = (
 class Advice(Result):
     """The cost of each interval in each mode, and the interval that costs least.
 
-    name: of the job; best: the point that is advised, None where none keeps the objectives.
+    name: of the job. best: the point that is advised, None where none keeps the objectives.
     flat_s: the least and the longest interval that cost the same as the best one, within scatter.
     notes: what must be read with the advice.
     """
@@ -64,7 +64,7 @@ class Advice(Result):
         return [point for curve in self.curves for point in curve.points]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per simulated interval and mode; `advised` marks the best one."""
+        """Return one row per simulated interval and mode. `advised` marks the best one."""
         found = [
             {
                 "mode": point.mode.value,
@@ -194,7 +194,7 @@ def _cannot_be_kept(curve: Curve) -> bool:
 
 
 def _why(curve: Curve) -> str:
-    """Say whether paper can be believed here."""
+    """Return a sentence on whether paper can be believed here."""
     losses = [point.loss_s for point in curve.points]
     off = 1.0 if curve.optimum_s is None else abs(curve.young_s / curve.optimum_s - 1)
     if _cannot_be_kept(curve):

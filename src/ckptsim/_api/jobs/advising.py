@@ -40,13 +40,13 @@ def advise(
 ) -> Advice:
     """Find the interval and mode of checkpoints that cost a job least, for given failures.
 
-    job, set, machine, job_id: as of `whatif`.  mtbf: mean time between two failures; restart: how
-    long the job is down after one.  rto: most from a failure until no result is late;
-    max_reprocessed: most records that a failure may undo; max_overhead: most of the time that
+    job, set, machine, job_id: as of `whatif`.  mtbf: mean time between two failures. restart: how
+    long the job is down after one.  rto: most from a failure until no result is late.
+    max_reprocessed: most records that a failure may undo. max_overhead: most of the time that
     checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
     progress: called after each run, with about how many there are.
 
-    Raises UserError for what is no such job, and for one that no interval can help.
+    Raises UserError for a place without such a job, and for one that no interval can help.
     """
     named = with_options(named_job(job, machine, job_id), set)
     mtbf_s, restart_s = (
@@ -58,9 +58,9 @@ def advise(
     rto_s = None if rto is None else nanoseconds(rto, "rto") / _NS_PER_S
 
     def allowed(point: advice.Point) -> bool:
-        """Return whether a point keeps all objectives; a failure undoes as much as it can."""
+        """Return whether a point keeps all objectives. A failure undoes as much as it can."""
         worst_s = point.caught_up_most_s
-        if worst_s is None:  # nothing is due at an instant: what is undone is done again
+        if worst_s is None:  # nothing is due at an instant: all undone work is done again
             worst_s = restart_s + point.effective_s + point.duration_s
         overhead = point.loss_s / point.effective_s
         return (
@@ -95,7 +95,7 @@ def _advised(
     allowed: Callable[[advice.Point], bool],
     progress: Callable[[int], object],
 ) -> Advice:
-    """Simulate intervals in each mode; periods: of the load, None where it does not change."""
+    """Simulate intervals in each mode. periods: of the load, None where it does not change."""
     scenario = named.scenario
     job = cast("Job", scenario.model)
     parts = WHOLE_DAY if periods is None else periods

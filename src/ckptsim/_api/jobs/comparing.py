@@ -59,13 +59,13 @@ def whatif(
     """Compare a job as it is, measured and predicted, with the job as it would be.
 
     job: a scenario of a job on buffers, the path of its file, or the folder of a recording.
-    set: options of every variant; vary: option -> values, a variant for each combination.
-    failure: the vertex that fails, or True for the last one; restart: from then to the restart.
-    seeds: runs of each.  machine: as of `import_job`; job_id: where several
+    set: options of every variant. vary: option -> values, a variant for each combination.
+    failure: the vertex that fails, or True for the last one. restart: from then to the restart.
+    seeds: runs of each.  machine: as of `import_job`. job_id: where several
     were recorded.  spark: a session that runs them.
     progress: called with the number of runs done.
 
-    Raises UserError for what is no such job, and for options and values that cannot be.
+    Raises UserError for a place without such a job, and for options and values that cannot be.
     """
     return compare(
         named_job(job, machine, job_id),
@@ -88,7 +88,7 @@ def compare(
     restart: Duration | None,
     seeds: int,
 ) -> WhatIf:
-    """Compare a job with its variants, as `whatif` does; runner: runs the scenarios."""
+    """Compare a job with its variants, as `whatif` does. runner: runs the scenarios."""
     if not set and not vary and failure is False:
         expected = "at least one --set, --vary or --failure"
         raise UserError(f"set: found no change, expected {expected}")
@@ -174,7 +174,7 @@ def _in_time(
 
 
 def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) -> Outcome:
-    """Return what the runs of a scenario show; was: the one that was asked for."""
+    """Return what the runs of a scenario show. was: the one that was asked for."""
     each = (predicted([result]).duration_ms.get("median") for result in results)
     return Outcome(
         measures=predicted(results),

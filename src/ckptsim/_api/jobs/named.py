@@ -18,7 +18,7 @@ AnyJob: TypeAlias = Named | ImportedJob
 
 
 def named_job(job: AnyJob, machine: str, job_id: str | None = None) -> folder.Named:
-    """Return a job with what is known of it; job_id: where several were recorded."""
+    """Return a job with its recording and measures. job_id: where several were recorded."""
     choice = machine_named(machine)
     if isinstance(job, ImportedJob):
         named = folder.job_of(scenario_of(job.scenario))

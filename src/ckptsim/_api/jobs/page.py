@@ -33,7 +33,7 @@ _LETTERS = 42
 
 
 def whole_page(title: str, inside: str) -> str:
-    """Return a page around what is HTML already; title: plain text."""
+    """Return a page around what is HTML already. title: plain text."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

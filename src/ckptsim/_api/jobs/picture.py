@@ -30,7 +30,7 @@ _TICKS = 4
 def picture(curve: Curve, flat_s: tuple[float, float] = (0.0, 0.0)) -> str:
     """Return a drawing: cost over the interval, both of them simulated, and the optima as lines.
 
-    The interval is the one that is reached, on a logarithmic axis; the cost begins at 0.  Behind
+    The interval is the one that is reached, on a logarithmic axis. The cost begins at 0.  Under
     the curve lies a band over intervals that are as good as the best one, where these are several.
     """
     marks = [("Young", curve.young_s, _PAPER), ("Daly", curve.daly_s, _PAPER)]
@@ -89,7 +89,7 @@ def _band(x: Scale, flat_s: tuple[float, float]) -> Iterator[str]:
 
 
 def _marks(x: Scale, marks: list[tuple[str, float, str]]) -> Iterator[str]:
-    """Yield a dashed line for each optimum; an interval of 0 has no place on the axis."""
+    """Yield a dashed line for each optimum. An interval of 0 has no place on the axis."""
     for number, (name, time_s, colour) in enumerate(marks):
         if time_s <= 0:
             continue

@@ -21,7 +21,7 @@ _NS_PER_S = 1e9
 
 
 class CheckpointPlots(Plots):
-    """The figures of a recording: the duration of its checkpoints, beside those of its replay."""
+    """The figures of a recording: the duration of its checkpoints, beside its replay."""
 
     __slots__ = ("_recording", "_replay")
     _first = "durations"

@@ -49,7 +49,7 @@ _SIZES = ("checkpointed_bytes", "processed_bytes", "persisted_bytes")
 class Captured(Result):
     """A recording of a running job, and the folder in which it is.
 
-    answers, size_bytes: of all that was written; redacted: how many of each kind were replaced;
+    answers, size_bytes: of all that was written. redacted: how many of each kind were replaced.
     left_out: what the server did not answer.
     """
 
@@ -141,10 +141,10 @@ def capture(
 ) -> Captured:
     """Record a running job from the REST server of its engine, with GET and nothing else.
 
-    out: a new or empty folder; without it `recorded` in the working directory, or the first of
+    out: a new or empty folder. Without it `recorded` in the working directory, or the first of
     `recorded-2`, `recorded-3`, ... that is free.  seconds: how long samples are taken.
     job: its id, where several run.  headers: of every request, such as a token, also as texts
-    "NAME: VALUE"; never written.  ca: certificates to trust, as PEM; insecure: take any
+    "NAME: VALUE". Never written.  ca: certificates to trust, as PEM. insecure: take any
     certificate.  redact: replace hosts, paths, users and secrets.
     progress: called with the share of the time that is over.
 
@@ -191,7 +191,7 @@ def _free() -> Path:
 
 
 def _headers(given: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
-    """Return the headers that were given; a message never repeats their values."""
+    """Return the headers that were given. A message never repeats their values."""
     found = {}
     words = [f"{n}: {v}" for n, v in given.items()] if isinstance(given, Mapping) else given
     for word in words:
@@ -222,8 +222,8 @@ def _context(ca: str | Path | None, *, insecure: bool) -> ssl.SSLContext:
 class ImportedJob(Result):
     """A scenario that was made of a recording, with the origin of every value.
 
-    replay: its runs as it is, none where it was not simulated; verdict: how far they agree with
-    the measurement, None where one of both is not known.  contents: the text of its file; written:
+    replay: its runs as it is, none where it was not simulated. verdict: how far they agree with
+    the measurement, None where one of both is not known.  contents: the text of its file. written:
     where that is, None where it was not written.
     """
 
@@ -324,7 +324,7 @@ def import_job(
     """Make a scenario of a recording, and say how every value was found.
 
     recording: its folder, or the name of one that is shipped, such as `orders`.  out: the file to
-    write; without it nothing is written.  job: its id, where several were recorded.
+    write. Without it nothing is written.  job: its id, where several were recorded.
     machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
     set: what the recording does not say, by the engine's option names or ours.
     seeds: of the replay of the job as it is, 0 for none.  progress: called with runs done.
@@ -370,7 +370,7 @@ def change_of(options: Mapping[str, Value] | None) -> dict[str, str]:
 
 
 def machine_named(name: str) -> MachineChoice:
-    """Return the machine that answers are for; raises UserError for another name."""
+    """Return the machine that answers are for. Raises UserError for another name."""
     known = [choice.value for choice in MachineChoice]
     if name not in known:
         raise UserError(f"machine: found {name!r}, expected {one_of(name, known)}")
@@ -378,7 +378,7 @@ def machine_named(name: str) -> MachineChoice:
 
 
 def _comparison(rows: Sequence[Row]) -> list[str]:
-    """Return a table of measured and simulated figures; what is 0 on both sides is left out."""
+    """Return a table of measured and simulated figures. What is 0 on both sides is left out."""
     shown = [
         (
             row.name,

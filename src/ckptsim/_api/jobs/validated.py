@@ -57,7 +57,7 @@ class Validation(Result):
         return self.tables()
 
     def tables(self, *, runs: bool = False) -> str:
-        """Return the tables; runs: also one of every run."""
+        """Return the tables. runs: also one of every run."""
         return "\n".join(self.validation.lines(runs=runs))
 
     def _facts(self) -> Facts:
@@ -83,7 +83,7 @@ def validate(
 ) -> Validation:
     """Predict measured runs of Flink and compare.
 
-    files: measured runs, one a line.  seeds: simulated runs of each; jobs: processes.
+    files: measured runs, one a line.  seeds: simulated runs of each. jobs: processes.
     sequences: runs that are looked at checkpoint by checkpoint.
     progress: called with runs done and all runs.
 

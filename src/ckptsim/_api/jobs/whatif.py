@@ -35,7 +35,7 @@ _FAILURE_HEAD = ("", "down", "done again", "at most", "read", "latest record", "
 class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
-    completed: checkpoints of a run at most, with those of the warm-up.  notes: what must be said.
+    completed: checkpoints of a run at most, with the warm-up.  notes: sentences for the reader.
     failure: what a failure costs, None where none was asked for.  cause: of the slowest checkpoint
     of the first run.
     """
@@ -52,7 +52,7 @@ class Outcome:
 class WhatIf(Result):
     """A job as it is, measured and predicted, beside the job as it would be.
 
-    outcomes: of the job as it is, and of each variant; notes: what must be read with the answer.
+    outcomes: of the job as it is, and of each variant. notes: what must be read with the answer.
     """
 
     named: Named
@@ -120,7 +120,7 @@ class WhatIf(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `ckptsim whatif --json` prints; `variant` is the first of `variants`."""
+        """Return what `ckptsim whatif --json` prints. `variant` is the first of `variants`."""
         base = self.outcomes[0].measures
         measured = None if self.named.measures is None else _statistics(self.named.measures)
         baseline, *others = [_figures(scenario, outcome) for _, scenario, outcome in self.labelled]

@@ -99,8 +99,8 @@ class Listing(Result):
 def list(word: str | None = None, *, link: str | None = None) -> Listing:  # noqa: A001
     """Return the scenarios and sweep plans that come with the program.
 
-    word: only those with it in name, link or meaning, or of the link that it names; link: only
-    those of this link of the chain.
+    word: only those with it in name, link or meaning, or of the link that it names. link: only
+    this link of the chain.
     Raises UserError for a link that is not there.
     """
     asked = word or link
@@ -128,7 +128,7 @@ def list(word: str | None = None, *, link: str | None = None) -> Listing:  # noq
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Explanation(Result):
-    """A scenario parameter by parameter, a plan, or a topic; `text` is for people."""
+    """A scenario parameter by parameter, a plan, or a topic. `text` is for people."""
 
     name: str
     text: str
@@ -165,8 +165,8 @@ def explain(
 ) -> Explanation:
     """Explain a scenario, with every parameter, or a topic of `ckptsim explain`.
 
-    what: a scenario, what `load` takes, or a topic such as "slots"; set: options of a scenario.
-    Raises UserError for what is none of them.
+    what: a scenario, what `load` takes, or a topic such as "slots". set: options of a scenario.
+    Raises UserError for any other name.
     """
     if isinstance(what, str) and what in TOPICS:
         return explained_page(what, TOPICS[what][1]())

@@ -95,7 +95,7 @@ def _state(one: Any) -> str:
 
 
 def store(file: str | Path) -> StoreContents:
-    """Look into a store file without changing it; the extra `store` reads it.
+    """Look into a store file without changing it. The extra `store` reads it.
 
     Raises UserError for what is no store, or in use.
     """
@@ -107,7 +107,7 @@ def store(file: str | Path) -> StoreContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Costs(Result):
-    """What the steps of a store cost on this machine; `costs` are for a scenario or a plan.
+    """What the steps of a store cost on this machine. `costs` are for a scenario or a plan.
 
     machine: what was measured, as names and values.
     """
@@ -168,8 +168,8 @@ def measure_store(
 ) -> Costs:
     """Measure real checkpoint stores on this machine, and return costs for the model.
 
-    folder: on the disk to measure; without one a temporary one.  repeats: of each transaction in a
-    round; rounds: how often all is measured.  progress: called with a step, steps done and all.
+    folder: on the disk to measure. Without one a temporary one.  repeats: of each transaction in a
+    round. rounds: how often all is measured.  progress: called with a step, steps done and all.
 
     Raises UserError for a folder that is not there, or when the extra `store` is not installed.
     """

@@ -69,7 +69,7 @@ _SAYS = {
 def lifecycle_rows(kind: TaskKind) -> list[tuple[str, ...]]:
     """Return a table as text: (event, task status, operator status, one column per end mode).
 
-    An event stands in its first row only; an empty cell is `-`.
+    An event is in its first row only. An empty cell is `-`.
     """
     lines: list[tuple[str, ...]] = []
     previous: Cue | None = None
@@ -99,7 +99,7 @@ def lifecycle_diagram(kind: TaskKind) -> str:
     for cue in dict.fromkeys(row.cue for row in TABLES[kind]):
         rows = [row for row in TABLES[kind] if row.cue is cue]
         target = rows[-1].task.name
-        # A checkpoint changes no state; whatever else keeps the state is a loop as well.
+        # A checkpoint changes no state. Whatever else keeps the state is a loop as well.
         lines.append(f"    {state} --> {target}: {_label(cue, rows)}")
         state = target
     lines.append(f"    {state} --> [*]")

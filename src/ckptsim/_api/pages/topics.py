@@ -65,7 +65,7 @@ def parameter_lines(
 ) -> list[str]:
     """Return parameters as lines, under a header for each table: key, value, what there is to say.
 
-    A star marks values that differ from the default; `tables` says what the tables are.  An origin
+    A star marks values that differ from the default. `tables` says what the tables are.  An origin
     that several of them have stands once, at the end, under a number.
     """
     counts = Counter(item.source for item in found if item.source)

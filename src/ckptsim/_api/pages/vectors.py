@@ -44,7 +44,7 @@ def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
 class Conformance(Result):
     """The outcome of every conformance vector, in the order of the files.
 
-    choice: the cores that are not ours; problems: a sentence for each line that is no vector.
+    choice: the cores that are not ours. problems: a sentence for each line that is no vector.
     """
 
     outcomes: Sequence[VectorOutcome]
@@ -116,7 +116,7 @@ class Conformance(Result):
 
 
 def outcome_text(one: VectorOutcome) -> str:
-    """Return a line for a vector that failed or was skipped; nothing for one that passed."""
+    """Return a line for a vector that failed or was skipped. Nothing for one that passed."""
     if one.skipped is not None:
         return f"skipped {one.name}: {one.skipped}"
     if one.mismatch is None:
@@ -147,7 +147,7 @@ def conform(
 ) -> Conformance:
     """Run conformance vectors against a protocol core.
 
-    files: vectors, one a line.  core: slot -> factory of a core of yours, or what names one;
+    files: vectors, one a line.  core: slot -> factory of a core of yours, or what names one.
     mutant: a faulty core of ours.  ignore: vectors, or properties of the ordering core, that are
     not judged.
 
@@ -312,7 +312,7 @@ def order(
     """Order the states of Airbyte messages as a destination does.
 
     messages: the path of a file of JSON lines, or the lines.  medium: "stdio" or "socket".
-    catalog: the path of a configured catalog; without it streams are learnt as they come.
+    catalog: the path of a configured catalog. Without it streams are learnt as they come.
     batch_records, batch_age, batch_delay: records of a full batch, messages until a batch is too
     old, messages that an upload takes.
 
@@ -339,7 +339,7 @@ def ordered(
     catalog: str | Path | None,
     rules: BatchRules,
 ) -> Ordered:
-    """Order the states of messages; each goes to `emit` when it is released.
+    """Order the states of messages. Each goes to `emit` when it is released.
 
     lines: those that the result has.
     """

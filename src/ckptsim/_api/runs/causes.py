@@ -40,7 +40,7 @@ class Why(Result):
 
     @property
     def cause(self) -> causes.Cause | None:
-        """Vertex, subtask, phase and share of the cause; None where nothing is known of it."""
+        """Vertex, subtask, phase and share of the cause. None where nothing is known of it."""
         return self.found.cause
 
     @property

@@ -31,7 +31,7 @@ class Find(Result, search.Find):
     """A violation that was found, and the smallest scenario that breaks the property.
 
     draw: the random faults of the search, if any were drawn.  folder, row: where the find is
-    written, and its violation as it is told there; None where it is not written.
+    written, and its violation as it is told there. None where it is not written.
     """
 
     subject: Subject
@@ -84,7 +84,7 @@ class Find(Result, search.Find):
         return frame_of_rows("violations", self.shrunk.trial.violations)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what `ckptsim hunt --json` prints; of one that is not written, no folder."""
+        """Return what `ckptsim hunt --json` prints. Of one that is not written, no folder."""
         shrunk = self.shrunk
         found = setting_document(self.subject) | {
             "found": self.property,
@@ -140,10 +140,10 @@ class Find(Result, search.Find):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Replay(Result):
-    """A run that was made again, with its story; `result` has its rows and its trace.
+    """A run that was made again, with its story. `result` has its rows and its trace.
 
-    entries: of the trace, those that are told; lines: the story; files: the story and the files
-    for three viewers, by name; target: the checkpoint that is told alone; kept: the find that was
+    entries: of the trace, those that are told. lines: the story. files: the story and the files
+    for three viewers, by name. target: the checkpoint that is told alone. kept: the find that was
     repeated.
     """
 
@@ -189,12 +189,12 @@ class Replay(Result):
 
     @property
     def repeats(self) -> bool | None:
-        """Whether a find in a folder is as it was; None where nothing was kept."""
+        """Whether a find in a folder is as it was. None where nothing was kept."""
         return None if self.kept is None else self.kept.digest == self.result.run.digest
 
     @property
     def barriers(self) -> str | None:
-        """The barriers of the checkpoint that is told, as SVG; None where it has none."""
+        """The barriers of the checkpoint that is told, as SVG. None where it has none."""
         if self.target is None or job_on_buffers(self.result) is None:
             return None
         from ckptsim.analysis.figures.style import svg

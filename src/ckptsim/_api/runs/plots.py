@@ -54,7 +54,7 @@ class RunPlots(Plots):
         return axes
 
     def barriers(self, checkpoint: int | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw the barriers of a checkpoint on their way through a job; without one the slowest.
+        """Draw the barriers of a checkpoint on their way through a job. Without one the slowest.
 
         Raises UserError for a run that is not of a job on buffers.
         """
@@ -78,7 +78,7 @@ class RunPlots(Plots):
         return axes
 
     def timeline(self, window_ns: tuple[int, int] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw what every part did, and which checkpoints were pending; window_ns: a part of it."""
+        """Draw what every part did, and which checkpoints were pending. window_ns: a part of it."""
         from ckptsim.sim.world import load_world
 
         traced = self._result.with_trace()

@@ -177,7 +177,7 @@ def run_result(result: rows.RunResult, subject: Subject) -> RunResult:
 
 @dataclass(slots=True, kw_only=True, repr=False, eq=False)
 class CheckReport(Result, search.CheckReport):
-    """The outcome of many runs of one scenario; `passed` says whether it was fine."""
+    """The outcome of many runs of one scenario. `passed` says whether it was fine."""
 
     subject: Subject
 

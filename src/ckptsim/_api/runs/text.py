@@ -61,7 +61,7 @@ _HEAD = ("downtime", "bytes read", "done again", "caught up")
 
 
 def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
-    """Return the recoveries of a run, with what each cost; of many those of a cause together."""
+    """Return the recoveries of a run with their costs, many of a cause together."""
     head: tuple[str, ...]
     lines: list[tuple[str, ...]]
     if len(rows) <= _LINES_MAX:
@@ -89,7 +89,7 @@ def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
 
 
 def _costs(rows: Sequence[RecoveryRow]) -> tuple[str, ...]:
-    """Return what recoveries cost; of several the range."""
+    """Return what recoveries cost. Of several the range."""
     caught_up = [None if r.caught_up_ns is None else r.caught_up_ns - r.failed_ns for r in rows]
     late = sum(r.caught_up_ns is None and r.peak_latency_ns is not None for r in rows)
     not_yet = "not by the end" if len(rows) == 1 else f"{late:,} not by the end"

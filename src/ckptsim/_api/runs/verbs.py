@@ -44,14 +44,14 @@ def run(
     rules: bool = False,
     like_ours: bool = False,
 ) -> RunResult:
-    """Run a scenario once and return its rows; the same arguments give the same rows anywhere.
+    """Run a scenario once and return its rows. The same arguments give the same rows anywhere.
 
     scenario: one, or what `load` takes.  seed: of all random streams.
-    ties: the order of simultaneous events, "structural", "random", "pct" or "pct:DEPTH"; all but
+    ties: the order of simultaneous events, "structural", "random", "pct" or "pct:DEPTH". All but
     the first are seeded by `seed`.
     set: options of the scenario, as of its method `with_`.
     core: slot -> a core of yours in place of ours, as its factory or as the text
-    `package.module:factory` that names one; `ckptsim explain slots` says which slots there are and
+    `package.module:factory` that names one. `ckptsim explain slots` says which slots there are and
     how their factories are called.  Texts such as `SLOT=package.module:factory` do as well.
     cores: an older name of `core`.  mutant: the name of a deliberately faulty core of ours.
     ignore: names of properties that your protocol does not promise and that are not judged.
@@ -61,10 +61,10 @@ def run(
     keep_trace: keep the trace, a list of `(time_ns, kind, entity, *fields)` in the order in which
     things happened.
     rules: judge the hosts of cores by their duties as well, as exploring does.
-    like_ours: let our core run beside each of yours or the mutant; the first difference is a
+    like_ours: let our core run beside each of yours or the mutant. The first difference is a
     violation.
 
-    The result has one list of rows per table, in the order in which things happened; times are
+    The result has one list of rows per table, in the order in which things happened. Times are
     simulated ns since the start of the run, sizes are bytes (`ckptsim.sim.rows`).  A violated
     property is a row of `violations` with its story and the command that replays it, not an
     exception.
@@ -94,7 +94,7 @@ def ran(
     keep_trace: bool = False,
     began: Callable[[Environment], None] = prefer_processes,
 ) -> RunResult:
-    """Run a subject once, and tell the stories of its violations; began: takes the environment."""
+    """Run a subject once, and tell the stories of its violations. began: takes the environment."""
     result = subject.run(seed, ties, keep_trace=keep_trace, began=began)
     if result.violations:
         kept = result if keep_trace else subject.run(seed, ties, keep_trace=True)
@@ -123,11 +123,11 @@ def check(
 
     seeds: how many, from 0, or a range.  ties: policies that the seeds take in turn; "exhaustive"
     alone tries every order of simultaneous events, at most `orders` per seed.
-    jobs: processes; the report does not depend on their number.
+    jobs: processes. The report does not depend on their number.
     keep_going: do not stop at the first violation.  progress: called with the number of runs done.
     set, core, mutant, ignore, properties, like_ours: as of `run`.
 
-    `report.passed` says whether it was fine; `report.unexpected` has the violating trials, by seed,
+    `report.passed` says whether it was fine. `report.unexpected` has the violating trials, by seed,
     each with rows that tell the story and the command that replays it.
     Raises UserError as `run` does, and for factories that other processes cannot import.
     """
@@ -154,7 +154,7 @@ def check(
 
 
 def checked(subject: Subject, seeds: range, **how: Any) -> CheckReport:
-    """Check a subject; how: as of `ckptsim.sim.search.check`."""
+    """Check a subject. how: as of `ckptsim.sim.search.check`."""
     return extended(CheckReport, search.check(subject, seeds, **how), subject=subject)
 
 
@@ -175,12 +175,12 @@ def hunt(
     shrink_seconds: float = math.inf,
     progress: Callable[[int], None] | None = None,
 ) -> Find | None:
-    """Search for a violation that the scenario does not expect; return it shrunk, or None.
+    """Search for a violation that the scenario does not expect. Return it shrunk, or None.
 
-    seeds, ties: as of `check`; set, core, mutant, like_ours: as of `run`.
+    seeds, ties: as of `check`. set, core, mutant, like_ours: as of `run`.
     faults: add up to so many random faults per seed.
     property_name: look for the violation of this property only.  ignore, properties: as of `run`.
-    shrink_seconds: after so many what is smallest by then has to do; the machine has a say in it.
+    shrink_seconds: after so many what is smallest by then has to do. The machine has a say in it.
     progress: called with the number of runs done, while searching.
 
     `find.shrunk.scenario` is the smallest scenario that breaks `find.property`, and
@@ -258,7 +258,7 @@ def retold(
     checkpoint: str | None = None,
     kept: Kept | None = None,
 ) -> Replay:
-    """Run again with the trace kept, and tell the story; checkpoint: `[SCOPE/]INDEX`, of it alone.
+    """Run again with the trace kept, and tell the story. checkpoint: `[SCOPE/]INDEX`, of it alone.
 
     Raises UserError for a checkpoint that the run has not.
     """

@@ -87,7 +87,7 @@ class View(Result):
 
 
 def save_find(folder: Path, subject: Subject, row: ViolationRow, *, seed: int, ties: str) -> None:
-    """Write the page of a find into its folder; subject: what the folder repeats."""
+    """Write the page of a find into its folder. subject: what the folder repeats."""
     kept = Kept(
         subject=replace(subject, source=str(folder)),
         seed=seed,
@@ -115,7 +115,7 @@ def view(
 
     found: a scenario, a run, the folder of a recording or of a find, or the name of a recording.
     beside: a second one, shown in the same time base.  checkpoint: the one that is selected first,
-    if not that of a violation, or the slowest.  seed, ties, set, core, mutant: as of `run`; set,
+    if not the one of a violation, or the slowest.  seed, ties, set, core, mutant: as of `run`. Set,
     core and mutant are for `found` alone.  allow_commands: as of `replay`.
 
     Raises UserError as `run` does, and for a checkpoint that is not there.

@@ -59,8 +59,8 @@ def asked_plan(
 ) -> Plan:
     """Return the plan that is named, or one of the scenario that is varied, as it was asked for.
 
-    vary: option -> values; change: words such as `--set` has.  seeds: of each point; costs: a file
-    of measured costs; metrics: those that answer.
+    vary: option -> values. change: words such as `--set` has.  seeds: of each point. costs: a file
+    of measured costs. metrics: those that answer.
     Raises ScenarioError for parameters and values that cannot be, UserError for designs.
     """
     for metric in metrics:
@@ -107,7 +107,7 @@ def save_plan(plan: Plan, path: Path) -> None:
 
 
 def _of_scenario(name: str, options: Sequence[str]) -> Plan | None:
-    """Return a plan of a scenario without any axis yet; None for the name of a plan."""
+    """Return a plan of a scenario without any axis yet. None for the name of a plan."""
     source, text = text_of(name, PLANS, LIBRARY)
     document = parse(text, source)
     if is_plan(document):
@@ -160,7 +160,7 @@ def designs_set(scenario: Scenario, words: Sequence[str]) -> tuple[dict[str, str
 
 
 def design_path(path: str, scenario: Scenario) -> str:
-    """Return the path of a plan for a design; `core` alone means the only slot that there is."""
+    """Return the path of a plan for a design. `core` alone means the only slot that there is."""
     if path != CORE_AXIS:
         return path
     (slot,) = read_cores(["of:any"], (scenario.world,))
@@ -168,7 +168,7 @@ def design_path(path: str, scenario: Scenario) -> str:
 
 
 def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
-    """Return the plan with measured costs at all points, but for those that it sweeps.
+    """Return the plan with measured costs at all points, except those that it sweeps.
 
     They replace costs that the plan sets for all points, also where it has these by a short key.
     """
@@ -241,7 +241,7 @@ def _here(problem: Problem) -> Problem:
 
 
 def _source_of(scenario: Scenario, base: Path) -> tuple[str, dict[str, object]]:
-    """Return a file or name from which a scenario comes, and what is set in it by path.
+    """Return a file or name from which a scenario comes, and the values that are set in it by path.
 
     One that was made or changed here is written beside the tables, so that commands can repeat its
     runs.
@@ -262,7 +262,7 @@ def _source_of(scenario: Scenario, base: Path) -> tuple[str, dict[str, object]]:
 
 
 def _axis_text(value: Value) -> str:
-    """Return a value of an axis as text; a core as the name by which workers import it."""
+    """Return a value of an axis as text. A core as the name by which workers import it."""
     return importable(value) if callable(value) else option_text(value)
 
 

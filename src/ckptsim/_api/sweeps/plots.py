@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class SweepPlots(Plots):
     """The figures of a sweep.
 
-    x and by are swept parameters by the name of their column, by path or in words; without x the
+    x and by are swept parameters by the name of their column, by path or in words. Without x the
     parameter with most numbers lies along the axis.
     """
 
@@ -84,7 +84,7 @@ class SweepPlots(Plots):
     ) -> Axes:
         """Draw the mean of a metric with its 95 % interval over seeds, a line per combination.
 
-        name: a metric of `summaries`, such as `recovery_ns`; without one that which answers.
+        name: a metric of `summaries`, such as `recovery_ns`. Without one that which answers.
         """
         found = self._summaries()
         layout, _ = self._laid_out(found, x, by)
@@ -163,7 +163,7 @@ class SweepPlots(Plots):
     def _laid_out(
         self, found: Summaries, x: str | None, by: str | None
     ) -> tuple[Layout, Sequence[str]]:
-        """Return what lies along the axis, and what tells lines apart, `by` first.
+        """Return what lies along the axis, and how lines differ, `by` first.
 
         Raises ScenarioError for a parameter that is not swept.
         """

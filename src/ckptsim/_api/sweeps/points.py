@@ -19,7 +19,7 @@ _MISSING = object()
 class PointValues:
     """The values of every point, in the order of the points.
 
-    places: scenario and parameters -> position; values: path -> a value per point, with the key of
+    places: scenario and parameters -> position. values: path -> a value per point, with the key of
     the document that has it, which says its unit.
     """
 
@@ -66,7 +66,7 @@ def values_of_points(points: Sequence[Mapping[str, Any]], about: Mapping[str, An
 
 
 def _found(document: Any, path: str, otherwise: Any) -> tuple[str, Any]:
-    """Return the key and the value at a path; where it leads to a table, what the plan says."""
+    """Return the key and the value at a path. Where it leads to a table, what the plan says."""
     held, key = document, ""
     for word, inside in _STEP.findall(path):
         if word and isinstance(held, dict):
@@ -85,7 +85,7 @@ def _found(document: Any, path: str, otherwise: Any) -> tuple[str, Any]:
 
 
 def _item(items: Sequence[Any], which: str) -> Any:
-    """Return an item by its index or name; of `*` the first, as all of them are set alike."""
+    """Return an item by its index or name. Of `*` the first, as all of them are set alike."""
     if which == "*":
         return items[0]
     if which.isdigit():

@@ -28,11 +28,11 @@ _SHOWN = 20
 class SweepResult(Result):
     """What a sweep did, and what is in its directory now.
 
-    skipped: runs that were there already; done: runs of this call; wall_s: its seconds;
+    skipped: runs that were there already. done: runs of this call. wall_s: its seconds.
     worker_s: those of all workers together.
     runs, errors, violated: of all runs that are there, how many there are, how many raised an
     error, and how many violated a property that their scenario does not expect to break.
-    names: path of a swept parameter -> the name that its column has; spark: the session that it
+    names: path of a swept parameter -> the name that its column has. spark: the session that it
     was given.  report: the page with figures, where one was written.
     """
 
@@ -56,7 +56,7 @@ class SweepResult(Result):
     def frame(self) -> pd.DataFrame:
         """Return one row per run, by point, seed and ties.
 
-        The swept parameters come first, as columns with their own types; then what the run came to,
+        The swept parameters come first, as columns with their own types. Then what the run came to,
         with durations as timedelta64, and the metrics of `summaries` under their names.
         """
         frame = self._tables()["runs"].drop(columns=["parameters"])
@@ -70,11 +70,11 @@ class SweepResult(Result):
         return self._table("checkpoints", spark=spark)
 
     def recoveries(self, *, spark: bool = False) -> Any:
-        """Return one row per recovery; spark: as of `checkpoints`."""
+        """Return one row per recovery. spark: as of `checkpoints`."""
         return self._table("recoveries", spark=spark)
 
     def violations(self, *, spark: bool = False) -> Any:
-        """Return one row per violated property of a run; spark: as of `checkpoints`."""
+        """Return one row per violated property of a run. spark: as of `checkpoints`."""
         return self._table("violations", spark=spark)
 
     def summaries(self, *, spark: bool = False) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class SweepResult(Result):
         return self.told()
 
     def told(self, *, saved: Path | None = None) -> str:
-        """Return the text; saved: the file of the plan, where it was written."""
+        """Return the text. saved: the file of the plan, where it was written."""
         there = f", {self.skipped} were there already" if self.skipped else ""
         rate = self.done / self.wall_s if self.wall_s else 0.0
         lines = [f"{self.done} runs in {self.wall_s:.1f} s ({rate:.1f} per second){there}"]

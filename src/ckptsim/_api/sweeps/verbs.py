@@ -56,15 +56,15 @@ def sweep(
     mutants (`none` is right), an axis `scenario` scenarios by name.  Or a plan: the name of one
     that `ckptsim list` shows, the path of its file, or what such a file holds as a mapping.
     seeds: runs of each point, 10 unless a plan says otherwise.  set, core, mutant: of all points.
-    out: the directory of the tables; without it `out/NAME` in the working directory, or the first
+    out: the directory of the tables. Without it `out/NAME` in the working directory, or the first
     of `out/NAME-2`, ... that is free or holds this very sweep.  Runs that are there are skipped,
     unless `resume` is False, which replaces them.
-    spark: a session of yours, which stays open and keeps its settings; else one is opened on
+    spark: a session of yours, which stays open and keeps its settings. Else one is opened on
     `master`, any Spark master, with `settings`, and closed.  partitions: tasks per Spark job, four
     per core when not given.  costs: a file of measured costs of a store.
     metrics: those that answer, such as `ended_ns`.
-    properties: invariants of yours, judged in every run, as functions or `package.module:function`;
-    the workers import them by that name.  progress: called with runs done and all runs.
+    properties: invariants of yours, judged in every run, as functions or `package.module:function`.
+    The workers import them by that name.  progress: called with runs done and all runs.
 
     Raises ScenarioError for what is wrong in a plan, UserError for a directory that holds another
     sweep or that another process writes into, for a cluster that is not reached, or when the extra
@@ -101,9 +101,9 @@ def swept(
     about: Mapping[str, Any] = MappingProxyType({}),
     **how: Any,
 ) -> SweepResult:
-    """Run a plan and write its tables; session: opens the session when these are ready for it.
+    """Run a plan and write its tables. session: opens the session when these are ready for it.
 
-    report: write the page, too; about: fields of the result; how: as of `run_sweep`.
+    report: write the page, too. about: fields of the result. how: as of `run_sweep`.
     """
     from ckptsim.analysis.sweeps.plan import prepared
     from ckptsim.analysis.sweeps.sweep import run_sweep
@@ -126,7 +126,7 @@ def swept(
 
 
 def read_sweep(directory: str | Path, *, spark: SparkSession | None = None) -> SweepResult:
-    """Return the sweep that a directory holds, wherever it was made; it runs nothing.
+    """Return the sweep that a directory holds, wherever it was made. It runs nothing.
 
     spark: a session for `spark=True` of its methods.
     Raises UserError when the directory holds no sweep, or when the extra `sweeps` is not installed.
@@ -168,7 +168,7 @@ def report(
 ) -> Report:
     """Write one page with figures and answers of the sweeps in a directory, there.
 
-    directory: of a sweep, or of several; or what `sweep` returned.  metrics: answer with these
+    directory: of a sweep, or of several. Or what `sweep` returned.  metrics: answer with these
     instead of the plan's.  by: the swept parameter along which figures are laid.
     points: swept parameter -> the value of the points to show.  compare: the directory of another
     sweep of the plan.  spark: a session, where rows are newer than their summaries.
@@ -273,7 +273,7 @@ def sweep_result(
     names: Mapping[str, str] = MappingProxyType({}),
     report: Path | None = None,
 ) -> SweepResult:
-    """Return what is in a store; summary: of the runs of this call, None for none."""
+    """Return what is in a store. summary: of the runs of this call, None for none."""
     did = {"skipped": 0, "done": 0, "wall_s": 0.0} if summary is None else asdict(summary)
     return SweepResult(
         directory=store.directory,
