@@ -12,13 +12,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 _HEAD = """\
 # Events of a job
 
-A job's hosts and data planes emit typed events into one stream, and whoever listens to a kind hears
-it at once: the oracle judges by them, and your own code can follow a run by them. Events change
-nothing, so a run has the same digest whoever listens. What moves by the million, as buffers do, is
-no event. It is counted, and the counts are read at events.
+A job's hosts and data planes emit typed events into one stream, and listeners to a kind get it at
+once. The oracle judges by them, and your own code can follow a run by them. Events change nothing,
+so a run has the same digest with any listeners. Buffers move by the million and are no events. They
+are counted, and the counts are read at events.
 
 An event is a dataclass in `sim/job/events`. To add one, write the dataclass and emit it where it
-happens. A listener has a method whose parameter `event` names the kinds that it hears:
+happens. A listener has a method with a parameter `event`, annotated with the kinds that it gets:
 
 ```python
 class Snapshots(Listener):
