@@ -247,6 +247,13 @@ class Pipeline:
             "all channels are alike, and no fault strikes a task manager"
         ),
     )
+    profile: jobs.Profile = choice(
+        "plain",
+        jobs.Profile,
+        says="whose constants hold on plane buffers, as in a job",
+        source="Source: measurements of Apache Flink 1.20.3, on two machines",
+        limits=not_in_pipelines_on_records("no work takes a processor"),
+    )
     network: jobs.Network = nested(
         jobs.Network, says="buffers and network of the job (plane buffers)"
     )
@@ -304,6 +311,7 @@ class Pipeline:
         return jobs.Job(
             plane=self.plane,
             placement=self.placement,
+            profile=self.profile,
             vertices=self.vertices,
             network=self.network,
             channels=self.channels,

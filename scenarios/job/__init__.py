@@ -9,7 +9,7 @@ from ckptsim.scenarios.job.channel_state import (
     SubtaskIndices,
 )
 from ckptsim.scenarios.job.checkpointing import Checkpointing, CheckpointProtocol, Mode
-from ckptsim.scenarios.job.costs import Costs, Machine, Storage
+from ckptsim.scenarios.job.costs import Costs, Machine, Profile, Storage
 from ckptsim.scenarios.job.ending import Protocol, StopKind
 from ckptsim.scenarios.job.graph import (
     Edge,
@@ -21,12 +21,14 @@ from ckptsim.scenarios.job.graph import (
     VertexKind,
 )
 from ckptsim.scenarios.job.graph.planes import Engine, Plane
+from ckptsim.scenarios.job.graph.state import Backend, StateTable
 from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
-from ckptsim.scenarios.job.recovery import Recovery
+from ckptsim.scenarios.job.recovery import FailoverKind, Recovery
 from ckptsim.scenarios.job.restart import ExponentialDelay, FixedDelay, NoRestart, RestartStrategy
 
 __all__ = [
+    "Backend",
     "BufferSizes",
     "Channels",
     "CheckpointProtocol",
@@ -35,6 +37,7 @@ __all__ = [
     "Edge",
     "Engine",
     "ExponentialDelay",
+    "FailoverKind",
     "FixedDelay",
     "Input",
     "Job",
@@ -47,6 +50,7 @@ __all__ = [
     "Persistence",
     "PlacementKind",
     "Plane",
+    "Profile",
     "Protocol",
     "RateChange",
     "Recorded",
@@ -55,6 +59,7 @@ __all__ = [
     "ReplayFrom",
     "Rescaling",
     "RestartStrategy",
+    "StateTable",
     "StopKind",
     "Storage",
     "SubtaskIndices",

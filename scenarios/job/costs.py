@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import ClassVar
 
 from ckptsim.scenarios.dialect import EVERYWHERE, Limits
@@ -12,6 +13,7 @@ from ckptsim.scenarios.fields import (
     flag,
     number,
     rate_bytes_per_s,
+    rate_per_s,
     ratio,
     size_bytes,
 )
@@ -94,7 +96,12 @@ class Costs:
         limits=EVERYWHERE,
     )
     completion_ns: int = duration_ns(
-        0, maximum="1 h", says="from the last acknowledgement to the notifications", source=_SMALL
+        0,
+        maximum="1 h",
+        says="from the last acknowledgement to the notifications, during which the checkpoint is "
+        "pending; on buffers on top of what was measured",
+        source=_SMALL,
+        limits=EVERYWHERE,
     )
     read_record_ns: int = duration_ns(
         0,
@@ -142,7 +149,44 @@ class Storage:
         source=_STORE,
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
-    shared_limit: bool = flag(False, says="all streams share the limit", source=_STORE)
+    shared_limit: bool = flag(
+        False, says="all streams of the job share the limit `write`", source=_STORE
+    )
+    write_host_bytes_per_s: int | None = rate_bytes_per_s(
+        None,
+        optional=True,
+        says="limit of all streams of a task manager together, absent for none",
+        source=_STORE,
+    )
+    read_host_bytes_per_s: int | None = rate_bytes_per_s(
+        None,
+        optional=True,
+        says="the same of what a restore reads",
+        source=_STORE,
+        limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
+    )
+    requests_per_s: float | None = rate_per_s(
+        None,
+        optional=True,
+        minimum=0.001,
+        says="files that can be created or opened a second, absent for any number",
+        source=_STORE,
+    )
+    open_latency_ns: int = duration_ns(
+        "0 ms",
+        says="time to open a file of a restore",
+        source=_STORE,
+        limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
+    )
+    transfer_threads: int = count(
+        4,
+        minimum=1,
+        maximum=1_000,
+        unit="threads",
+        says="that write or read the files of a subtask",
+        source="Source: Apache Flink 1.20.3, state.backend.rocksdb.checkpoint.transfer.thread.num",
+        limits=_NO_STORAGE + not_in_pipelines("its stages have no state"),
+    )
     create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
     tail_ratio: float = ratio(0.0, says="share of files that are created late", source=_STORE)
     tail_latency_ns: int = duration_ns(
@@ -158,6 +202,13 @@ class Storage:
     )
 
 
+class Profile(StrEnum):
+    """Which machine, storage and harness costs were measured on, or stand for the user's."""
+
+    PLAIN = "plain"
+    RIG = "rig"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """What runs the tasks, on buffers; the costs of a core were measured on a quiet small one."""
@@ -170,8 +221,8 @@ class Machine:
         minimum=1,
         maximum=100_000,
         unit="cores",
-        says="processors of all hosts together; absent: as many as the costs were measured on, 2",
-        source=_MACHINE,
+        says="processors of all hosts together; absent: as `profile` has it, one per slot",
+        source="assumption: task managers have a core for each slot, as is advised",
     )
     cost_factor: float = number(
         1.0,

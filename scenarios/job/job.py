@@ -17,12 +17,13 @@ from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, duration_ns, many, nested, one_of
 from ckptsim.scenarios.job.channel_state import ChannelState
 from ckptsim.scenarios.job.checkpointing import Checkpointing
-from ckptsim.scenarios.job.costs import Costs, Machine, Storage
+from ckptsim.scenarios.job.costs import Costs, Machine, Profile, Storage
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.event_time import EventTime
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
 from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane
 from ckptsim.scenarios.job.graph.problems import graph_problems
+from ckptsim.scenarios.job.graph.state import StateTable
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
 from ckptsim.scenarios.job.network import Channels, Network
 from ckptsim.scenarios.job.recovery import Recovery
@@ -73,6 +74,15 @@ class Job:
         source="assumption: the fastest one that can run the job",
         limits=not_on_records('only plane "buffers" has several drivers'),
     )
+    profile: Profile = choice(
+        "plain",
+        Profile,
+        says="whose constants hold: plain has no quirks, one processor per slot, limits to the "
+        "byte, deletes in the background; rig is the machine of the oldest measurements, with "
+        "two cores, a throttle with steps and deletes that triggers wait for",
+        source="Source: measurements of Apache Flink 1.20.3, on two machines",
+        limits=not_on_records("no work takes a processor", noted=True),
+    )
     duration_ns: int = duration_ns(
         DURATION_NS,
         minimum=1,
@@ -94,6 +104,7 @@ class Job:
     channel_state: ChannelState = nested(
         ChannelState, says="in-flight data in checkpoints (plane records)"
     )
+    state: StateTable = nested(StateTable, says="how tasks keep their state (plane buffers)")
     storage: Storage = nested(Storage, says="checkpoint storage (plane buffers)")
     machine: Machine = nested(Machine, says="what runs the tasks (plane buffers)")
     costs: Costs = nested(Costs, says="messages and snapshots (plane records)")
@@ -147,7 +158,7 @@ class Job:
         """Return what does not hold between the values."""
         found = graph_problems(self.vertices)
         found += self._preload_problems() + self._subtask_problems()
-        found += unaligned_problems(self.checkpointing)
+        found += unaligned_problems(self.checkpointing) + self.state.problems_with(self.vertices)
         found += uncoordinated_problems(
             self.checkpointing,
             self.ending,

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ckptsim.models.recovery.detection import HeartbeatParameters
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import count, duration_ns, flag
-from ckptsim.scenarios.limits import not_on_records
+from ckptsim.scenarios.fields import choice, count, duration_ns, flag
+from ckptsim.scenarios.limits import not_in_pipelines, not_on_records
 
 _HEARTBEAT = "Source: Apache Flink 1.20.3, HeartbeatManagerOptions, heartbeat."
 _COURSE = "assumption: off, so that small jobs are hunted in milliseconds"
 
 
+class FailoverKind(StrEnum):
+    """What a failure restarts."""
+
+    REGION = "region"
+    FULL = "full"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
     """How a job comes back from a failure."""
+
+    failover: FailoverKind = choice(
+        "region",
+        FailoverKind,
+        says="what a failure restarts where a failover takes time: the tasks that exchanges join "
+        "to one that failed, while others run on; or all",
+        source="Source: Apache Flink 1.20.3, jobmanager.execution.failover-strategy",
+        limits=not_on_records("a failure restarts all tasks", noted=True)
+        + not_in_pipelines("its tasks are joined"),
+    )
 
     timed: bool = flag(
         False,

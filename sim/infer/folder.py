@@ -10,7 +10,7 @@ from ckptsim import scenarios
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import load
-from ckptsim.scenarios.job import Job, Plane
+from ckptsim.scenarios.job import Job, Plane, Profile
 from ckptsim.sim.infer.job import CHECKPOINTS, Imported, scenario_of
 from ckptsim.sim.infer.measures import Measures, measured
 from ckptsim.sim.infer.tasks.machine import MachineChoice
@@ -40,15 +40,23 @@ class Named:
     measures: Measures | None = None
 
 
-def job_named(place: Path, *, job: str | None = None, machine: MachineChoice) -> Named:
+def job_named(
+    place: Path,
+    *,
+    job: str | None = None,
+    machine: MachineChoice,
+    profile: Profile = Profile.PLAIN,
+) -> Named:
     """Return the job of a recording's folder or of a scenario file.
+
+    machine, profile: of a recording; a file has its own.
 
     Raises UserError for what is neither, and for a job that is not on buffers.
     """
     if not place.is_dir():
         return job_of(load(place), place)
     recording = read_recording(place, job=job)
-    imported = scenario_of(recording, name=_name(place), machine=machine)
+    imported = scenario_of(recording, name=_name(place), machine=machine, profile=profile)
     return Named(
         scenario=imported.scenario,
         place=place,

@@ -17,6 +17,7 @@ from ckptsim.scenarios.job import (
     Partitioner,
     PlacementKind,
     Plane,
+    Profile,
     Storage,
     Vertex,
     VertexKind,
@@ -26,8 +27,14 @@ from ckptsim.sim.infer import options, topology
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.found import Finding, Findings, Found, Sureness
 from ckptsim.sim.infer.tasks import keys, load, rates, state
-from ckptsim.sim.infer.tasks.machine import MachineChoice, cores_of, machine_of, pace_of
-from ckptsim.sim.job.buffers.constants import CONSTANTS, service_of_step
+from ckptsim.sim.infer.tasks.machine import (
+    MachineChoice,
+    cores_of,
+    machine_of,
+    pace_of,
+    usual_cores,
+)
+from ckptsim.sim.job.buffers.constants import PROFILES, Constants
 from ckptsim.sim.recording import Recording, VertexAnswer
 
 _MOST_VERTICES = 128
@@ -67,11 +74,16 @@ class Imported:
 
 
 def scenario_of(
-    recording: Recording, *, name: str = "recorded", machine: MachineChoice = MachineChoice.QUIET
+    recording: Recording,
+    *,
+    name: str = "recorded",
+    machine: MachineChoice = MachineChoice.QUIET,
+    profile: Profile = Profile.PLAIN,
 ) -> Imported:
     """Return the scenario that a recording describes.
 
     machine: whether the answer is for a quiet machine, or for the one that was recorded.
+    profile: whose constants hold.
     Raises UserError for a job that no scenario can hold.
     """
     findings = Findings()
@@ -84,12 +96,19 @@ def scenario_of(
     network = _network(recording, vertices, findings)
     checkpointing = _checkpointing(recording, findings)
     cores = cores_of(recording)
+    constants = PROFILES[profile]
+    usual = usual_cores(recording, cores.value, constants)
     per_file = checkpointing.subtasks_per_file
-    storage = _storage(recording, findings, (per_file, cores.value))
+    storage = _storage(recording, findings, (per_file, usual, constants))
     found_machine = machine_of(
-        recording, machine, cores.value, storage=storage, subtasks_per_file=per_file
+        recording,
+        machine,
+        cores.value,
+        storage=storage,
+        subtasks_per_file=per_file,
+        constants=constants,
     )
-    said = str(cores.value or CONSTANTS.cores)
+    said = str(usual)
     findings.add(("job", "machine", "cores"), "machine: cores", cores, said)
     if found_machine.value.cost_factor != 1.0:
         factor = f"{found_machine.value.cost_factor:.3g}"
@@ -99,7 +118,7 @@ def scenario_of(
     findings.add(("job", "vertices"), "service times: service_variation", _STEADY)
     is_map = placement.value is PlacementKind.MAP
     built = tuple(
-        _vertex(recording, vertex, names, (network, pace.value, index, findings))
+        _vertex(recording, vertex, names, (network, pace.value, index, findings), constants)
         for index, vertex in enumerate(vertices)
     )
     if is_map:
@@ -109,6 +128,7 @@ def scenario_of(
         )
     job = Job(
         plane=Plane.BUFFERS,
+        profile=profile,
         vertices=built,
         placement=placement.value,
         network=network,
@@ -194,9 +214,11 @@ def _checkpointing(recording: Recording, findings: Findings) -> Checkpointing:
     )
 
 
-def _storage(recording: Recording, findings: Findings, context: tuple[int, int | None]) -> Storage:
-    """Return the storage; context: how many subtasks share a file, and the processors."""
-    subtasks_per_file, cores = context
+def _storage(
+    recording: Recording, findings: Findings, context: tuple[int, int, Constants]
+) -> Storage:
+    """Return the storage; context: how many subtasks share a file, processors, the profile's."""
+    subtasks_per_file, cores, constants = context
     inline = options.inline_of(recording)
     table = Storage()
     if inline is not None:
@@ -207,6 +229,7 @@ def _storage(recording: Recording, findings: Findings, context: tuple[int, int |
         inline_bytes=table.inline_threshold_bytes,
         subtasks_per_file=subtasks_per_file,
         cores=cores,
+        constants=constants,
     )
     rate = speed.value.write_bytes_per_s
     text = "no limit that shows" if rate is None else f"{rate:,} bytes/s"
@@ -226,6 +249,7 @@ def _vertex(
     vertex: VertexAnswer,
     names: dict[str, str],
     context: tuple[Network, float, int, Findings],
+    constants: Constants,
 ) -> Vertex:
     """Return a vertex.
 
@@ -245,7 +269,7 @@ def _vertex(
         findings.add((*place, "record_bytes"), f"{name}: record_bytes", size)
     if vertex.inputs:
         services = load.services_of(vertex, pace)
-        values |= _service(services, name, (place, findings))
+        values |= _service(services, name, (place, findings), constants)
         values |= _operator(recording, vertex, names, (place, findings))
     else:
         values |= _source(vertex, name, (place, findings))
@@ -306,6 +330,9 @@ def _operator(
         values["subtask_state_bytes"] = sizes.value
         said = f"{sum(sizes.value):,} bytes"
         findings.add((*place, "subtask_state_bytes"), f"{name}: state", sizes, said)
+    if (full := state.full_of(recording, vertex)) is not None:
+        values["state_bytes"] = full.value
+        findings.add((*place, "state_bytes"), f"{name}: what a restore reads", full)
     return values
 
 
@@ -313,29 +340,13 @@ def _service(
     services: Found[tuple[int, ...]],
     name: str,
     context: tuple[tuple[str | int, ...], Findings],
+    constants: Constants,
 ) -> dict[str, Any]:
     place, findings = context
-    usual, factors = _factored(services.value)
+    usual, factors = load.factored(services.value, constants)
     text = f"{usual / 1000:,.0f} us" + (f" x {factors}" if factors else "")
     findings.add((*place, "service_ns"), f"{name}: service", services, text)
     return {"service_ns": usual, "service_factors": factors}
-
-
-def _factored(services: tuple[int, ...]) -> tuple[int, tuple[float, ...]]:
-    """Return the service of the fastest subtask as a scenario has it, and factors over it.
-
-    A recorded service has everything in it that a record costs, a scenario's has not.
-    """
-    nominal = [_rounded(service_of_step(service, CONSTANTS)) for service in services]
-    usual = max(1, min(nominal))
-    if max(nominal) == min(nominal):
-        return usual, ()
-    return usual, tuple(round(min(1000.0, max(1, service) / usual), 3) for service in nominal)
-
-
-def _rounded(service_ns: int) -> int:
-    """Return a service time in whole us where that is exact to a thousandth: counters are not."""
-    return round(service_ns, -3) if service_ns >= 1_000_000 // 2 else service_ns
 
 
 def _inputs(

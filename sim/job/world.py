@@ -176,11 +176,12 @@ class JobWorld:
     def lose_task_manager(self, numbers: Iterable[int], cause: str, symptom: Symptom) -> None:
         """Fail all tasks of a task manager; the next attempt needs another one."""
         if symptom is Symptom.CONNECTIONS_BREAK:
+            self.detection.connections_broke(self.timed is None or self.timed.slots_return)
             self.crash(numbers, cause, lost=True)
             return
         alive = [number for number in numbers if self._plane.is_alive(number)]
         if alive and self.running:
-            self._note_failure(cause, lost=True)
+            self._note_failure(cause, lost=True, tasks=alive)
             self._plane.kill(alive)
             self.detection.lose(cause, unreachable=symptom is Symptom.UNREACHABLE)
 
@@ -192,7 +193,7 @@ class JobWorld:
         if self.timed is None:
             self.fail_over(cause)
         elif not self.ended:
-            self._note_failure(cause, lost=lost)
+            self._note_failure(cause, lost=lost, tasks=alive)
             self.timed.strike(alive, cause)
 
     def crash_job_manager(self) -> None:
@@ -275,9 +276,10 @@ class JobWorld:
         self.failovers.pop()
         self.give_up(cause)
 
-    def _note_failure(self, cause: str, *, lost: bool = False) -> None:
+    def _note_failure(self, cause: str, *, lost: bool = False, tasks: Sequence[int] = ()) -> None:
         self._plane.watchdog.look()
-        self.failovers.append(FailoverRecord(self.attempts, cause, self.env.now, lost))
+        record = FailoverRecord(self.attempts, cause, self.env.now, lost, tasks=tuple(tasks))
+        self.failovers.append(record)
 
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known; return whether the job may be restarted at all."""

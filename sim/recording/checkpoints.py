@@ -96,6 +96,7 @@ def _part(entry: Mapping[str, Any], index: int) -> SubtaskPart:
         processed_bytes=whole(alignment.get("processed")) or 0,
         persisted_bytes=whole(alignment.get("persisted")) or 0,
         unaligned=entry.get("unaligned_checkpoint") is True,
+        full_bytes=whole(entry.get("state_size")) or 0,
     )
 
 

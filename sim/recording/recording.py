@@ -96,7 +96,10 @@ class TaskManagerAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubtaskPart:
-    """One subtask's part in a checkpoint that it has acknowledged. Times in ms, sizes in bytes."""
+    """One subtask's part in a checkpoint that it has acknowledged. Times in ms, sizes in bytes.
+
+    full_bytes: of its whole state, also where an incremental checkpoint writes a part. 0: unknown.
+    """
 
     subtask: int
     end_to_end_ms: float
@@ -108,6 +111,7 @@ class SubtaskPart:
     processed_bytes: int
     persisted_bytes: int
     unaligned: bool
+    full_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

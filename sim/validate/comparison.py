@@ -16,6 +16,8 @@ from ckptsim.sim.validate.recoveries import (
 from ckptsim.sim.validate.recoveries.measured import Figures
 from ckptsim.sim.validate.score import Score, score
 from ckptsim.sim.validate.sequence import CheckpointSequence
+from ckptsim.sim.validate.state import StatePrediction, state_document, state_lines
+from ckptsim.sim.validate.state.score import blocks_of, predicted_of
 from ckptsim.sim.validate.text import report_lines, sequence_lines
 
 
@@ -26,6 +28,7 @@ class Comparison:
     predictions: Sequence[Prediction]
     recovered: Sequence[RecoveryPrediction] = ()
     sequences: Sequence[CheckpointSequence] = ()
+    states: Sequence[StatePrediction] = ()
 
     @property
     def score(self) -> Score:
@@ -38,8 +41,8 @@ class Comparison:
         return any(one.broken for one in self._every)
 
     @property
-    def _every(self) -> list[Prediction | RecoveryPrediction]:
-        return [*self.predictions, *self.recovered]
+    def _every(self) -> list[Prediction | RecoveryPrediction | StatePrediction]:
+        return [*self.predictions, *self.recovered, *self.states]
 
     def pairs(self) -> list[tuple[str, str, float, float]]:
         """Return family, mode, predicted and measured median duration in ms of each cell."""
@@ -52,7 +55,8 @@ class Comparison:
         """Return the tables; runs: also of every run."""
         lines = report_lines(self.score, runs=runs) if self.predictions else []
         lines += sequence_lines(self.sequences)
-        return lines + (recovery_lines(score_recoveries(self.recovered)) if self.recovered else [])
+        lines += recovery_lines(score_recoveries(self.recovered)) if self.recovered else []
+        return lines + (state_lines(self.states, runs=runs) if self.states else [])
 
     def document(self) -> dict[str, Any]:
         """Return what `--json` prints."""
@@ -60,6 +64,7 @@ class Comparison:
             "runs": [
                 *(_entry(one) for one in self.predictions if one.jobs),
                 *(_recoveries(one) for one in self.recovered if one.figures),
+                *(_state(one) for one in self.states if one.steady),
             ],
             "not_simulated": [
                 {"run_id": one.run.run_id, "reason": one.reason}
@@ -72,7 +77,13 @@ class Comparison:
             found["sequences"] = [asdict(one) for one in self.sequences]
         if self.recovered:
             found["recovery_score"] = _recovery_scores(score_recoveries(self.recovered))
+        if self.states:
+            found["state_score"] = state_document(self.states)
         return found
+
+
+def _state(one: StatePrediction) -> dict[str, Any]:
+    return _beside(one, predicted_of(one), blocks_of(one.run))
 
 
 def _entry(prediction: Prediction) -> dict[str, Any]:
@@ -97,7 +108,9 @@ def _recoveries(one: RecoveryPrediction) -> dict[str, Any]:
 
 
 def _beside(
-    one: Prediction | RecoveryPrediction, predicted: dict[str, Any], measured: dict[str, Any]
+    one: Prediction | RecoveryPrediction | StatePrediction,
+    predicted: dict[str, Any],
+    measured: dict[str, Any],
 ) -> dict[str, Any]:
     run = one.run
     about = {"run_id": run.run_id, "cell_id": run.cell_id, "family": run.family}

@@ -6,12 +6,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
 from ckptsim.sim.validate import measured
 from ckptsim.sim.validate.measured import MeasuredRun
 from ckptsim.sim.validate.recoveries import measured as recoveries
 from ckptsim.sim.validate.recoveries.measured import RecoveryRun
+from ckptsim.sim.validate.state import measured as state
+from ckptsim.sim.validate.state.measured import StateRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,7 @@ class Measurements:
 
     runs: tuple[MeasuredRun, ...]
     recoveries: tuple[RecoveryRun, ...]
+    states: tuple[StateRun, ...] = ()
 
 
 def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
@@ -36,8 +40,11 @@ def read_measurements(paths: Sequence[Path]) -> Measurements:
     Raises UserError for a file that cannot be read, and ScenarioError with every problem of every
     line that is not in the schema: file, line and field, what stands there, what may stand there.
     """
-    runs: list[MeasuredRun] = []
-    recovering: list[RecoveryRun] = []
+    kinds: tuple[tuple[Any, Any, list[Any]], ...] = (
+        (state.is_state_run, state, []),
+        (recoveries.is_recovery_run, recoveries, []),
+        (lambda _: True, measured, []),
+    )
     problems: list[Problem] = []
     for path in paths:
         for number, line in _lines(path):
@@ -47,18 +54,17 @@ def read_measurements(paths: Sequence[Path]) -> Measurements:
             except (json.JSONDecodeError, RecursionError) as error:
                 problems.append(Problem(where, f"no JSON ({error})", "a run as one JSON object"))
                 continue
-            fails = recoveries.is_recovery_run(entry)
-            wrong = recoveries.problems_of(entry) if fails else measured.problems_of(entry)
+            schema, kept = next((module, kept) for fits, module, kept in kinds if fits(entry))
+            wrong = schema.problems_of(entry)
             problems += [Problem(f"{where}: {p.path}", p.found, p.expected) for p in wrong]
-            if not wrong and fails:
-                recovering.append(recoveries.run_of(entry))
-            elif not wrong:
-                runs.append(measured.run_of(entry))
+            if not wrong:
+                kept.append(schema.run_of(entry))
     if problems:
         raise ScenarioError(problems)
-    if not runs and not recovering:
+    states, recovering, runs = (tuple(kept) for _, _, kept in kinds)
+    if not runs and not recovering and not states:
         raise UserError("no measured run in " + ", ".join(str(path) for path in paths))
-    return Measurements(runs=tuple(runs), recoveries=tuple(recovering))
+    return Measurements(runs=runs, recoveries=recovering, states=states)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

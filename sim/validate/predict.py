@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job as JobModel
-from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Constants, Mechanisms
+from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants, Mechanisms
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.config import model_of
@@ -38,7 +38,7 @@ FAILURES = (ProtocolError, KernelError, ArithmeticError, LookupError)
 class Assumptions:
     """What a prediction rests on besides the job; change: what is made of the job itself."""
 
-    constants: Constants = CONSTANTS
+    constants: Constants = RIG
     mechanisms: Mechanisms = MECHANISMS
     change: Callable[[JobModel], JobModel] = lambda model: model
 

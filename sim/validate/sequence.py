@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Constants
+from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants
 from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
@@ -138,9 +138,9 @@ def _completed(run: MeasuredRun) -> list[Mapping[str, Any]]:
 
 def _durations(run: MeasuredRun, seed: int, *, told: bool) -> list[float]:
     env = Environment(seed)
-    pauses = KnownPauses(run, env, CONSTANTS) if told else None
+    pauses = KnownPauses(run, env, RIG) if told else None
     model = model_for(run, run.jobs[0])
     with fence():
-        world = DataflowWorld(env, model, CONSTANTS, MECHANISMS, pauses=pauses)
+        world = DataflowWorld(env, model, RIG, MECHANISMS, pauses=pauses)
         world.run()
     return durations_ms(world)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ckptsim.scenarios.job import Job, PlacementKind
-from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Constants
+from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants
 from ckptsim.sim.validate import MeasuredRun, Score, predict_all, read_runs, score
 from ckptsim.sim.validate.predict import OURS, Assumptions
 from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line
@@ -58,7 +58,7 @@ def _no_network_time(model: Job) -> Job:
 
 
 _QUICK = replace(
-    CONSTANTS,
+    RIG,
     rpc_ns=0,
     message_cost_ns=0,
     acknowledge_cost_ns=0,
@@ -67,16 +67,16 @@ _QUICK = replace(
     finish_ns=0,
 )
 _FREE_FILES = replace(
-    CONSTANTS,
+    RIG,
     file_cost_ns=0,
     channel_file_cost_ns=0,
     channel_ns_per_mb=0,
     discard_file_ns=0,
     discard_ns_per_mb=0,
 )
-_EXACT_WAITS = replace(CONSTANTS, record_ns=1, park_overshoot_ns=0)
-_EXACT_LIMITER = replace(CONSTANTS, limiter_overshoot_ns=0, limiter_chunk_ns=0)
-_NO_PAUSES = replace(CONSTANTS, pause_ratio=0.0)
+_EXACT_WAITS = replace(RIG, record_ns=1, park_overshoot_ns=0)
+_EXACT_LIMITER = replace(RIG, limiter_overshoot_ns=0, limiter_chunk_ns=0)
+_NO_PAUSES = replace(RIG, pause_ratio=0.0)
 
 ABLATIONS: dict[str, Assumptions] = {
     "the task stops before its pool is empty": Assumptions(
@@ -168,7 +168,7 @@ def folds_of(
         found = predict_all(runs, seeds=seeds, jobs=jobs, under=Assumptions(constants=constants))
         return {cell.name: cell for cell in score(found).cells}
 
-    base = durations(CONSTANTS)
+    base = durations(RIG)
     names = sorted(base)
     measured = np.array([base[name].duration.measured for name in names])
     start = np.array([base[name].duration.predicted for name in names])
@@ -243,11 +243,11 @@ def folds_lines(found: Folds) -> list[str]:
 
 
 def _value(name: str) -> int:
-    return int(getattr(CONSTANTS, name))
+    return int(getattr(RIG, name))
 
 
 def _moved(name: str, step: int) -> Constants:
-    return replace(CONSTANTS, **{name: _value(name) + step})
+    return replace(RIG, **{name: _value(name) + step})
 
 
 def _errors(predicted: Column, measured: Column) -> Errors:

@@ -15,7 +15,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Job, VertexKind
 from ckptsim.scenarios.limits import without_refused
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN
 from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
@@ -205,7 +205,7 @@ def on_buffers(seed: int) -> tuple[JobWorld, list[Any], dict[str, int]]:
     found = scenario(Seeded(seed), "buffers")
     job: Any = found.model
     env = Environment(seed)
-    faults, pauses = FaultPlan(found.faults), NoPauses(env, CONSTANTS)
+    faults, pauses = FaultPlan(found.faults), NoPauses(env, PLAIN)
     world = DataflowWorld(env, job, faults=faults, observer=BufferOracle, pauses=pauses)
     world.run()
     counts: Counter[str] = Counter()

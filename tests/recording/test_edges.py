@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.job import Checkpointing, Input, Job, Mode, Plane, Vertex, VertexKind
+from ckptsim.scenarios.job import (
+    Checkpointing,
+    Input,
+    Job,
+    Mode,
+    Plane,
+    Profile,
+    Vertex,
+    VertexKind,
+)
 from ckptsim.sim.infer.tasks.load import size_on_edge
 from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, VertexInput
 from ckptsim.sim.world import run_world
@@ -21,6 +30,7 @@ def test_an_edge_has_records_of_its_own_size() -> None:
     )
     job = Job(
         plane=Plane.BUFFERS,
+        profile=Profile.RIG,  # on which the readers are just too slow
         vertices=(Vertex(name="src", kind=VertexKind.SOURCE, rate_per_s=990.0), *readers),
         checkpointing=Checkpointing(mode=Mode.UNALIGNED, count=6),
         duration_ns=30_000 * MS,

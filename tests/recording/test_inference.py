@@ -13,7 +13,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind
+from ckptsim.scenarios.job import Job, Mode, Partitioner, PlacementKind, Profile
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
@@ -30,7 +30,7 @@ CHANGES = [json.loads(line) for line in (SHIPPED / "whatif.jsonl").read_text().s
 @cache
 def imported(name: str) -> Imported:
     """Return the import of a shipped recording."""
-    return scenario_of(read_recording(SHIPPED / name))
+    return scenario_of(read_recording(SHIPPED / name), profile=Profile.RIG)
 
 
 def job_of(name: str) -> Job:

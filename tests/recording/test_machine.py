@@ -10,6 +10,7 @@ from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import scenario_of
 from ckptsim.sim.infer.tasks.machine import MachineChoice, cores_of, machine_of
+from ckptsim.sim.job.buffers.constants import RIG
 from ckptsim.sim.recording import SubtaskPart, read_recording
 from ckptsim.sim.recording.recording import TaskManagerAnswer
 from tests.recording.folders import SHIPPED
@@ -33,7 +34,7 @@ def test_costs_of_the_recorded_machine_follow_its_sources(slower: float, factor:
         for one in whole.checkpoints
     )
     shifted = replace(whole, checkpoints=checkpoints)
-    found = machine_of(shifted, MachineChoice.RECORDED).value.cost_factor
+    found = machine_of(shifted, MachineChoice.RECORDED, constants=RIG).value.cost_factor
     assert found == pytest.approx(factor, abs=0.01)
 
 
@@ -59,7 +60,7 @@ def test_costs_of_a_quiet_machine_follow_what_tasks_do_from_their_last_barrier_o
         replace(one, parts={vertex: of(parts) for vertex, parts in one.parts.items()})
         for one in whole.checkpoints
     )
-    found = machine_of(replace(whole, checkpoints=checkpoints), MachineChoice.QUIET)
+    found = machine_of(replace(whole, checkpoints=checkpoints), MachineChoice.QUIET, constants=RIG)
     assert found.value.cost_factor == pytest.approx(factor, abs=0.01)
 
 

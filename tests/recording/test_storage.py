@@ -10,6 +10,7 @@ import pytest
 
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.tasks.state import StorageSpeed, storage_of
+from ckptsim.sim.job.buffers.constants import RIG
 from ckptsim.sim.recording import (
     CheckpointAnswer,
     Recording,
@@ -101,7 +102,7 @@ def _found(
         files={},
         notes=(),
     )
-    return storage_of(recording, inline_bytes=20 * KB, subtasks_per_file=5)
+    return storage_of(recording, inline_bytes=20 * KB, subtasks_per_file=5, cores=2, constants=RIG)
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ CASES = [
     ),
     buffers(
         "scheduling", "recovery 1", (None, None, "scheduling"),
-        [source(rate="20 /s"), operator("agg", "source")],
+        [source(rate="20 /s"), operator("agg", "source")], profile="rig",
         recovery={"timed": True}, restart={"kind": "fixed_delay", "delay": "0 s"}, duration="3 s",
         faults=[fault("crash_task", "agg", 1, at="800 ms")],
     ),

@@ -170,6 +170,7 @@ def _source_keys(path: str, vertex: Vertex) -> list[Problem]:
         "hot_ratio": vertex.hot_ratio or None,
         "records": vertex.records,
         "ends_at": vertex.ends_at_ns,
+        "startup": vertex.startup_ns or None,
     }
     return [
         Problem(f"{path}.{key}", str(value), "nothing but at a source")

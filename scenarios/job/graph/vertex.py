@@ -151,6 +151,14 @@ class Vertex:
         source=_JOB,
         limits=NO_SIZE,
     )
+    updates_per_s: float | None = rate_per_s(
+        None,
+        optional=True,
+        minimum=0.00001,
+        says="values that all subtasks together write; absent: one for each record",
+        source=_JOB,
+        limits=NO_SIZE,
+    )
     rate_per_s: float | None = rate_per_s(
         None,
         optional=True,
@@ -219,6 +227,14 @@ class Vertex:
         source=_SMALL,
         optional=True,
     )
+    startup_ns: int = duration_ns(
+        0,
+        maximum="10 d",
+        says="how long a source answers no trigger in an attempt that begins without a checkpoint, "
+        "as one that reads its first snapshot of a table",
+        source=_JOB,
+        limits=not_on_records("a source takes part at once"),
+    )
     hot_ratio: float = ratio(
         0.0, says="share of a source's records with a key of subtask 0", source=_JOB
     )
@@ -242,10 +258,42 @@ class Vertex:
         source=_JOB,
         limits=NO_SIZE,
     )
+    state_delta_bytes: int | None = size_bytes(
+        None,
+        optional=True,
+        says="what an incremental checkpoint uploads, of all subtasks together; absent: what "
+        "follows from keys and updates",
+        source=_JOB,
+        limits=NO_SIZE,
+    )
+    keys: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        maximum=10_000_000_000,
+        unit="keys",
+        says="that all subtasks together have a value of; `state` follows from them if absent",
+        source=_JOB,
+        limits=NO_SIZE,
+    )
+    value_bytes: int | None = size_bytes(
+        None, optional=True, says="one serialised value", source=_JOB, limits=NO_SIZE
+    )
+    hot_share: float = ratio(
+        0.0, says="share of the updates that go to `hot_keys`", source=_JOB, limits=NO_SIZE
+    )
+    hot_keys: int = count(
+        0,
+        maximum=10_000_000_000,
+        unit="keys",
+        says="that are updated more often",
+        source=_JOB,
+        limits=NO_SIZE,
+    )
     subtask_state_bytes: tuple[int, ...] = many(
         size(),
-        says="what each subtask writes at a checkpoint, all told; absent: its part of `state`, and "
-        "what the engine writes around it",
+        says="what each subtask writes at a checkpoint, all told; absent: what `job.state` makes "
+        "of its part of `state`, which is what a restore reads where both are there",
         source=_JOB,
         limits=NO_SIZE,
         maximum=1024,

@@ -58,7 +58,7 @@ def compared(arguments: argparse.Namespace) -> WhatIf:
     Raises UserError for an empty question, and for a job, option or value that cannot be.
     """
     return compare(
-        named_job(arguments.job_place, arguments.machine, arguments.job),
+        named_job(arguments.job_place, arguments.machine, arguments.job, arguments.profile),
         lambda runs, says: _ran(runs, arguments.master, says),
         set=read_change(arguments.set),
         vary=read_values(arguments.vary),
@@ -111,6 +111,7 @@ def _advise(arguments: argparse.Namespace) -> int:
             load=arguments.load,
             set=read_change(arguments.set),
             machine=arguments.machine,
+            profile=arguments.profile,
             job_id=arguments.job,
             progress=bar.step,
         )

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from ckptsim._api.jobs.recorded import capture, import_job
+from ckptsim.scenarios.job import Profile
 from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
 from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.printing import show
@@ -48,6 +49,7 @@ def _import(arguments: argparse.Namespace) -> int:
             out=arguments.out,
             job=arguments.job,
             machine=arguments.machine,
+            profile=arguments.profile,
             set=read_change(arguments.set),
             seeds=seeds,
             progress=lambda done: bar(done=done, total=seeds),
@@ -76,6 +78,13 @@ IMPORT = (
         type_=MachineChoice,
         choices=list(MachineChoice),
         default=MachineChoice.QUIET,
+    ),
+    option(
+        "--profile",
+        "whose constants hold for a recording: plain (default), or rig for those that are shipped",
+        type_=Profile,
+        choices=list(Profile),
+        default=Profile.PLAIN,
     ),
     repeated(
         "--set",

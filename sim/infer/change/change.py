@@ -43,6 +43,18 @@ _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
     "tolerable-failed-checkpoints": ("tolerable_failures", whole, 0),
     "unaligned.max-subtasks-per-channel-state-file": ("subtasks_per_file", whole, 1),
 }
+# The engine's name -> our path; the backend has another word there.
+_OF_STATE: Mapping[str, str] = {
+    "state.backend.type": "job.state.backend",
+    "state.backend": "job.state.backend",
+    f"{_CHECKPOINTS}incremental": "job.state.incremental",
+    "state.backend.incremental": "job.state.incremental",
+    f"{_CHECKPOINTS}local-backup.enabled": "job.state.local_recovery",
+    "execution.state-recovery.from-local": "job.state.local_recovery",
+    "state.backend.local-recovery": "job.state.local_recovery",
+    "state.backend.rocksdb.checkpoint.transfer.thread.num": "job.storage.transfer_threads",
+    "jobmanager.execution.failover-strategy": "job.recovery.failover",
+}
 _UNALIGNED = (f"{_CHECKPOINTS}unaligned.enabled", f"{_CHECKPOINTS}unaligned")
 _MODE = f"{_CHECKPOINTS}mode"
 _INLINE = f"{_CHECKPOINTS}data-inline-threshold"
@@ -63,6 +75,7 @@ OPTIONS: tuple[str, ...] = (
     *_NETWORK,
     _FLUSHES,
     _PARALLELISM,
+    *_OF_STATE,
 )
 
 
@@ -177,6 +190,9 @@ def _sorted(scenario: Scenario, change: Mapping[str, str]) -> tuple[dict[str, st
     if isinstance(scenario.model, Job):
         paths = [_by_name(scenario.model, path) for path in paths]
     for option, value in change.items():
+        if option in _OF_STATE and is_job:
+            ours[_OF_STATE[option]] = "heap" if value == "hashmap" else value
+            continue
         is_theirs = option in OPTIONS or option.startswith(("source.", "vertex."))
         if is_theirs and is_job:
             theirs[option] = value

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from ckptsim.sim.infer.found import Found, Sureness
+from ckptsim.sim.job.buffers.constants import Constants, service_of_step
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
 SAMPLES = ("/vertices/:id/metrics?get",)
@@ -235,3 +236,20 @@ def size_on_edge(
 
 def _size(found: Found[int]) -> int:
     return found.value
+
+
+def factored(services: tuple[int, ...], constants: Constants) -> tuple[int, tuple[float, ...]]:
+    """Return the service of the fastest subtask as a scenario has it, and factors over it.
+
+    A recorded service has everything in it that a record costs, a scenario's has not.
+    """
+    nominal = [_rounded(service_of_step(service, constants)) for service in services]
+    usual = max(1, min(nominal))
+    if max(nominal) == min(nominal):
+        return usual, ()
+    return usual, tuple(round(min(1000.0, max(1, service) / usual), 3) for service in nominal)
+
+
+def _rounded(service_ns: int) -> int:
+    """Return a service time in whole us where that is exact to a thousandth: counters are not."""
+    return round(service_ns, -3) if service_ns >= 1_000_000 // 2 else service_ns

@@ -13,7 +13,7 @@ from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.options import mode_of
 from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.infer.tasks.state import Member, groups_of
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN, Constants
 from ckptsim.sim.recording import CheckpointAnswer, Recording, SubtaskAnswer, SubtaskPart
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
@@ -62,7 +62,7 @@ def cores_of(recording: Recording) -> Found[int | None]:
     if not hosts:
         return Found(
             value=None,
-            how="no task manager says; as many as the costs were measured on",
+            how="no task manager says; as many as the profile has",
             answers=(),
             sure=Sureness.ASSUMED,
             effect="the fewer they are, the longer many subtasks wait with their parts",
@@ -76,6 +76,11 @@ def cores_of(recording: Recording) -> Found[int | None]:
     )
 
 
+def usual_cores(recording: Recording, cores: int | None, constants: Constants) -> int:
+    """Return the cores that share work, where none are told as many as a profile has."""
+    return cores or constants.cores or max(vertex.parallelism for vertex in recording.vertices)
+
+
 def machine_of(
     recording: Recording,
     choice: MachineChoice,
@@ -83,11 +88,12 @@ def machine_of(
     *,
     storage: Storage | None = None,
     subtasks_per_file: int = MAX_SUBTASKS_PER_FILE,
+    constants: Constants = PLAIN,
 ) -> Found[Machine]:
     """Return the machine that an answer is for.
 
-    cores: of all hosts, None for as many as the costs were measured on.  storage: what limits
-    files, None where that is not known.
+    cores: of all hosts, None for as many as the profile has.  storage: what limits files, None
+    where that is not known.  constants: of the profile.
     The recorded one is as many times slower than that of the costs as files of data in flight were
     from when their data were there, or else its sources with their part in a checkpoint: both wait
     for nothing but messages and processors.  It may be quicker, too: an engine that has run for a
@@ -96,10 +102,11 @@ def machine_of(
     tasks do from their last barrier on that tells.
     """
     found = None
+    usual = usual_cores(recording, cores, constants)
     if storage is not None and storage.write_bytes_per_s is None and not storage.create_latency_ns:
-        limits = (storage.inline_threshold_bytes, subtasks_per_file, cores or CONSTANTS.cores)
+        limits = (storage.inline_threshold_bytes, subtasks_per_file, usual)
         found = _of_files(recording, limits)
-    found = found or _of_parts(recording, choice, cores or CONSTANTS.cores)
+    found = found or _of_parts(recording, choice, usual)
     if found is None:
         return Found(
             value=Machine(cores=cores),
@@ -207,10 +214,10 @@ def _of_files(recording: Recording, limits: tuple[int, int, int]) -> tuple[float
             for file, size in zip(files, persisted, strict=True)
             if size > inline_bytes
         ]
-        work_ns = len(sizes) * CONSTANTS.channel_file_cost_ns
-        work_ns += CONSTANTS.channel_ns_per_mb * sum(sizes) // _MB
-        acknowledged_ns = sum(map(len, files)) * CONSTANTS.acknowledge_cost_ns / cores
-        usual_ms = (work_ns / min(cores, len(sizes)) + acknowledged_ns + CONSTANTS.rpc_ns) / _MS
+        work_ns = len(sizes) * PLAIN.channel_file_cost_ns
+        work_ns += PLAIN.channel_ns_per_mb * sum(sizes) // _MB
+        acknowledged_ns = sum(map(len, files)) * PLAIN.acknowledge_cost_ns / cores
+        usual_ms = (work_ns / min(cores, len(sizes)) + acknowledged_ns + PLAIN.rpc_ns) / _MS
         if usual_ms >= _LEAST_WORK_MS:
             found.append((median(waits), usual_ms))
     if len(found) < _FEWEST:
@@ -240,9 +247,9 @@ def _usual_ms(sources: int, cores: int) -> float:
 
     Trigger and acknowledgement are messages; the cores take one source after the other.
     """
-    work_ns = CONSTANTS.message_cost_ns + CONSTANTS.barrier_cost_ns + CONSTANTS.acknowledge_cost_ns
+    work_ns = PLAIN.message_cost_ns + PLAIN.barrier_cost_ns + PLAIN.acknowledge_cost_ns
     rounds = max(1.0, (sources / cores + 1) / 2)
-    return (2 * CONSTANTS.rpc_ns + rounds * work_ns) / _MS
+    return (2 * PLAIN.rpc_ns + rounds * work_ns) / _MS
 
 
 def _usual_part_ms(subtasks: int, cores: int) -> float:
@@ -251,7 +258,7 @@ def _usual_part_ms(subtasks: int, cores: int) -> float:
     Found: in aligned checkpoints on the machine of the costs it is 4.0 ms in vertices of one
     subtask, 4.5 of two, and 6.3 to 7.3 of four.
     """
-    work_ns = CONSTANTS.barrier_cost_ns + CONSTANTS.acknowledge_cost_ns
+    work_ns = PLAIN.barrier_cost_ns + PLAIN.acknowledge_cost_ns
     return max(1.0, (subtasks / cores + 1) / 2) * work_ns / _MS
 
 

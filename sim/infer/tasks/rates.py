@@ -11,7 +11,7 @@ from statistics import fmean, median, pstdev
 from ckptsim.scenarios.job import RateChange
 from ckptsim.sim.infer.found import Found, Sureness
 from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, FEW, SAMPLES, Times, times_of
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
 # A source with a rate is idle for more than this part of its time.  Source: recordings of sources
@@ -145,7 +145,7 @@ def _bursts_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
     if min(times.records_out / times.clock_ms for times in known) < _MANY_PER_MS:
         return None
     period_ns = sum(sizes) / records * fmean(times.clock_ms for times in known) * _NS
-    length_ns = max(_NS, max(sizes) * CONSTANTS.source_record_ns, period_ns / _STEEPEST)
+    length_ns = max(_NS, max(sizes) * PLAIN.source_record_ns, period_ns / _STEEPEST)
     if length_ns > period_ns / 2:
         return None
     factor = round(period_ns / length_ns, 3)

@@ -14,7 +14,7 @@ from ckptsim.sim.infer.options import mode_of
 from ckptsim.sim.infer.tasks import streams
 from ckptsim.sim.infer.tasks.streams import File
 from ckptsim.sim.infer.topology import ordered
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN, Constants
 from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
@@ -71,16 +71,43 @@ def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ..
     )
 
 
+def full_of(recording: Recording, vertex: VertexAnswer) -> Found[int] | None:
+    """Return the bytes of the whole state of a vertex, None where checkpoints write all of it.
+
+    What an incremental checkpoint writes is recorded as it was: the middle of the checkpoints.
+    """
+    known = [one for one in recording.completed if one.parts.get(vertex.id)]
+    totals = [
+        sum(part.full_bytes - part.persisted_bytes for part in one.parts[vertex.id])
+        for one in known[1:] or known
+        if len(one.parts[vertex.id]) == vertex.parallelism
+    ]
+    written = states_of(recording, vertex)
+    if not totals or written is None or median(totals) <= 1.01 * sum(written.value):
+        return None
+    return Found(
+        value=round(median(totals)),
+        how=f"state_size of {len(totals)} checkpoints, of which they write what is new",
+        answers=_PARTS,
+        sure=Sureness.READ,
+    )
+
+
 def storage_of(
-    recording: Recording, *, inline_bytes: int, subtasks_per_file: int, cores: int | None = None
+    recording: Recording,
+    *,
+    inline_bytes: int,
+    subtasks_per_file: int,
+    cores: int,
+    constants: Constants = PLAIN,
 ) -> Found[StorageSpeed]:
     """Return the speed of the checkpoint storage, from how long files took beside their sizes.
 
-    cores: processors that handle files, None for as many as the costs were measured on.
+    cores: processors that handle files.  constants: of the profile.
     Streams are taken to be limited one by one unless times say that they share a limit, which does
     not show while their number stays the same.
     """
-    checkpoints = list(_files(recording, inline_bytes, subtasks_per_file, cores or CONSTANTS.cores))
+    checkpoints = list(_files(recording, inline_bytes, subtasks_per_file, cores))
     files = [file for found in checkpoints for file in found if file.beside is None]
     if not files:
         return Found(
@@ -101,7 +128,7 @@ def storage_of(
             effect="a limit above the rates that were reached cannot be seen",
         )
     sizes = [f.bytes for f in files]
-    fits = streams.fits(checkpoints)
+    fits = streams.fits(checkpoints, constants)
     fit = fits.best
     if fit.spread:
         how += f" of {min(sizes):,} to {max(sizes):,} bytes, as latency and rate"
@@ -267,7 +294,7 @@ class _Part:
         return self.answer.end_to_end_ms - self.answer.async_ms
 
     def _file(self, size: int, begin_ms: float) -> File:
-        own_ns = CONSTANTS.file_cost_ns + CONSTANTS.state_ns_per_mb * size / _MB
+        own_ns = PLAIN.file_cost_ns + PLAIN.state_ns_per_mb * size / _MB
         return File(
             bytes=size,
             begin_ms=begin_ms,

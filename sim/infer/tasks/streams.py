@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
 
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN, Constants
 from ckptsim.sim.job.buffers.state import Limiter
 
 _SECOND_NS = 1_000_000_000
@@ -79,7 +79,7 @@ class Fit:
 
     streams: how many were under way, in the mean.  rest: what stays unexplained of the time of a
     file in the mean, as a part of that of the middle one.  spread: whether sizes differ enough to
-    tell a latency from a rate.
+    tell a latency from a rate.  constants: of the profile whose limiter is to be as fast.
     """
 
     latency_ms: float
@@ -87,6 +87,7 @@ class Fit:
     streams: float
     rest: float
     spread: bool
+    constants: Constants = PLAIN
 
     @property
     def rate(self) -> int | None:
@@ -100,7 +101,7 @@ class Fit:
         low, high = 1, 1 << 40
         while low < high:
             middle = (low + high) // 2
-            if Limiter(middle, CONSTANTS).ns_per_byte(streams) > wanted_ns:
+            if Limiter(middle, self.constants).ns_per_byte(streams) > wanted_ns:
                 low = middle + 1
             else:
                 high = middle
@@ -140,17 +141,19 @@ class Fits:
         return self.checkpoints * math.log(self.each.rest / self.together.rest)
 
 
-def fits(checkpoints: Sequence[Sequence[File]]) -> Fits:
+def fits(checkpoints: Sequence[Sequence[File]], constants: Constants = PLAIN) -> Fits:
     """Return what explains the times of the files, either way.
 
-    checkpoints: the files of each.
+    checkpoints: the files of each.  constants: of the profile.
     """
     known = [(file, crowd) for files in checkpoints for file, crowd in _crowded(files)]
     sizes = [file.bytes for file, _ in known]
     streams = sum(crowd for _, crowd in known) / len(known)
+    each = _fit(sizes, [file.extra_ms for file, _ in known], 1.0)
+    together = _fit(sizes, [file.extra_ms / crowd for file, crowd in known], streams)
     return Fits(
-        each=_fit(sizes, [file.extra_ms for file, _ in known], 1.0),
-        together=_fit(sizes, [file.extra_ms / crowd for file, crowd in known], streams),
+        each=replace(each, constants=constants),
+        together=replace(together, constants=constants),
         checkpoints=len(checkpoints),
     )
 

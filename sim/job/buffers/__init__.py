@@ -87,6 +87,18 @@ def _partings(
         yield spec.violation("both_drivers_give_one_run", env.now, says)
 
 
+def senders_of(model: Job) -> dict[str, tuple[str, ...]]:
+    """Return for each subtask, by its name in the trace, the sender of each of its channels.
+
+    Subtasks come in the order of the job: sources first, then operators as they are declared.
+    """
+    world = DataflowWorld(Environment(0), model)
+    return {
+        task.entity.name: tuple(channel.subpartition.owner.entity.name for channel in task.channels)
+        for task in world.tasks
+    }
+
+
 CORES = ProtocolCores
 
-__all__ = ["CORES", "VOCABULARY", "DataflowWorld", "run"]
+__all__ = ["CORES", "VOCABULARY", "DataflowWorld", "run", "senders_of"]

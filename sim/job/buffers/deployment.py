@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.debloater import DebloatParameters
-from ckptsim.scenarios.job import Partitioner
+from ckptsim.scenarios.job import Partitioner, VertexKind
 from ckptsim.sim.job.buffers.constants import step_ns
 from ckptsim.sim.job.buffers.input import InputGate, Wire
 from ckptsim.sim.job.buffers.output import (
@@ -70,7 +70,7 @@ class Deployment:
             one.gap_ns = begun.gap_of(one.index, self._env.now)
             one.due_ns = self._world.clocks.first_ns(one, begun, self._env.now, self._draws)
         limits = [one.limit for one in splits if one.limit is not None]
-        return self._make_source()(
+        made = self._make_source()(
             self._world,
             spec,
             step_ns=self._world.constants.source_record_ns,
@@ -78,6 +78,9 @@ class Deployment:
             replayable=spec.vertex.replayable,
             limit=None if spec.vertex.records is None else sum(limits),
         )
+        if self._restored is None:
+            made.starts_until_ns = self._env.now + spec.vertex.startup_ns
+        return made
 
     def _make_source(self) -> type[Source]:
         return Source
@@ -225,7 +228,10 @@ def open_transactions(world: DataflowWorld, task: Task, restored: JobCheckpoint 
     """Give a task of a sink transactions, and those that its restored state has.
 
     Without identities, how many records are in one is what the task processes meanwhile.
+    Others than sinks have none.
     """
+    if task.spec.vertex.kind is not VertexKind.SINK:
+        return
     sinks, embedding = world.control.sinks, world.embedding
     committer = embedding.committer
     task.sink = embedding.sink(

@@ -40,6 +40,7 @@ class BufferMessages:
         self._constants = constants
         self._pauses = pauses
         self._jitter_ns = costs.notification_jitter_ns
+        self._complete_ns = constants.complete_ns + costs.completion_ns
         self._entity = env.entity("coordinator")
 
     # To a task --------------------------------------------------------------------------------
@@ -107,13 +108,13 @@ class BufferMessages:
 
     def store(self, checkpoint: int, call: Call, *arguments: Any) -> None:
         """Write the metadata of a checkpoint."""
-        delay_ns = self._constants.complete_ns + self._pauses.behind_ns(checkpoint)
+        delay_ns = self._complete_ns + self._pauses.behind_ns(checkpoint)
         self.later(delay_ns, self._entity, call, *arguments)
 
     def discard(self, sizes: list[int]) -> None:
-        """Delete files on the machine's cores."""
+        """Delete files: on the machine's cores where that costs them anything."""
         constants = self._constants
-        for size in sizes:
+        for size in sizes if constants.discard_file_ns else ():
             cost_ns = constants.discard_file_ns + constants.discard_ns_per_mb * size // _MB
             self._cores.run(cost_ns, self._entity, self.discarded)
 

@@ -137,15 +137,17 @@ def longest_times(world: DataflowWorld) -> Times:
     sync_ns = [job.snapshot_sync_ns(vertex) for vertex in job.vertices]
     file_ns = storage.create_latency_ns + storage.tail_latency_ns
     size = in_flight_bytes(world) + sum(map(sum, state_sizes(job).values()))
-    if storage.write_bytes_per_s is not None:
-        file_ns += 2 * size * _SECOND_NS // storage.write_bytes_per_s
+    write = least_rate(storage.write_bytes_per_s, storage.write_host_bytes_per_s)
+    if write is not None:
+        file_ns += 2 * size * _SECOND_NS // write
+    file_ns += _requests_ns(world)
     return Times(
         message_ns=handled_ns,
         way_ns=sum(sync_ns) + len(sync_ns) * (step_ns + channel_ns),
         step_ns=max(step_ns, channel_ns),
         gap_ns=max(_longest_gap_ns(world.graph.begun_as(vertex.name)) for vertex in job.vertices),
         snapshot_ns=max(sync_ns) + file_ns + handled_ns,
-        completion_ns=constants.complete_ns + constants.pause_ns,
+        completion_ns=constants.complete_ns + constants.pause_ns + job.costs.completion_ns,
         restore_ns=_restore_ns(count) if job.recovery.timed else 0,
         reading_ns=_reading_ns(world, size) if job.recovery.timed else 0,
         closing_ns=constants.finish_ns + constants.cold_finish_ns,
@@ -156,7 +158,7 @@ def longest_times(world: DataflowWorld) -> Times:
 def writing_ns(world: DataflowWorld) -> int:
     """Return within which time a task's part is written, which waits for nothing else."""
     storage = world.model.storage
-    file_ns = storage.create_latency_ns
+    file_ns = storage.create_latency_ns + _requests_ns(world)
     if storage.tail_ratio:
         file_ns += _TAILS * storage.tail_latency_ns
     return _FILES * (file_ns + message_ns(world) + world.faults.slow_files_ns)
@@ -164,7 +166,8 @@ def writing_ns(world: DataflowWorld) -> int:
 
 def bytes_ns(world: DataflowWorld) -> int:
     """Return what all files of checkpoints take that are not complete, one after the other."""
-    rate = world.model.storage.write_bytes_per_s
+    storage = world.model.storage
+    rate = least_rate(storage.write_bytes_per_s, storage.write_host_bytes_per_s)
     if rate is None:
         return 0
     records = world.coordinator.records.values()
@@ -181,10 +184,25 @@ def _restore_ns(count: int) -> int:
 
 def _reading_ns(world: DataflowWorld, size: int) -> int:
     """Return what reading so many bytes takes."""
-    rate, constants = world.model.storage.read_bytes_per_s, world.constants
-    if rate is None:
-        return (constants.state_ns_per_mb + constants.channel_ns_per_mb) * size // _MB
-    return 2 * size * _SECOND_NS // rate
+    storage, constants = world.model.storage, world.constants
+    rate = least_rate(storage.read_bytes_per_s, storage.read_host_bytes_per_s)
+    each_ns = constants.state_ns_per_mb + constants.channel_ns_per_mb + constants.restore_ns_per_mb
+    work_ns = each_ns * size // _MB + len(world.tasks) * constants.open_rocksdb_ns
+    work_ns += storage.open_latency_ns + _requests_ns(world)
+    return work_ns + (0 if rate is None else 2 * size * _SECOND_NS // rate)
+
+
+def least_rate(*rates: int | None) -> int | None:
+    """Return the least of several limits, None for none."""
+    return min((rate for rate in rates if rate is not None), default=None)
+
+
+def _requests_ns(world: DataflowWorld) -> int:
+    """Return how long requests wait for their turn; a subtask has some files at a time."""
+    storage = world.model.storage
+    if storage.requests_per_s is None:
+        return 0
+    return round(_FILES * _SECOND_NS * len(world.tasks) / storage.requests_per_s)
 
 
 def _longest_gap_ns(vertex: Vertex) -> int:

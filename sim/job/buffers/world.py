@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.scenarios.job import Job, VertexKind
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
-from ckptsim.sim.job.buffers.constants import (
-    CONSTANTS,
-    MECHANISMS,
-    Constants,
-    Mechanisms,
-    on_machine,
-)
+from ckptsim.sim.job.buffers.constants import MECHANISMS, Constants, Mechanisms, constants_of
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
 from ckptsim.sim.job.buffers.due import Clocks
@@ -21,17 +16,17 @@ from ckptsim.sim.job.buffers.halt import cancel_all_but, kill, note_goals, stall
 from ckptsim.sim.job.buffers.input import InputEvents
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.messages import BufferMessages
-from ckptsim.sim.job.buffers.restoring import Rescales, TimedFailover
+from ckptsim.sim.job.buffers.restoring import Regions, Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.state import (
     Identities,
     Snapshots,
     Storage,
+    keyed_state,
     make_files,
     preload,
     restore_channels,
     restore_counts,
-    state_sizes,
 )
 from ckptsim.sim.job.buffers.tasks import Source, Task
 from ckptsim.sim.job.buffers.timers import Pauses, TaskTimers, first_delay_ns, let_work
@@ -75,6 +70,7 @@ _KEEPERS: tuple[type, ...] = (
 class DataflowWorld:
     """One run of one job.
 
+    constants: in the place of those of the job's profile.
     pauses: those of the machine, drawn unless they are known.  restored: the checkpoint that the
     first attempt starts from, as a user would start a job from a savepoint.
     phases: an instant of the periodic trigger of each attempt in ns, drawn where it is not known.
@@ -92,7 +88,7 @@ class DataflowWorld:
         self,
         env: Environment,
         model: Job,
-        constants: Constants = CONSTANTS,
+        constants: Constants | None = None,
         mechanisms: Mechanisms = MECHANISMS,
         *,
         protocol: ProtocolCores = OURS,
@@ -106,7 +102,7 @@ class DataflowWorld:
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
-        self.constants = constants = on_machine(constants, model.machine)
+        self.constants = constants = constants_of(model, constants)
         self.mechanisms, self.protocol = mechanisms, protocol
         self.faults, self.embedding = faults, embedding
         self.identities = None if embedding.reader is None else Identities()
@@ -117,6 +113,8 @@ class DataflowWorld:
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         self.cores = Cores(env, constants.cores if mechanisms.shared_cores else _ENOUGH_CORES)
+        # One thread of each task manager flushes the memtables of all its tasks.
+        self.flushers = defaultdict[int, Cores](lambda: Cores(env, 1))
         self.storage = Storage(env, self.cores, model.storage, constants)
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
@@ -126,6 +124,7 @@ class DataflowWorld:
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
+        self.regions = Regions(self)
         self.timed = TimedFailover(self) if model.recovery.timed else None
         self.compiled: CompiledDriver | None = None
         self.events = Events()
@@ -203,8 +202,10 @@ class DataflowWorld:
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
         del number
+        restored = self.regions.carried_into(restored)
         self.cores.forget()
         self.storage.forget()
+        self.flushers.clear()
         self.closed_ns = {}
         before, times = self.graph, {task.place: task.time_in for task in self.tasks}
         self.model, self.graph = self.rescales.apply()
@@ -214,6 +215,7 @@ class DataflowWorld:
         self._deploy(restored)
         for task in self.tasks:
             task.time_in = times.get(task.place, task.time_in)
+        self.regions.equip(self.tasks)
 
     @garbage_collector_paused()
     def _deploy(self, restored: JobCheckpoint | None) -> None:
@@ -241,12 +243,16 @@ class DataflowWorld:
             preload(self.tasks, self.graph, backlog, self.model.network.segment_bytes)
         if self.timed is not None:
             self.timed.lateness.found(self.tasks)
+            if held is not None:
+                restore_channels(self.regions.running_on(), held)
         self.events.emit(of_job.AttemptBegun(restored))
 
     def start(self) -> None:
         """Let the tasks work, as soon as they have restored what they are to restore."""
         if self.timed is not None and self.timed.restores(self.control.restored):
             self.timed.start()
+            let_work(self.regions.running_on())
+            self.regions.carried = {}
         else:
             let_work(self.tasks)
         TaskTimers(self).start()
@@ -256,7 +262,12 @@ class DataflowWorld:
         kill(self.tasks[number] for number in numbers)
 
     def halt(self) -> None:
-        """End the attempt: nothing of it acts any more."""
+        """End what a failure restarts: nothing of it acts any more."""
+        if not self.regions.halt():
+            self.end_attempt()
+
+    def end_attempt(self) -> None:
+        """End all tasks of the attempt."""
         self.events.emit(of_job.AttemptHalted())
         for task in self.tasks:
             task.halt()
@@ -278,6 +289,8 @@ class DataflowWorld:
 
     def positions(self) -> dict[int, int]:
         """Return how many records of each split this attempt has emitted, as it counts."""
+        if self.regions.some_run:
+            self.catch_up()
         sources = (task for task in self.tasks if isinstance(task, Source))
         return {split: count for task in sources for split, count in task.splits.items()}
 
@@ -340,7 +353,6 @@ class DataflowWorld:
 
         held: what is restored, with the numbers of today's tasks.
         """
-        sizes = state_sizes(self.model)
         if self.identities is not None:
             self.identities.deploy(self.tasks, held)
         for task, file in zip(self.tasks, make_files(self), strict=True):
@@ -349,7 +361,7 @@ class DataflowWorld:
             finished = self._finished_on_restore(task, restored)
             task.snapshots = Snapshots(
                 task,
-                state_bytes=sizes[task.name][task.subtask],
+                state=keyed_state(self, task, held),
                 sync_ns=self.model.snapshot_sync_ns(vertex),
             )
             self.events.emit(of_job.TaskDeployed(task))
@@ -376,20 +388,8 @@ class DataflowWorld:
                 writer.pool.on_available = task.output_available
             if isinstance(task, Source) and self.embedding.reader is not None:
                 task.feed(self.embedding.reader(task.subtask, task.wake))
-            if vertex.kind is VertexKind.SINK and not finished:
+            if not finished and task.number not in self.regions.carried:
                 open_transactions(self, task, restored)
 
     def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
         return restored is not None and restored.vertices[task.name] is FinishedState.FULL
-
-
-def senders_of(model: Job) -> dict[str, tuple[str, ...]]:
-    """Return for each subtask, by its name in the trace, the sender of each of its channels.
-
-    Subtasks come in the order of the job: sources first, then operators as they are declared.
-    """
-    world = DataflowWorld(Environment(0), model)
-    return {
-        task.entity.name: tuple(channel.subpartition.owner.entity.name for channel in task.channels)
-        for task in world.tasks
-    }

@@ -74,6 +74,7 @@ class DetectionHost:
         self._lost_ns: list[int] = []  # the same
         self._unreachable: set[int] = set()
         self._waiting: list[Callable[[], None]] = []
+        self._offered_until_ns = 0
 
     def lose(self, cause: str, *, unreachable: bool) -> None:
         """Let a task manager give no heartbeat from now on.
@@ -87,6 +88,24 @@ class DetectionHost:
             self._unreachable.add(manager)
         self._emit(of_job.ManagerLost(manager, unreachable))
         self._step(detection.Registered(self._latest_heartbeat_ns(), manager))
+
+    def connections_broke(self, slots_return: bool) -> None:  # noqa: FBT001
+        """Let the slots of a task manager that is gone be offered until requests have failed.
+
+        slots_return: it gives them back at once.
+        """
+        if slots_return:
+            return
+        parameters, latest_ns = self._parameters, self._latest_heartbeat_ns()
+        lasts_ns, threshold = parameters.timeout_ns, parameters.rpc_failure_threshold
+        if threshold is not None:
+            lasts_ns = min(lasts_ns, threshold * parameters.interval_ns)
+        self._offered_until_ns = latest_ns + lasts_ns
+
+    @property
+    def offers_dead_slots(self) -> bool:
+        """Whether a deployment now would go to a task manager that is gone."""
+        return self._env.now < self._offered_until_ns
 
     def when_known(self, call: Callable[[], None]) -> None:
         """Call a function when no loss is unknown any more: at once, unless one is."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import RIG
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.restoring import LATER
@@ -91,7 +91,7 @@ def _once(
     record = FailoverRecord(1, "cancelled and submitted again", at_ns)
     record.reprocessed = emitted - sum(checkpoint.positions.values())
     if second.timed is not None:
-        note_latencies([record], second.timed.lateness, until_ns)
+        note_latencies([record], second.timed.lateness, until_ns, LATE_NS)
     return record, first.coordinator.records[checkpoint.checkpoint_id].triggered_ns
 
 
@@ -104,7 +104,9 @@ def _latest(world: DataflowWorld) -> JobCheckpoint:
 
 # The machine on which recoveries were measured: a service of 1 ms takes 1.4 % more, handling
 # included.  Source: the README of tests/data, on `flink/recovery.jsonl`.
-MACHINE = replace(CONSTANTS, park_overshoot_ns=12_000)
+MACHINE = replace(RIG, park_overshoot_ns=12_000)
+# How late records are of a job that has caught up.  Source: how these recoveries were measured.
+LATE_NS = 200 * _MS
 # A checkpoint of the simulation is the one that was restored when their triggers are this near.
 _NEAR_NS = 300 * _MS
 
@@ -180,6 +182,8 @@ def _simulate(model: Job, run: RecoveryRun, given: Sequence[Given], seed: int) -
             phases=phases,
         )
         world.run()
+    if world.timed is not None:
+        note_latencies(world.control.failovers, world.timed.lateness, world.env.now, LATE_NS)
     return Seed(
         figures=tuple(_figures_of(world.control.failovers[index]) for index in range(len(given))),
         same=tuple(_same(world, one, index) for index, one in enumerate(given)),

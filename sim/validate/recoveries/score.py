@@ -28,8 +28,12 @@ class Bound:
 
     def holds(self, pair: Pair) -> bool:
         """Return whether a prediction is near enough."""
-        allowed = max(self.relative * abs(pair.measured), self.absolute)
-        return abs(pair.predicted - pair.measured) <= allowed
+        return self.holds_for(pair.predicted, pair.measured)
+
+    def holds_for(self, predicted: float, measured: float) -> bool:
+        """Return whether a predicted value is near enough to a measured one."""
+        allowed = max(self.relative * abs(measured), self.absolute)
+        return abs(predicted - measured) <= allowed
 
 
 DOWNTIME = Bound(relative=0.15, absolute=200.0)

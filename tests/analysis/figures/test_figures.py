@@ -30,7 +30,7 @@ from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.words import time_unit
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Job
-from ckptsim.sim.job.buffers.world import senders_of
+from ckptsim.sim.job.buffers import senders_of
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.world import load_world, run_world
 from tests.analysis import frames

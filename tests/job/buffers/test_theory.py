@@ -15,7 +15,7 @@ import simpy
 from ckptsim.models.lifecycle.effects import TakeSnapshot
 from ckptsim.scenarios import job as jobs
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import PLAIN
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.plans import on_buffers
 
@@ -165,7 +165,7 @@ def durations(model: jobs.Job, seed: int = 1) -> list[int]:
 
 def test_barrier_latency_grows_by_one_hop_per_depth() -> None:
     """Without records a checkpoint takes one latency, wake-up and barrier handling per hop."""
-    hop = 150 * US + CONSTANTS.wake_ns + CONSTANTS.barrier_cost_ns
+    hop = 150 * US + PLAIN.wake_ns + PLAIN.barrier_cost_ns
     few, many = durations(chain(2))[-1], durations(chain(12))[-1]
     assert many - few == 10 * hop
 

@@ -21,6 +21,7 @@ from ckptsim.scenarios.job import (
     Partitioner,
     PlacementKind,
     Plane,
+    Profile,
     RateChange,
     Storage,
     Vertex,
@@ -172,10 +173,16 @@ JOBS: dict[str, Job] = {
 }
 
 
+def on_rig(name: str) -> Job:
+    """Return a job with the constants of the machine that recordings were made on."""
+    return replace(JOBS[name], profile=Profile.RIG)
+
+
 def imported(name: str, folder: Path) -> Job:
     """Record a job, import the recording and return what came of it."""
-    recorder = Recorder(JOBS[name], samples_ms=SAMPLES)
-    model = scenario_of(read_recording(recorder.write(folder / name))).scenario.model
+    recorder = Recorder(on_rig(name), samples_ms=SAMPLES)
+    recording = read_recording(recorder.write(folder / name))
+    model = scenario_of(recording, profile=Profile.RIG).scenario.model
     assert isinstance(model, Job)
     return model
 
@@ -199,7 +206,7 @@ def figures(model: Job) -> tuple[float, float]:
 @pytest.mark.parametrize("name", JOBS)
 def test_a_recorded_job_is_the_job(name: str, tmp_path: Path) -> None:
     """The imported job has the graph, and its checkpoints are as those of the one recorded."""
-    ours, theirs = imported(name, tmp_path), JOBS[name]
+    ours, theirs = imported(name, tmp_path), on_rig(name)
     for mine, real in zip(ours.vertices, theirs.vertices, strict=True):
         assert (mine.name, mine.parallelism) == (real.name, real.parallelism)
         assert [i.partitioner for i in mine.inputs] == [i.partitioner for i in real.inputs]

@@ -19,6 +19,25 @@ _ELSEWHERE = "the generators of jobs draw it; what it loses would be lost to the
 _REFUSED = "means nothing in a pipeline, and is refused"
 _COPIES = "a pipeline has each record once, and refuses it"
 _COMPLETE = "what is drawn completes"
+_TIMES = "it changes how long files take and nothing else: `state_bytes` and `write` stand for it"
+_OF_STATE = (
+    "Job.state",
+    "StateTable.backend=rocksdb",
+    "StateTable.incremental",
+    "StateTable.local_recovery",
+    "Storage.open_latency_ns",
+    "Storage.read_host_bytes_per_s",
+    "Storage.requests_per_s",
+    "Storage.transfer_threads",
+    "Storage.write_host_bytes_per_s",
+    "Vertex.hot_keys",
+    "Vertex.hot_share",
+    "Vertex.keys",
+    "Vertex.startup_ns",
+    "Vertex.state_delta_bytes",
+    "Vertex.updates_per_s",
+    "Vertex.value_bytes",
+)
 # Options, or single values of those that name one of several.
 _UNDRAWN: dict[str, dict[str, str]] = {
     "ordering": {
@@ -32,6 +51,9 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "ChannelState.subtask_indices=permuted": _WRONG,
         "Ending.acknowledgements": _WRONG,
         "Job.engine=compiled": "`auto` takes it wherever it can be; elsewhere it is refused",
+        "Job.profile=rig": "its constants are those of one machine",
+        "Recovery.failover=full": "regions are the default; jobs of one have both",
+        **dict.fromkeys(_OF_STATE, _TIMES),
         "Vertex.keeps_position": "a source that forgets what it has read doubles records",
     },
     "checkpoint_store": {
@@ -59,6 +81,7 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "LoseStore.what=both": _WRONG,
         "LoseStore.what=data": _WRONG,
         "Pipeline.outcome=any": _COMPLETE,
+        "Pipeline.profile=rig": "its constants are those of one machine",
         "Pipeline.placement=map": "stages name no task managers",
         "PlatformTable.count_check=reject": _REFUSED,
         "Sink.partitioner=broadcast": _COPIES,
@@ -70,6 +93,7 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Stage.partitioner=broadcast": _COPIES,
         "StepCosts.autocommit_ns": _REFUSED,
         "StepCosts.replay_row_ns": _REFUSED,
+        **{one: _TIMES for one in _OF_STATE if one.startswith("Storage.")},
         "Storage.read_bytes_per_s": "read where a recovery takes its time",
         "Store.hooked": _WRONG,
         "Store.order=checkpoint_first": _WRONG,

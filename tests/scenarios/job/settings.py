@@ -9,9 +9,10 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import from_json, loads, plain
-from ckptsim.scenarios.generators.composed import NETWORK, slow_down
+from ckptsim.scenarios.generators.pipelines import NETWORK
 from ckptsim.scenarios.limits import BUFFERS, RECORDS
 from ckptsim.scenarios.planning import with_parameters
+from tests.composed.plans import slow_down
 
 
 def _on_buffers(name: str, more: Mapping[str, Any] | None = None) -> Callable[[], Scenario]:
@@ -61,6 +62,16 @@ delay = "200 ms"
 [job.recovery]
 timed = true
 """
+_FILES = (
+    _LOG.replace(
+        'state = "1 MB"', "keys = 1000\nvalue_bytes = 1000\nhot_keys = 10\nhot_share = 0.5"
+    )
+    + """
+[job.state]
+backend = "rocksdb"
+incremental = true
+"""
+)
 _CRASHES = "".join(
     f"""
 [[faults]]
@@ -262,6 +273,15 @@ _TWO_VERSIONS = {"store.input.versions": 2}
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
     "crashing log": _crashing_log,
+    "crashing lanes": lambda: loads(
+        _LOG.replace('partitioner = "hash"', 'partitioner = "forward"') + _CRASHES,
+        source="lanes.toml",
+    ),
+    "rig pipeline": lambda: with_parameters(
+        by_name("pipeline_buffers"), {"pipeline.profile": "rig"}
+    ),
+    "files": lambda: loads(_FILES, source="files.toml"),
+    "crashing files": lambda: loads(_FILES + _CRASHES, source="files.toml"),
     "asked log": lambda: loads(_LOG + _REQUESTS, source="log.toml"),
     "slow calm log": lambda: with_parameters(_log(), _SLOW),
     "slow log": _varied(storage__write_bytes_per_s=300_000),
@@ -279,6 +299,7 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
         f"{name} pipeline": _pipeline("pipeline_buffers", given)
         for name, given in _ON_BUFFERS.items()
     },
+    "rig on buffers": _on_buffers("resubmitted", {"job.profile": "rig"}),
     "partly on buffers": _on_buffers("flink_restore_partly", _PARTLY),
     "rescaled broadcast on buffers": _on_buffers("flink_22815_broadcast"),
     "shared files on buffers": _on_buffers("saturated_crash", _SHARED),

@@ -9,7 +9,11 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.debloater import BufferDebloater, DebloatParameters
 from ckptsim.models.core import ProtocolError
 from ckptsim.sim.job.buffers.compiled.columns import channel, gate, request
-from ckptsim.sim.job.buffers.input import RecoveredBuffers, declined_while_recovering
+from ckptsim.sim.job.buffers.input import (
+    RecoveredBuffers,
+    buffers_in_use,
+    declined_while_recovering,
+)
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
@@ -222,8 +226,7 @@ class CompiledGate:
         taken = driver.m.item(self.row + gate.TAKEN_BYTES)
         throughput = taken * 1_000_000_000 // max(1, active_ns)
         driver.m[self.row + gate.TAKEN_BYTES] = 0
-        in_use = sum(one.queued + one.announced for one in self.channels)
-        size = self.debloater.update(throughput, in_use)
+        size = self.debloater.update(throughput, buffers_in_use(self))
         if size is None:
             return
         driver.env.goals.reach("debloat_changed_size")

@@ -126,7 +126,8 @@ class StretchLog:
         is_emitted = rows[:, 0] == clock.EMITTED
         emitted, processed = rows[is_emitted], rows[~is_emitted]
         channels = (processed[:, 1] - self._first_channel) // channel.WIDTH
-        self._note_begin(processed[self._last[channels]])
+        last = self._last[channels]
+        self._note_begin(self._receivers[channels][last], processed[last])
         by_source = _by(len(self._tasks), (emitted[:, 1] - self._first_task) // task.WIDTH)
         by_task = _by(len(self._tasks), self._receivers[channels])
         processed[:, 1] = self._places[channels]
@@ -137,11 +138,12 @@ class StretchLog:
                 _, places, counts, ends, steps, _ = processed[by_task[one.number]].T
                 self._lateness.processed_in(one, places, counts, ends_ns=ends, steps_ns=steps)
 
-    def _note_begin(self, rows: Memory) -> None:
-        """Note when a task without outputs took the first record."""
-        if len(rows):
-            _, _, counts, ends, steps, _ = rows.T
-            self._lateness.began(int((ends - counts * steps).min()))
+    def _note_begin(self, numbers: Memory, rows: Memory) -> None:
+        """Note when tasks without outputs took their first records."""
+        _, _, counts, ends, steps, _ = rows.T
+        for number in np.unique(numbers).tolist():
+            begun = (ends - counts * steps)[numbers == number]
+            self._lateness.began(number, int(begun.min()))
 
 
 def _senders_first(tasks: Sequence[CompiledTask]) -> list[CompiledTask]:

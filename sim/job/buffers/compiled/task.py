@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.channels import NetworkEffect
     from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel
     from ckptsim.sim.job.buffers.compiled.driver import CompiledDriver
+    from ckptsim.sim.job.buffers.cores import Cores
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.embedding import SourceReader
     from ckptsim.sim.job.graph import TaskSpec
@@ -174,10 +175,16 @@ class CompiledTask(Task):
         self.mail.append((function, arguments))
         self.driver.ask(request.MAILED, self.row)
 
-    def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+    def pause(
+        self,
+        cost_ns: int,
+        function: Callable[..., object],
+        *arguments: Any,
+        cores: Cores | None = None,
+    ) -> None:
         """Do nothing else until a core has spent `cost_ns`, then call the function and continue."""
         self._set(task.PAUSED, 1)
-        super().pause(cost_ns, function, *arguments)
+        super().pause(cost_ns, function, *arguments, cores=cores)
 
     def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
         """Do nothing else for so long, then call the function; as `pause` otherwise."""

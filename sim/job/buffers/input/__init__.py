@@ -5,6 +5,7 @@ from ckptsim.sim.job.buffers.input.input_events import InputEvents
 from ckptsim.sim.job.buffers.input.input_gate import (
     Channel,
     InputGate,
+    buffers_in_use,
     debloat,
     declined_while_recovering,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "RecoveredBuffers",
     "RemoteChannel",
     "Wire",
+    "buffers_in_use",
     "debloat",
     "declined_while_recovering",
 ]

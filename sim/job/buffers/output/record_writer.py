@@ -124,6 +124,8 @@ class RecordWriter:
         while left:
             segment = self._open[channel]
             if segment is None or self._bytes[channel] == segment.size:
+                if segment is not None and self._extends(segment, left):
+                    continue
                 if not self.pool.request(channel):
                     self._pending = channel, left
                     self.blocked = True
@@ -133,6 +135,18 @@ class RecordWriter:
             self._bytes[channel] += part
             left -= part
         self._counts[channel] += 1
+
+    def _extends(self, segment: Segment, left: int) -> bool:
+        """Let an open buffer that was to stay small take the rest of a record.
+
+        It does so where the pool has no other one.  Without that, debloated buffers leave a writer
+        of many records without memory (FLINK-33077).
+        Source: Apache Flink 1.20.3, BufferWritingResultPartition.append.
+        """
+        if self.pool.free or segment.size >= self._segment_bytes:
+            return False
+        segment.size = min(self._segment_bytes, segment.size + left)
+        return True
 
     def _open_next(self, channel: int, before: Segment | None) -> Segment:
         if before is not None:

@@ -8,7 +8,7 @@ The reader of a gate waits when the channel that it fills holds all buffers it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import EndOfChannelState
@@ -31,7 +31,8 @@ _HEADER_BYTES = 4
 class AttemptRestore:
     """Brings the tasks of one attempt back.
 
-    done: called when all of them run.  bytes_read: of state and in-flight data so far.
+    numbers: of its tasks.  done: called when all of them run.  longest_ns: how long a task took at
+    most from its deployment until it ran.  bytes_read: of state and in-flight data so far.
     opened_ns: when the last task was open; handed_over_ns: when the last recovered data had been
     processed.
     """
@@ -39,17 +40,19 @@ class AttemptRestore:
     def __init__(
         self,
         world: DataflowWorld,
+        tasks: Sequence[Task],
         restored: JobCheckpoint | None,
         costs: RestartCosts,
         done: Callable[[], None],
     ) -> None:
-        self.bytes_read = 0
+        self.bytes_read = self.longest_ns = 0
         self.opened_ns: int | None = None
         self.handed_over_ns: int | None = None
+        self.numbers = tuple(task.number for task in tasks)
         self._env = world.env
         self._done = done
-        self._missing = len(world.tasks)
-        self._tasks = [_RestoringTask(self, world, task, restored, costs) for task in world.tasks]
+        self._missing = len(tasks)
+        self._tasks = [_RestoringTask(self, world, task, restored, costs) for task in tasks]
 
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the tasks when they have been scheduled.
@@ -63,8 +66,9 @@ class AttemptRestore:
         """Note that a task is open."""
         self.opened_ns = self._env.now
 
-    def running(self) -> None:
-        """Note that a task runs."""
+    def running(self, since_ns: int) -> None:
+        """Note that a task runs, which was deployed at an instant."""
+        self.longest_ns = max(self.longest_ns, self._env.now - since_ns)
         self._missing -= 1
         self.handed_over_ns = self._env.now
         if not self._missing:
@@ -93,6 +97,7 @@ class _RestoringTask:
         if restored is not None:
             found = restored.tasks.get(task.number)
         self._snapshot = found
+        self._deployed_ns = 0
         self._blocks = restored is not None
         task.enter(State.RESTORING)
         for channel in task.channels:
@@ -110,6 +115,7 @@ class _RestoringTask:
         self._later(delay_ns, self._work, costs.deploy_cost_ns, self._deployed)
 
     def _deployed(self) -> None:
+        self._deployed_ns = self._env.now
         self._step(restore.TaskDeployed())
 
     # Time -------------------------------------------------------------------------------------
@@ -122,9 +128,33 @@ class _RestoringTask:
         self._world.cores.run(cost_ns, self._task.entity, self._go_on, call, *arguments)
 
     def _read(self, size: int, then: Callable[..., object], *arguments: object) -> None:
-        """Call `then` when so many bytes have been read."""
+        """Call `then` when so many bytes in flight have been read."""
         self._attempt.bytes_read += size
-        self._world.storage.read(size, self._task.entity, self._go_on, then, *arguments)
+        host, entity = self._task.spec.task_manager, self._task.entity
+        self._world.storage.read((size,), host, entity, self._go_on, then, *arguments)
+
+    def _read_state(self) -> None:
+        """Open the operators when the state has been read, and rebuilt on the heap."""
+        task, storage, constants = self._task, self._world.storage, self._world.constants
+        state = task.snapshots.state
+        held = () if self._snapshot is None else state.files.sizes
+        sizes = [size for size in held if not storage.is_inline(size)]
+        per_mb_ns = 0 if state.is_on_disk else constants.restore_ns_per_mb
+        if self._is_local:
+            work_ns = per_mb_ns * sum(sizes) // 1_000_000
+            self._work(work_ns, self._open)
+            return
+        self._attempt.bytes_read += sum(sizes)
+        storage.read(
+            sizes,
+            task.spec.task_manager,
+            task.entity,
+            self._go_on,
+            self._open,
+            per_mb_ns=per_mb_ns,
+            opens=True,
+            threads=self._world.model.storage.transfer_threads,
+        )
 
     def _go_on(self, call: Callable[..., object], *arguments: object) -> None:
         """Do what is next, unless the task is lost in silence with its task manager."""
@@ -143,7 +173,7 @@ class _RestoringTask:
                 spans = {} if self._snapshot is None else self._snapshot.output_spans
                 self._read(_size(spans.values()), self._output_read)
             case restore.RestoreOperators():
-                self._read(self._state_bytes(), self._open)
+                self._read_state()
             case restore.ReadInput():
                 self._start()
                 for gate in self._task.gates:
@@ -153,7 +183,7 @@ class _RestoringTask:
             case restore.TaskRuns():
                 if not self._task.gates:
                     self._start()
-                self._attempt.running()
+                self._attempt.running(self._deployed_ns)
             case restore.DeclineCheckpoint() | restore.TakePart():
                 pass  # the coordinator asks no attempt for a checkpoint before all of it runs
             case _ as never:
@@ -168,13 +198,19 @@ class _RestoringTask:
             self._task.outputs.broadcast(EndOfChannelState())
         self._step(restore.OutputRead())
 
-    def _state_bytes(self) -> int:
-        size = 0 if self._snapshot is None else self._task.snapshots.state_bytes
-        return 0 if self._world.storage.is_inline(size) else size
+    @property
+    def _is_local(self) -> bool:
+        """Whether the task manager is alive that has a copy of the state."""
+        return self._snapshot is not None and has_local_state(self._world, self._task)
 
     def _open(self) -> None:
-        costs = self._costs
-        self._later(costs.open_ns, self._work, costs.open_cost_ns, self._opened)
+        costs, work_ns = self._costs, self._costs.open_cost_ns
+        if self._snapshot is not None and self._task.snapshots.state.is_on_disk:
+            work_ns += self._world.constants.open_rocksdb_ns
+        delay_ns = costs.open_ns + is_new_process(self._world, self._task) * (
+            self._world.constants.new_process_ns
+        )
+        self._later(delay_ns, self._work, work_ns, self._opened)
 
     def _opened(self) -> None:
         self._attempt.opened()
@@ -263,3 +299,25 @@ def _serve_in(task: Task, step_ns: int) -> None:
 
 def _size(spans: object) -> int:
     return sum(size + _HEADER_BYTES for part in spans for size, _ in part)  # type: ignore[attr-defined]
+
+
+def is_new_process(world: DataflowWorld, task: Task) -> bool:
+    """Return whether a task begins on a task manager that has come for the last one lost."""
+    return any(
+        one.manager_lost and task.number in one.tasks for one in world.control.failovers[-1:]
+    )
+
+
+def has_local_state(world: DataflowWorld, task: Task) -> bool:
+    """Return whether a copy of the restored state is where a task runs.
+
+    A task manager that has come for a lost one has none of checkpoints before the loss.
+    """
+    restored = world.control.restored
+    if restored is None or not world.model.state.local_recovery:
+        return False
+    record = world.coordinator.records.get(restored.checkpoint_id)
+    return record is not None and not any(
+        one.manager_lost and task.number in one.tasks and one.failed_ns >= record.triggered_ns
+        for one in world.control.failovers
+    )

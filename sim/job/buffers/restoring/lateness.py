@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ckptsim.sim.job.buffers.input import Channel
     from ckptsim.sim.job.buffers.restoring.rescale import VirtualChannelData
@@ -96,17 +96,20 @@ def _taken(parts: Sequence[VirtualChannelData], held: Mapping[Key, Instants]) ->
 class Lateness:
     """The due instants of all records in flight, and how late they were at the end.
 
-    ends, late: per stretch of a task without outputs, when its records were done and how late each
-    was, in ns.  began_ns: per attempt, when such a task took the first record; None for never.
+    ends, late, tasks: per stretch of a task without outputs, when its records were done, how late
+    each was, in ns, and the number of the task.  began_ns: per attempt, when such a task took the
+    first record; None for never.
     settle: takes in what a log of the attempt still has, before anybody wants to know.
     """
 
     def __init__(self) -> None:
         self.ends: list[Instants] = []
         self.late: list[Instants] = []
+        self.tasks: list[Instants] = []
         self.began_ns: list[int | None] = [None]
         self.settle: Callable[[], None] = _nothing
         self._channels: dict[Key, DueInstants] = {}
+        self._left_alone: frozenset[int] = frozenset()
         self._marks: dict[int, dict[Key, list[int]]] = {}
         self._held: dict[int, dict[Key, Instants]] = {}  # of the checkpoint that was restored
 
@@ -127,8 +130,8 @@ class Lateness:
         if task.writers:
             self._write(task, due)
             return
-        self.began(task.env.now - task.step_ns)
-        self._done(np.array([task.env.now], dtype=np.int64), due)
+        self.began(task.number, task.env.now - task.step_ns)
+        self._done(task.number, np.array([task.env.now], dtype=np.int64), due)
 
     def processed_in(
         self,
@@ -152,17 +155,24 @@ class Lateness:
             self._write(task, due)
             return
         behind = np.repeat(np.cumsum(counts), counts) - np.arange(1, len(due) + 1)
-        self._done(np.repeat(ends_ns, counts) - np.repeat(steps_ns, counts) * behind, due)
+        done_ns = np.repeat(ends_ns, counts) - np.repeat(steps_ns, counts) * behind
+        self._done(task.number, done_ns, due)
 
-    def began(self, at_ns: int) -> None:
-        """Note when a task without outputs has taken a record: the first one counts."""
+    def began(self, number: int, at_ns: int) -> None:
+        """Note when a task without outputs has taken a record: the first one counts.
+
+        Of tasks that a failure has left alone none does.
+        """
+        if number in self._left_alone:
+            return
         began_ns = self.began_ns[-1]
         self.began_ns[-1] = at_ns if began_ns is None else min(began_ns, at_ns)
 
-    def _done(self, ends: Instants, due: Instants) -> None:
+    def _done(self, number: int, ends: Instants, due: Instants) -> None:
         known = due != UNKNOWN
         self.ends.append(ends[known])
         self.late.append(ends[known] - due[known])
+        self.tasks.append(np.full(len(self.ends[-1]), number, dtype=np.int64))
 
     def _write(self, task: Task, due: Instants) -> None:
         for writer in task.writers:
@@ -218,6 +228,15 @@ class Lateness:
         if count:
             self._of(*key).push(np.full(count, UNKNOWN, dtype=np.int64))
 
+    def in_flight(self, receivers: Collection[int]) -> dict[Key, Instants]:
+        """Return when the records were due that are on their way to some tasks."""
+        self.settle()
+        return {
+            key: one.between(one.taken, one.pushed)
+            for key, one in self._channels.items()
+            if key[0] in receivers
+        }
+
     # Checkpoints ------------------------------------------------------------------------------
 
     def snapshot(self, task: Task, checkpoint: int) -> None:
@@ -235,10 +254,12 @@ class Lateness:
         self,
         checkpoint: int | None,
         parts: Mapping[Key, Sequence[VirtualChannelData]] | None = None,
+        kept: Mapping[Key, Instants] | None = None,
     ) -> None:
         """Begin an attempt with what was in flight in a checkpoint, None for nothing.
 
         parts: what each channel takes, where they are others than those of the checkpoint.
+        kept: what is in flight between tasks that run on.
         """
         self.settle()
         held: dict[Key, Instants] = {}
@@ -248,6 +269,8 @@ class Lateness:
             now = {key: np.concatenate(_taken(taken, held)) for key, taken in parts.items()}
         else:
             now = held
+        now = {**now, **(kept or {})}
+        self._left_alone = frozenset(number for number, _ in kept or ())
         self._channels = {key: DueInstants(due.copy()) for key, due in now.items()}
         self._marks = {}  # older checkpoints cannot be restored once a newer one was
         self._held = {} if checkpoint is None else {checkpoint: held}  # it may be once more

@@ -38,7 +38,14 @@ class TimedFailover:
         """Let the failovers of a job take time."""
         world = self._world
         self._control = control
-        self._host = FailoverHost(control, world, control.strategy, _times, kind=Kind.FAULT)
+        self._host = FailoverHost(
+            control,
+            world,
+            control.strategy,
+            _times,
+            kind=Kind.FAULT,
+            slots_return=world.constants.slots_return,
+        )
         control.timed = self._host
 
     def restores(self, restored: JobCheckpoint | None) -> bool:
@@ -51,11 +58,14 @@ class TimedFailover:
         taken_over: what goes where, if the checkpoint is of other parallelisms.
         """
         costs = FIRST if self._control.attempts <= _FIRST_RESTART else LATER
-        self._restore = AttemptRestore(self._world, restored, costs, self._all_running)
+        kept = self._world.regions.carried
+        tasks = [task for task in self._world.tasks if task.number not in kept]
+        self._restore = AttemptRestore(self._world, tasks, restored, costs, self._all_running)
         self._host.starting = self._control.attempts == 1
         if restored is None or self.lateness.knows(restored.checkpoint_id):
             number = None if restored is None else restored.checkpoint_id
-            self.lateness.restored(number, None if taken_over is None else taken_over.parts)
+            parts = None if taken_over is None else taken_over.parts
+            self.lateness.restored(number, parts, self._world.regions.channels)
         else:
             self.lateness.started_from(self._world.tasks, restored)
 
@@ -70,7 +80,8 @@ class TimedFailover:
         for record in self._control.failovers[-1:]:
             if restore is not None:
                 record.opened_ns, record.handed_over_ns = restore.opened_ns, restore.handed_over_ns
-                record.bytes_read = restore.bytes_read
+                record.bytes_read, record.restarted = restore.bytes_read, restore.numbers
+                record.running_ns, record.restore_ns = self._world.env.now, restore.longest_ns
         self._host.all_running()
 
     def end(self) -> None:

@@ -2,6 +2,7 @@
 
 from ckptsim.sim.job.buffers.state.channel_state_files import ChannelStateFile, make_files
 from ckptsim.sim.job.buffers.state.identities import Identities, TaskRecords
+from ckptsim.sim.job.buffers.state.keyed_state import KeyedState, keyed_state, state_sizes
 from ckptsim.sim.job.buffers.state.recovery import (
     BufferSnapshot,
     Span,
@@ -11,20 +12,22 @@ from ckptsim.sim.job.buffers.state.recovery import (
     restore_counts,
 )
 from ckptsim.sim.job.buffers.state.snapshots import BUFFER_HEADER_BYTES, Snapshots, SubtaskSnapshot
-from ckptsim.sim.job.buffers.state.state_sizes import state_sizes
-from ckptsim.sim.job.buffers.state.storage import Limiter, Storage
+from ckptsim.sim.job.buffers.state.storage import Storage
+from ckptsim.sim.job.buffers.state.streams import Limiter
 
 __all__ = [
     "BUFFER_HEADER_BYTES",
     "BufferSnapshot",
     "ChannelStateFile",
     "Identities",
+    "KeyedState",
     "Limiter",
     "Snapshots",
     "Span",
     "Storage",
     "SubtaskSnapshot",
     "TaskRecords",
+    "keyed_state",
     "make_files",
     "preload",
     "put_back",

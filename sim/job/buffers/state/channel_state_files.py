@@ -19,7 +19,7 @@ from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.state.storage import Upload
+    from ckptsim.sim.job.buffers.state.storage import Moves
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
@@ -30,7 +30,8 @@ class ChannelStateFile:
     def __init__(self, world: DataflowWorld, tasks: list[Task]) -> None:
         self._world = world
         self._tasks = {task.number: task for task in tasks}
-        self._uploads: dict[int, Upload] = {}
+        self._host = tasks[0].spec.task_manager
+        self._uploads: dict[int, Moves] = {}
         # What waits for a subtask's part of a checkpoint to be whole, and the latest that was.
         self._behind: dict[tuple[int, int], Callable[[], object]] = {}
         self._answered: dict[int, int] = {}
@@ -47,11 +48,12 @@ class ChannelStateFile:
         world.coordinator.note_file(checkpoint, size)
         storage = world.storage
         self._uploads[checkpoint] = storage.save(
-            size,
+            (size,),
             storage.channel_state,
             self._end,
             checkpoint,
             stored,
+            host=self._host,
             late_ns=max(faults.delay_ns(SlowFile, task, checkpoint) for task in tasks),
             fails=fails,
         )

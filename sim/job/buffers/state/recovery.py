@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState
     from ckptsim.sim.job.buffers.output import Subpartition
+    from ckptsim.sim.job.buffers.state.keyed_state import StateFiles
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
@@ -36,9 +37,9 @@ class BufferSnapshot:
 
     processed: records whose effect its state has, of a source those that it has emitted.
     splits: how many of them are of each of its splits, by number; exhausted: it has no more.
-    input_spans, output_spans: what was in flight in front of its
-    barriers, by input channel and by subpartition.  records, input_records, output_records: which
-    records these are, where records have identities.
+    files: of its keyed state, None where they are not known.  input_spans, output_spans: what was
+    in flight before its barriers, by input channel and by subpartition.  records, input_records,
+    output_records: which records these are, where records have identities.
     """
 
     processed: int
@@ -46,6 +47,7 @@ class BufferSnapshot:
     exhausted: bool
     input_spans: Spans
     output_spans: Spans
+    files: StateFiles | None = None
     transactions: SinkState | None = None
     records: Sequence[int] = ()
     input_records: Mapping[int, Sequence[int]] = field(default_factory=dict)

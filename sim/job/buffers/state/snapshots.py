@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers.channels import Buffers
     from ckptsim.models.barriers.reason import FailureReason
     from ckptsim.models.lifecycle.effects import TakeSnapshot
-    from ckptsim.sim.job.buffers.state.storage import Upload
+    from ckptsim.sim.job.buffers.state.keyed_state import KeyedState, StateFiles
+    from ckptsim.sim.job.buffers.state.storage import Moves
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.port import FileStored
 
@@ -35,7 +36,7 @@ class SubtaskSnapshot(PartFigures):
 
     overtaken: buffers in flight that have become state.  input_spans, output_spans: buffers in
     flight, by channel and subpartition.  snapshot: what a restart begins from, None before it is
-    taken.
+    taken.  files, uploaded: of its keyed state, all that are live and those that are new.
     cut: where it cuts the records of the channels, where records have identities.
     """
 
@@ -43,11 +44,22 @@ class SubtaskSnapshot(PartFigures):
     input_bytes: int = 0
     output_bytes: int = 0
     overtaken: int = 0
-    state_bytes: int = 0
+    files: StateFiles | None = None
+    uploaded: tuple[int, ...] = ()
     input_spans: dict[int, list[Span]] = field(default_factory=dict)
     output_spans: dict[int, list[Span]] = field(default_factory=dict)
     snapshot: BufferSnapshot | None = None
     cut: Cut | None = None
+
+    @property
+    def state_bytes(self) -> int:
+        """How many bytes of state the part uploads."""
+        return sum(self.uploaded)
+
+    @property
+    def full_bytes(self) -> int:
+        """How many bytes the state has, also in files of older checkpoints."""
+        return 0 if self.files is None else sum(self.files.sizes)
 
     @property
     def persisted_bytes(self) -> int:
@@ -69,17 +81,17 @@ _MANY = 10
 class Snapshots:
     """The parts of one task in the checkpoints of a run.
 
-    state_bytes: of its keyed state; sync_ns: how long copying it keeps the thread.
+    state: its keyed state; sync_ns: how long copying it keeps the thread.
     """
 
-    def __init__(self, task: Task, *, state_bytes: int, sync_ns: int) -> None:
+    def __init__(self, task: Task, *, state: KeyedState, sync_ns: int) -> None:
         self.parts: dict[int, SubtaskSnapshot] = {}
         self._task = task
         self._world = task.world
         self._env = task.env
-        self.state_bytes = state_bytes
+        self.state = state
         self._sync_ns = sync_ns
-        self._uploads: dict[int, Upload] = {}
+        self._uploads: dict[int, Moves] = {}
 
     def part_of(self, barrier: Barrier) -> SubtaskSnapshot:
         """Return the task's part in a checkpoint; it is new at the first call."""
@@ -163,13 +175,15 @@ class Snapshots:
         part.snapshot_ns = self._env.now
         if task.lateness is not None:
             task.lateness.snapshot(task, checkpoint)
-        part.state_bytes = self.state_bytes
+        captured_state = self.state.capture(task.processed, self._env.now)
+        part.files, part.uploaded = captured_state.files, captured_state.uploaded
         part.snapshot = BufferSnapshot(
             processed=task.processed,
             splits=task.held_splits if isinstance(task, Source) else {},
             exhausted=isinstance(task, Source) and task.is_exhausted,
             input_spans=part.input_spans,
             output_spans=part.output_spans,
+            files=part.files,
             transactions=None if task.sink is None else task.sink.state,
             records=() if task.records is None else tuple(task.records.state),
         )
@@ -185,7 +199,11 @@ class Snapshots:
         )
         if self._world.faults.strikes_once(CrashAtCheckpoint, task, checkpoint):
             self._world.control.fail(f"{task.name}/{task.subtask} crashes")
-        if self._sync_ns:
+        if captured_state.flush_ns:
+            thread = self._world.flushers[task.spec.task_manager]
+            work_ns = captured_state.flush_ns + self._sync_ns
+            task.pause(work_ns, self._copied, part, captured, cores=thread)
+        elif self._sync_ns:
             task.stand_still(self._sync_ns, self._copied, part, captured)
         else:
             self._copied(part, captured)
@@ -197,21 +215,26 @@ class Snapshots:
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
         """Write the state; what is small travels in the acknowledgement."""
-        size, storage, faults = self.state_bytes, self._world.storage, self._world.faults
+        storage, faults = self._world.storage, self._world.faults
+        uploaded = self.parts[checkpoint].uploaded
+        sizes = [size for size in uploaded if not storage.is_inline(size)]
         fails = faults.strikes(FailSnapshot, self._task, checkpoint)
-        if storage.is_inline(size):
+        if not sizes:
             self._uploaded(checkpoint, stored, failed=fails)
             return
-        self._world.coordinator.note_file(checkpoint, size)
+        for size in sizes:
+            self._world.coordinator.note_file(checkpoint, size)
 
         def begin() -> None:
             self._world.events.emit(of_tasks.StateFileBegun(self._task, checkpoint))
             self._uploads[checkpoint] = storage.save(
-                size,
-                storage.state,
+                sizes,
+                storage.sst if self.state.is_on_disk else storage.state,
                 self._uploaded,
                 checkpoint,
                 stored,
+                host=self._task.spec.task_manager,
+                threads=self._world.model.storage.transfer_threads,
                 late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
                 fails=fails,
             )
@@ -240,6 +263,7 @@ class Snapshots:
         upload = self._uploads.pop(checkpoint, None)
         if upload is not None:
             upload.cancel()
+            self.state.again(self.parts[checkpoint].uploaded)
 
     def _uploaded(self, checkpoint: int, stored: FileStored, *, failed: bool) -> None:
         self._uploads.pop(checkpoint, None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.cores import Cores
     from ckptsim.sim.job.buffers.kinds import State
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.kernel import Entity, Environment
@@ -43,13 +44,19 @@ class Pausing:
         times, is_there = self.time_in, self.state in states
         return sum(times[one] for one in states) + is_there * (self.env.now - self.since_ns)
 
-    def pause(self, cost_ns: int, function: Callable[..., object], *arguments: Any) -> None:
+    def pause(
+        self,
+        cost_ns: int,
+        function: Callable[..., object],
+        *arguments: Any,
+        cores: Cores | None = None,
+    ) -> None:
         """Do nothing else until a core has spent `cost_ns`, then call the function and continue.
 
-        To be called on the task's thread only, between two records.
+        To be called on the task's thread only, between two records.  cores: of some other threads.
         """
         self._paused_for = (function, arguments)
-        self.world.cores.run(cost_ns, self.entity, self._pause_over)
+        (cores or self.world.cores).run(cost_ns, self.entity, self._pause_over)
 
     def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
         """Do nothing else for so long, then call the function; as `pause` otherwise."""

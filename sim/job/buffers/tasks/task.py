@@ -283,9 +283,14 @@ class Task(Pausing):
     # What the coordinator calls ---------------------------------------------------------------
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
-        """Take a trigger by remote call."""
+        """Take a trigger by remote call; a source that starts up answers when it has."""
         self.world.events.emit(of_job.TriggerArrived(self, barrier.checkpoint))
-        self.control.trigger(barrier, stop)
+        at_ns = self.starts_until_ns
+        if self.env.now < at_ns:
+            trigger = self.control.trigger
+            self.env.call_at(at_ns, Kind.MAIL, self.entity, self.post, trigger, barrier, stop)
+        else:
+            self.control.trigger(barrier, stop)
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
@@ -296,6 +301,7 @@ class Task(Pausing):
         self.control.notify_aborted(checkpoint, latest_completed)
 
     is_source = False
+    starts_until_ns = 0  # until when a source takes no part in checkpoints
     longest_step_ns: Any = property(attrgetter("step_ns"))  # the most that a record takes
 
     def cut_off(self) -> None:

@@ -57,6 +57,22 @@ class SinkWriter:
         self._counted = self._processed() if self._processed is not None else 0
         self._open = self._begin()
 
+    def continued(self, processed: Callable[[], int]) -> None:
+        """Write for a task that continues another one, as a failure has left it alone.
+
+        What was pre-committed for a checkpoint that has been aborted goes with the next one.
+        """
+        self._processed = processed
+        transactions = self.external.transactions
+        for name in self._by_checkpoint.values():
+            if self._open is not None:
+                transactions[self._open].unnamed += transactions[name].unnamed
+                transactions[name].unnamed = 0
+                self.external.abort(name)
+        self._by_checkpoint.clear()
+        if self._open is not None:
+            transactions[self._open].attempt = self._sinks.attempt
+
     def recover_and_commit(self, name: str) -> None:
         """Commit what the restored state has pending; it may have been committed before."""
         if self._committer is None:

@@ -63,7 +63,7 @@ class Sinks:
         self._coordinator = coordinator
         self._left: set[str] = set()
         self._due_ns: dict[str, int] = {}  # when the external system gives a transaction up
-        self._attempt = 1
+        self.attempt = 1
 
     # Attempts ---------------------------------------------------------------------------------
 
@@ -82,10 +82,10 @@ class Sinks:
         """Note what the sinks of the next attempt do not know of."""
         self._known(restored)
         for transaction in self.external.unended():
-            if transaction.attempt == self._attempt and not transaction.recovered:
+            if transaction.attempt == self.attempt and not transaction.recovered:
                 self._env.goals.reach("left_to_the_external_system")
                 self._env.trace.record("unknown", self._entity, transaction.name)
-        self._attempt = attempt
+        self.attempt = attempt
 
     def _known(self, restored: JobCheckpoint | None) -> None:
         if restored is not None:
@@ -104,7 +104,7 @@ class Sinks:
 
     def begin(self, task: str, vertex: str) -> str:
         """Open a transaction of a task; return its name."""
-        begun = self.external.begin(task, vertex, attempt=self._attempt)
+        begun = self.external.begin(task, vertex, attempt=self.attempt)
         self._wait_for(begun.name)
         return begun.name
 
@@ -148,7 +148,7 @@ class Sinks:
             for one in self.external.unended()
             if one.sink not in careless
             and one.name not in self._left
-            and (one.recovered or one.attempt == self._attempt)
+            and (one.recovered or one.attempt == self.attempt)
         ]
         if left:
             self.violate("no_transaction_lingers", f"nobody ends {', '.join(left)}")

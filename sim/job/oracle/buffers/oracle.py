@@ -242,7 +242,8 @@ class BufferOracle(BufferObserver, Listener):
             self._expect_restored(restored)
             for oracle in self.job.tasks.values():
                 for out in oracle.outputs:
-                    out.marker_due = self._world.control.timed is not None
+                    runs_on = oracle.task.number in self._world.regions.carried
+                    out.marker_due = self._world.control.timed is not None and not runs_on
         for task in self._world.tasks:
             if task.records is not None:
                 self._check_restored(task.number, task.records.sent)

@@ -35,20 +35,21 @@ def advise(
     load: str | None = None,
     set: Mapping[str, Value] | None = None,
     machine: str = "quiet",
+    profile: str = "plain",
     job_id: str | None = None,
     progress: Callable[[int], object] = int,
 ) -> Advice:
     """Find the interval and mode of checkpoints that cost a job least, for given failures.
 
-    job, set, machine, job_id: as of `whatif`.  mtbf: mean time between two failures. restart: how
-    long the job is down after one.  rto: most from a failure until no result is late.
+    job, set, machine, profile, job_id: as of `whatif`.  mtbf: mean time between two failures.
+    restart: how long the job is down after one.  rto: most from a failure until no result is late.
     max_reprocessed: most records that a failure may undo. max_overhead: most of the time that
     checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
     progress: called after each run, with about how many there are.
 
     Raises UserError for a place without such a job, and for one that no interval can help.
     """
-    named = with_options(named_job(job, machine, job_id), set)
+    named = with_options(named_job(job, machine, job_id, profile), set)
     mtbf_s, restart_s = (
         nanoseconds(value, name) / _NS_PER_S
         for name, value in (("mtbf", mtbf), ("restart", restart))

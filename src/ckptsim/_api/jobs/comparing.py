@@ -52,6 +52,7 @@ def whatif(
     restart: Duration | None = None,
     seeds: int = 5,
     machine: str = "quiet",
+    profile: str = "plain",
     job_id: str | None = None,
     spark: SparkSession | None = None,
     progress: Callable[[int], object] = int,
@@ -61,14 +62,14 @@ def whatif(
     job: a scenario of a job on buffers, the path of its file, or the folder of a recording.
     set: options of every variant. vary: option -> values, a variant for each combination.
     failure: the vertex that fails, or True for the last one. restart: from then to the restart.
-    seeds: runs of each.  machine: as of `import_job`. job_id: where several
+    seeds: runs of each.  machine, profile: as of `import_job`. job_id: where several
     were recorded.  spark: a session that runs them.
     progress: called with the number of runs done.
 
     Raises UserError for a place without such a job, and for options and values that cannot be.
     """
     return compare(
-        named_job(job, machine, job_id),
+        named_job(job, machine, job_id, profile),
         lambda runs, _: run_scenarios(runs, spark, progress),
         set=set,
         vary=vary,

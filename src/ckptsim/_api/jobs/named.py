@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ckptsim import scenarios
-from ckptsim._api.jobs.recorded import ImportedJob, change_of, machine_named
+from ckptsim._api.jobs.recorded import ImportedJob, change_of, machine_named, profile_named
 from ckptsim._api.scenario import Named, Value, scenario_of
 from ckptsim.scenarios.catalogue import all_names
 from ckptsim.sim.infer import folder
@@ -17,9 +17,11 @@ AnyJob: TypeAlias = Named | ImportedJob
 """A scenario of a job on buffers, the path of its file, the folder of a recording, an import."""
 
 
-def named_job(job: AnyJob, machine: str, job_id: str | None = None) -> folder.Named:
+def named_job(
+    job: AnyJob, machine: str, job_id: str | None = None, profile: str = "plain"
+) -> folder.Named:
     """Return a job with its recording and measures. job_id: where several were recorded."""
-    choice = machine_named(machine)
+    choice, kept = machine_named(machine), profile_named(profile)
     if isinstance(job, ImportedJob):
         named = folder.job_of(scenario_of(job.scenario))
         return replace(named, recording=job.recording, measures=job.measures)
@@ -28,7 +30,7 @@ def named_job(job: AnyJob, machine: str, job_id: str | None = None) -> folder.Na
     place = folder.place_named(str(job))
     if not place.exists() and str(job) in all_names():
         return folder.job_of(scenario_of(job))
-    return folder.job_named(place, job=job_id, machine=choice)
+    return folder.job_named(place, job=job_id, machine=choice, profile=kept)
 
 
 def with_options(named: folder.Named, options: Mapping[str, Value] | None) -> folder.Named:

@@ -7,9 +7,10 @@ import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ckptsim._api.columns import aligned, notes_lines
 from ckptsim._api.frames import frame_of, ns_of, tidy
@@ -20,7 +21,7 @@ from ckptsim._api.scenario import text_of as option_text
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, Profile
 from ckptsim.sim.capture.client import Client, resolved, server_of
 from ckptsim.sim.capture.folder import check_free, write_recording
 from ckptsim.sim.capture.redaction import redacted
@@ -317,6 +318,7 @@ def import_job(
     out: str | Path | None = None,
     job: str | None = None,
     machine: str = "quiet",
+    profile: str = "plain",
     set: Mapping[str, Value] | None = None,
     seeds: int = 3,
     progress: Callable[[int], object] = int,
@@ -326,13 +328,15 @@ def import_job(
     recording: its folder, or the name of one that is shipped, such as `orders`.  out: the file to
     write. Without it nothing is written.  job: its id, where several were recorded.
     machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
+    profile: whose constants hold, "plain", or "rig" for the recordings that are shipped.
     set: what the recording does not say, by the engine's option names or ours.
     seeds: of the replay of the job as it is, 0 for none.  progress: called with runs done.
 
     Raises UserError for a folder that is no recording, or says too little of a job.
     """
     place, change = place_named(str(recording)), change_of(set)
-    named = job_named(place, job=job, machine=machine_named(machine))
+    kept = profile_named(profile)
+    named = job_named(place, job=job, machine=machine_named(machine), profile=kept)
     if named.recording is None or named.imported is None:
         raise UserError(f"{place}: found a file, expected the folder of a recording")
     scenario = lasting(changed(named.scenario, change), named.measures)
@@ -343,7 +347,7 @@ def import_job(
         written_whole(written, text)
     results: list[RunResult] = []
     if seeds:
-        recorded = job_named(place, job=job, machine=MachineChoice.RECORDED)
+        recorded = job_named(place, job=job, machine=MachineChoice.RECORDED, profile=kept)
         as_it_is = bounded(changed(recorded.scenario, change))
         for seed in range(1, seeds + 1):
             results += simulated(as_it_is, seeds=(seed,))
@@ -371,10 +375,22 @@ def change_of(options: Mapping[str, Value] | None) -> dict[str, str]:
 
 def machine_named(name: str) -> MachineChoice:
     """Return the machine that answers are for. Raises UserError for another name."""
-    known = [choice.value for choice in MachineChoice]
+    return _one(MachineChoice, "machine", name)
+
+
+def profile_named(name: str) -> Profile:
+    """Return the profile whose constants hold. Raises UserError for another name."""
+    return _one(Profile, "profile", name)
+
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def _one(choices: type[Choice], key: str, name: str) -> Choice:
+    known = [choice.value for choice in choices]
     if name not in known:
-        raise UserError(f"machine: found {name!r}, expected {one_of(name, known)}")
-    return MachineChoice(name)
+        raise UserError(f"{key}: found {name!r}, expected {one_of(name, known)}")
+    return choices(name)
 
 
 def _comparison(rows: Sequence[Row]) -> list[str]:

@@ -15,6 +15,7 @@ from ckptsim._api.result import Facts, Result
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim import validate as measured
 from ckptsim.sim.validate.recoveries import predict_recoveries
+from ckptsim.sim.validate.state import predict_states
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,14 +95,18 @@ def validate(
     if failing and sequences:
         raise UserError("sequence: found a file of recoveries, expected one of checkpoints")
     wanted = _wanted(runs, sequences)
-    tick = _Tick(progress, len(runs) + len(wanted) + len(failing))
+    states = measurements.states
+    tick = _Tick(progress, len(runs) + len(wanted) + len(failing) + len(states))
+    stated = predict_states(states, seeds=seeds, jobs=jobs, progress=tick)
     recovered = predict_recoveries(failing, seeds=seeds, jobs=jobs, progress=tick)
     predictions = measured.predict_all(runs, seeds=seeds, jobs=jobs, progress=tick)
     shown = []
     for one in wanted:
         shown.append(measured.sequence_of(one, seeds=seeds))
         tick()
-    found = measured.Comparison(predictions=predictions, recovered=recovered, sequences=shown)
+    found = measured.Comparison(
+        predictions=predictions, recovered=recovered, sequences=shown, states=stated
+    )
     return Validation(validation=found)
 
 

@@ -102,7 +102,7 @@ def barriers_figure(
 ) -> Figure:
     """Return the barriers of a checkpoint on their way through a job on buffers."""
     from ckptsim.analysis.figures.run.barrier_story import barrier_story
-    from ckptsim.sim.job.buffers.world import senders_of
+    from ckptsim.sim.job.buffers import senders_of
 
     model = job_on_buffers(result)
     assert model is not None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import pytest
@@ -15,11 +16,11 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
+from ckptsim.scenarios.generators.hazards import HAZARDS
 from ckptsim.scenarios.job import Engine, Job, Partitioner
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.constants import CONSTANTS, MECHANISMS, Mechanisms
+from ckptsim.sim.job.buffers.constants import MECHANISMS, PLAIN, Mechanisms
 from ckptsim.sim.job.buffers.input.wire import Wire
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Subpartition
@@ -31,11 +32,16 @@ from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search import Subject
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import crashing_job, jobs, random_job
-from tests.job.buffers.rescaled_jobs import random_job as rescaled_job
+from tests.job.records.plans import rescaled_job
 
 TIES = ("random", "structural", "pct")
 # The last ones are rescaled, each third of them in the time that this takes.
-KINDS: tuple[Callable[[int], Scenario], ...] = (random_job, crashing_job, random_job, rescaled_job)
+KINDS: tuple[Callable[[int], Scenario], ...] = (
+    random_job,
+    crashing_job,
+    random_job,
+    partial(rescaled_job, plane="buffers"),
+)
 
 
 def seen(
@@ -172,7 +178,7 @@ def test_no_boundary_is_a_tie_because_no_more_records_are_drawn(
     model = job(partitioner=Partitioner.FORWARD)
     small = replace(model.network, record_bytes=8, segment_bytes=32_768, buffer_timeout_ns=0)
     source = replace(model.vertices[0], selectivity=selectivity)
-    step_ns = CONSTANTS.source_record_ns
+    step_ns = PLAIN.source_record_ns
     vertices = (source, *model.vertices[1:])
     model = replace(model, network=small, vertices=vertices, duration_ns=1_100 * step_ns)
     for seed in range(8):

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.scenarios.job import Input, Job, Mode, Partitioner, Vertex
-from ckptsim.sim.job.buffers.restoring.caught_up import CALM_NS, GRID_NS, LATE_NS, caught_up_ns
+from ckptsim.sim.job.buffers.restoring.caught_up import CALM_NS, GRID_NS, caught_up_ns
 from ckptsim.sim.job.buffers.restoring.lateness import UNKNOWN, DueInstants
 from tests.job.buffers.failover.test_timed_failover import MS, S, crash, job, run
 
 Records = list[tuple[int, int]]
 BEGAN = 1_007 * MS
+LATE_NS = 200 * MS
 
 
 def plainly(records: Records, until_ns: int) -> int | None:
@@ -43,7 +44,7 @@ def test_caught_up_is_the_first_calm_second(records: Records, until_ns: int) -> 
     ends = np.array([at for at, _ in kept], dtype=np.int64)
     late = np.array([late for _, late in kept], dtype=np.int64)
     expected = plainly(kept, until_ns) if kept else None
-    assert caught_up_ns(ends, late, began_ns=BEGAN, until_ns=until_ns) == expected
+    assert caught_up_ns(ends, late, LATE_NS, began_ns=BEGAN, until_ns=until_ns) == expected
 
 
 def chain(model: Job) -> Job:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.job import (
     Checkpointing,
     Engine,
@@ -19,6 +20,7 @@ from ckptsim.scenarios.job import (
     NoRestart,
     Partitioner,
     Plane,
+    Profile,
     Recovery,
     Storage,
     Vertex,
@@ -33,9 +35,9 @@ from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers.plans import crashing_document, scenario_of
+from tests.job.buffers.plans import crashing_job
 from tests.job.many import played
-from tests.job.records.plans import Seeded
+from tests.job.records.plans import scenario_of
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -264,7 +266,8 @@ def test_a_failure_during_the_restart_begins_it_anew() -> None:
 def test_a_lost_task_manager_needs_a_slot_on_another() -> None:
     """The restart takes longer by that, and nothing else differs."""
     lost = CrashTaskManager(vertex="operator", subtask=0, at_ns=2_100 * MS)
-    opened = [run(job(), fault).control.failovers[0].opened_ns for fault in (lost, crash(2_100))]
+    model = replace(job(), profile=Profile.RIG)  # which gives slots back at once
+    opened = [run(model, fault).control.failovers[0].opened_ns for fault in (lost, crash(2_100))]
     assert (opened[0] or 0) - (opened[1] or 0) == FIRST.slot_ns
 
 
@@ -309,7 +312,7 @@ def check_many(seeds: range) -> Counter[str]:
     """Run random jobs that fail in their time; return what was seen of them."""
     seen: Counter[str] = Counter()
     for seed in seeds:
-        text = crashing_document(Seeded(seed))
+        text: Any = plain(crashing_job(seed))
         text["job"]["recovery"] = {"timed": True}
         for vertex in text["job"]["vertices"]:
             if vertex.get("kind") == "source" and vertex.get("rate_per_s"):

@@ -10,7 +10,7 @@ import pytest
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli import main
-from ckptsim.sim.job.buffers.constants import CONSTANTS
+from ckptsim.sim.job.buffers.constants import RIG
 from ckptsim.sim.validate import predict_all, read_runs, score, sequence_of
 from ckptsim.sim.validate.predict import Assumptions
 from ckptsim.sim.validate.statistics import correlation, middle, quantile, stats
@@ -149,7 +149,7 @@ def test_folds_find_constants_that_were_moved() -> None:
     assert found.held_out.mean < 0.005
     value, fitted = found.changes["rpc_ns"]
     assert min(fitted) > value + 1.8 * STEPS["rpc_ns"]
-    assert found.changes["file_cost_ns"] == (CONSTANTS.file_cost_ns, (CONSTANTS.file_cost_ns,) * 4)
+    assert found.changes["file_cost_ns"] == (RIG.file_cost_ns, (RIG.file_cost_ns,) * 4)
     assert len(folds_lines(found)) == 7 + len(STEPS)
 
 

@@ -9,7 +9,7 @@ import pytest
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import ScenarioError
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -20,8 +20,8 @@ from ckptsim.sim.search.trial import Subject, trial
 from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
 from tests import many
-from tests.job.records.plans import MS, scenario_of
-from tests.job.records.rescaled_jobs import HUNT, random_job
+from tests.job.many import RESCALED
+from tests.job.records.plans import MS, pinned, scenario_of
 
 TIES = ("structural", "random", "pct")
 SEEDS = 100
@@ -80,7 +80,7 @@ def test_the_mutant_of_38544_is_found_by_priorities() -> None:
 
 def test_random_jobs_survive_crashes_and_rescales() -> None:
     """Some jobs, 1 to 8 subtasks, all modes and edges, records of up to three buffers."""
-    found = many.tally(HUNT, range(24))
+    found = many.tally(RESCALED[Plane.RECORDS], range(24))
     assert found.violations == []
     assert found.goals["restored_rescaled"] >= 3
 
@@ -92,7 +92,7 @@ def test_a_sender_that_closes_can_wait_for_an_offset_for_ever() -> None:
     indexed = told | {"job.channel_state.replay_from": "file_index"}
     broken_by = [
         {row.property for row in trial(Subject(scenario=one), 279, "random").violations}
-        for one in (with_parameters(random_job(279), values) for values in (told, indexed))
+        for one in (with_parameters(pinned("rescaled_279"), values) for values in (told, indexed))
     ]
     assert "job_ends" in broken_by[0]
     assert broken_by[1] == set()
@@ -102,14 +102,14 @@ def test_a_checkpoint_that_one_gate_lets_in_is_declined_by_another_that_reads() 
     """One gate of a task is recovered while another still reads, and no end of a state is kept."""
     reassigned = {"job.channel_state.spilling": "ad_hoc"}
     reassigned["job.channel_state.ordered_edges"] = "reassigned"
-    scenario = with_parameters(random_job(506), reassigned)
+    scenario = with_parameters(pinned("rescaled_506"), reassigned)
     assert not trial(Subject(scenario=scenario), 506, "pct").violations
 
 
 @pytest.mark.long
 def test_five_hundred_random_jobs_survive_and_reach_everything() -> None:
     """Five hundred such jobs hold every property and reach all goals of a rescale."""
-    found = many.tally(HUNT, range(500))
+    found = many.tally(RESCALED[Plane.RECORDS], range(500))
     assert found.violations == []
     assert found.missed() == []
 

@@ -78,7 +78,7 @@ def pay(m: Memory, w: int) -> None:
 def write(m: Memory, w: int, lane: int, left: int) -> None:
     """Write so many bytes of a record; stops inside it when there is no buffer."""
     while left:
-        if m[lane + writer.FILL] == m[lane + writer.LIMIT]:
+        if m[lane + writer.FILL] == m[lane + writer.LIMIT] and not extends(m, w, lane, left):
             if not request(m, w, lane):
                 m[w + writer.PENDING_LANE] = lane
                 m[w + writer.PENDING_BYTES] = left
@@ -89,6 +89,17 @@ def write(m: Memory, w: int, lane: int, left: int) -> None:
         m[lane + writer.FILL] += part
         left -= part
     count_records(m, w, lane, 1)
+
+
+@compiled
+def extends(m: Memory, w: int, lane: int, left: int) -> bool:
+    """Let an open buffer that was to stay small take the rest of a record, for want of others."""
+    s, limit = m[lane + writer.OPEN], m[lane + writer.LIMIT]
+    if s < 0 or m[w + writer.FREE] or limit >= m[w + writer.SEGMENT_BYTES]:
+        return False
+    limit = min(m[w + writer.SEGMENT_BYTES], limit + left)
+    m[s + cell.SEGMENT_SIZE] = m[lane + writer.LIMIT] = limit
+    return True
 
 
 @compiled
