@@ -12,14 +12,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 _HEAD = """\
 # Events of a job
 
-The hosts of a job and its data planes emit typed events into one stream. Each listener gets the
-kinds that it asks for, at the instant of the event: the oracle judges by them, and your own code
-can follow a run by them. Events change nothing, so the digest of a run does not depend on its
-listeners. The kernel counts what moves by the million, such as buffers. Its counts are read when
-an event happens.
+A job's hosts and data planes emit typed events into one stream, and listeners to a kind get it at
+once. The oracle judges by them, and your own code can follow a run by them. Events change nothing,
+so a run has the same digest with any listeners. Buffers move by the million and are no events. They
+are counted, and the counts are read at events.
 
 An event is a dataclass in `sim/job/events`. To add one, write the dataclass and emit it where it
-happens. A listener has a method with a parameter `event`. Its type names the kinds:
+happens. A listener has a method with a parameter `event`, annotated with the kinds that it gets:
 
 ```python
 class Snapshots(Listener):

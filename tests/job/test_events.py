@@ -1,4 +1,4 @@
-"""The stream of events: who hears what, and the page that lists all kinds."""
+"""The stream of events, its listeners, and the page that lists all kinds."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Notes(Listener):
             self.found.append(("complete", event.record.checkpoint))
 
 
-def test_a_listener_hears_the_kinds_that_it_names() -> None:
-    """One method hears several kinds, each event once, at the instant at which it happens."""
+def test_a_listener_gets_the_kinds_that_it_names() -> None:
+    """One method gets several kinds, each event once, at the instant at which it happens."""
     job: Any = by_name("final_chain").model
     world = RecordWorld(Environment(0), job.spelled_out(), FaultPlan(()), cores=OURS, judged=False)
     notes = Notes()

@@ -27,7 +27,7 @@ class ControlTrace(Listener):
         self._job, self._coordinator = env.entity("job"), env.entity("coordinator")
 
     def triggered(self, event: of_job.CheckpointTriggered) -> None:
-        """Write which checkpoint begins, and of which kind."""
+        """Write that a checkpoint of some kind begins."""
         record = event.record
         self._trace("triggered", self._coordinator, record.checkpoint, record.kind.upper())
 
@@ -52,7 +52,7 @@ class ControlTrace(Listener):
         self._trace("completed", self._coordinator, number, event.duration_ns)
 
     def given_up(self, event: of_job.CheckpointFailed) -> None:
-        """Write which checkpoint is given up, and why."""
+        """Write which checkpoint fails, and why."""
         if event.reason is FailureReason.CHECKPOINT_EXPIRED:
             self._reach("expired")
         if event.reason in _SUBSUMED:

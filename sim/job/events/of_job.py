@@ -35,7 +35,7 @@ class TaskDeployed(TaskEvent):
 
 
 class AttemptBegun(Event):
-    """An attempt is built; restored: the checkpoint that it begins from."""
+    """An attempt is built.  restored: the checkpoint that it begins from."""
 
     restored: JobCheckpoint | None
 
@@ -47,7 +47,7 @@ class CheckpointRestored(Event):
 
 
 class JobRestored(Event):
-    """A job restarts from a checkpoint; None: from its beginning."""
+    """A job restarts from a checkpoint, None for its beginning."""
 
     checkpoint: JobCheckpoint | None
 
@@ -68,7 +68,7 @@ class ThreadSlept(TaskEvent):
 
 
 class ManagerLost(Event):
-    """A task manager gives no heartbeat from now on; unreachable: its connection is broken."""
+    """A task manager gives no heartbeat from now on.  unreachable: its connection is broken."""
 
     manager: int
     unreachable: bool
@@ -85,7 +85,7 @@ class JobManagerLost(Event):
 
 
 class FailureNoticed(Event):
-    """The job hears of a failure, before it does anything about it."""
+    """The job learns of a failure, before it does anything about it."""
 
 
 class FailureKnown(Event):
@@ -95,7 +95,7 @@ class FailureKnown(Event):
 
 
 class RestartDecided(Event):
-    """The restart strategy has answered; delay_ns: until the restart, None for no restart.
+    """The restart strategy has answered.  delay_ns: until the restart, None for no restart.
 
     recoverable: a restart is allowed at all.
     """
@@ -109,7 +109,7 @@ class JobGivenUp(Event):
 
 
 class ChangeAsked(Event):
-    """The user asks for a change; is_over: of a job that nothing changes any more."""
+    """The user asks for a change.  is_over: of a job that nothing changes any more."""
 
     change: Cancel | Rescale | Resubmit
     is_over: bool
@@ -193,7 +193,7 @@ class TriggerArrived(TaskEvent):
 
 
 class PartReported(TaskEvent):
-    """A task acknowledges a checkpoint; size: what it says that its part has in flight.
+    """A task acknowledges a checkpoint.  size: what it says that its part has in flight.
 
     unaligned: how it calls its part.
     """
@@ -228,7 +228,7 @@ class PartAcknowledged(Event):
 
 
 class CheckpointCompleted(Event):
-    """A checkpoint is complete; its status is still the one before.
+    """A checkpoint is complete.  Its status is still the one before.
 
     kept: what the store has of it, None where it has failed to keep it.
     """
@@ -239,9 +239,9 @@ class CheckpointCompleted(Event):
 
 
 class CheckpointsKept(Event):
-    """Behind a completion the coordinator's core says which checkpoints it keeps.
+    """After a completion the coordinator's core says which checkpoints it keeps.
 
-    held: what its host holds then, savepoints and what is discarded next included.
+    held: all that its host holds then.
     """
 
     numbers: tuple[int, ...]
@@ -249,7 +249,7 @@ class CheckpointsKept(Event):
 
 
 class CheckpointFailed(Event):
-    """A checkpoint is given up; its status is still the one before."""
+    """A checkpoint fails.  Its status is still the one before."""
 
     record: CheckpointRecord
     reason: FailureReason
@@ -262,7 +262,7 @@ class CheckpointDiscarded(Event):
 
 
 class LogServiceCut(Event):
-    """A log service keeps what is in flight of this checkpoint on, and no older."""
+    """A log service keeps in-flight data from this checkpoint on, and no older."""
 
     oldest: int
 
@@ -283,14 +283,14 @@ class NotificationLost(Event):
 
 
 class NotificationRepeated(Event):
-    """A task, by its number, hears of a completion that was notified before, perhaps elsewhere."""
+    """A task, by its number, gets a completion that was notified before, perhaps elsewhere."""
 
     number: int
     checkpoint: int
 
 
 class DataEndReported(Event):
-    """A task has reported the end of its data; asked: a final checkpoint is asked for then."""
+    """A task has reported the end of its data.  asked: a final checkpoint is asked for then."""
 
     task: TaskGateway
     asked: bool

@@ -21,13 +21,13 @@ class BarrierTaken(TaskEvent):
 
 
 class BarrierSeen(TaskEvent):
-    """A task hears of a checkpoint by an announcement, or by a trigger of its own."""
+    """A task learns of a checkpoint by an announcement, or by a trigger of its own."""
 
     barrier: Barrier
 
 
 class BarrierReplaced(TaskEvent):
-    """A trigger by remote call stands for the barrier of a channel."""
+    """A trigger by remote call replaces the barrier of a channel."""
 
     channel: int
     checkpoint: int
@@ -72,7 +72,7 @@ class HandlerSettled(TaskEvent):
 
 
 class AlignmentMeasured(TaskEvent):
-    """The figures of an alignment are known; size: processed meanwhile."""
+    """The figures of an alignment are known.  size: processed meanwhile."""
 
     checkpoint: int
     duration_ns: int
@@ -89,14 +89,14 @@ class ChannelStateBegun(TaskEvent):
 
 
 class GateStarting(TaskEvent):
-    """A gate is to persist what is in flight for a checkpoint."""
+    """A gate is to persist in-flight data for a checkpoint."""
 
     gate: int
     checkpoint: int
 
 
 class GateStarted(TaskEvent):
-    """A gate has begun to persist; refused: it could not."""
+    """A gate has begun to persist.  refused: it could not."""
 
     gate: int
     checkpoint: int
@@ -161,7 +161,7 @@ class FileBroken(FileEvent):
 
 
 class FileAnswered(FileEvent):
-    """A subtask hears what became of its part."""
+    """A subtask learns the end of its part."""
 
     subtask: int
     failed: bool
@@ -208,7 +208,7 @@ class CancellationSent(TaskEvent):
 
 
 class SnapshotTaken(TaskEvent):
-    """The task takes its snapshot; stop: of the savepoint of a stop."""
+    """The task takes its snapshot.  stop: of the savepoint of a stop."""
 
     checkpoint: int
     stop: bool
@@ -245,14 +245,14 @@ class NotificationArrived(TaskEvent):
 
 
 class CompletionTaken(TaskEvent):
-    """The thread takes the notification of a completion; acted: something followed of it."""
+    """The thread takes the notification of a completion.  acted: something followed of it."""
 
     checkpoint: int
     acted: bool
 
 
 class AbortTaken(TaskEvent):
-    """The thread takes the notification that a checkpoint was given up.
+    """The thread takes the notification that a checkpoint was aborted.
 
     latest: the completed checkpoint that it repeats.
     """
@@ -295,7 +295,7 @@ class TaskStateChanged(TaskEvent):
 
 
 class SourceStopped(TaskEvent):
-    """A source is asked to stop; ended: it had ended its data before."""
+    """A source is asked to stop.  ended: it had ended its data before."""
 
     drain: bool
     ended: bool
@@ -308,7 +308,7 @@ class DataEndAcknowledged(TaskEvent):
 
 
 class AcknowledgementArrived(TaskEvent):
-    """A task hears that the EndOfData of one of its outputs was taken."""
+    """A task learns that the EndOfData of one of its outputs was taken."""
 
     output: int
 
@@ -320,7 +320,7 @@ class FinalWatermarkTaken(TaskEvent):
 
 
 class RecordRead(TaskEvent):
-    """A source makes a record; timestamp: its event time in ns, None where that is not used."""
+    """A source makes a record.  timestamp: its event time in ns, None where that is not used."""
 
     split: int
     timestamp: int | None
@@ -355,13 +355,13 @@ class RecordsRestored(TaskEvent):
 
 
 class RecordSent(TaskEvent):
-    """A record leaves a task; routes: for each edge the places of its channels in the job."""
+    """A record leaves a task.  routes: for each edge the places of its channels in the job."""
 
     routes: Sequence[tuple[OutputSpec, Sequence[int]]]
 
 
 class WatermarkTaken(TaskEvent):
-    """The sender of an input has news of event time; None: nothing new."""
+    """The sender of an input has news of event time, None for nothing new."""
 
     channel: int
     watermark: int | None
@@ -369,14 +369,14 @@ class WatermarkTaken(TaskEvent):
 
 
 class WatermarkRecovered(TaskEvent):
-    """A watermark that was in flight comes to a task, of a channel that an input stands for."""
+    """A watermark that was in flight comes to a task, of an old channel of an input."""
 
     channel: int
     watermark: int | None
 
 
 class WatermarkSent(TaskEvent):
-    """A task tells all channels below its news of event time; None: nothing new."""
+    """A task sends all channels below its news of event time, None for nothing new."""
 
     watermark: int | None
     idle: bool | None
@@ -387,12 +387,12 @@ class WatermarksSettled(TaskEvent):
 
 
 class SplitsOpened(TaskEvent):
-    """A source begins to read; moved: splits that other subtasks may have had."""
+    """A source begins to read.  moved: splits that other subtasks may have had."""
 
     moved: Sequence[int]
 
 
 class SplitsTold(TaskEvent):
-    """A source has told of event time by now; unread: splits with records left."""
+    """A source has told of event time by now.  unread: splits with records left."""
 
     unread: Sequence[int]

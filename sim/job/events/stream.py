@@ -1,7 +1,7 @@
-"""The stream of what happens in a job: hosts and data planes emit, and listeners hear.
+"""The stream of events of a job: hosts and data planes emit, and listeners are called.
 
-An event is a dataclass. The listeners of its kind get it at the instant at which it happens.
-No listener changes what happens, so the digest of a run does not depend on its listeners.
+An event is a dataclass, and listeners to its kind get it at the instant at which it happens.
+No listener changes the run, so its digest is the same with any listeners.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Hear: TypeAlias = Callable[[Any], None]
 
 @dataclass_transform(eq_default=False)
 class Event:
-    """Something that has happened; each kind is a dataclass.
+    """Something that has happened, each kind as a dataclass.
 
     kinds: all of them by name, in the order of their definition.
     """
@@ -33,16 +33,16 @@ class Event:
 class TaskEvent(Event):
     """Something that has happened at one task of an attempt.
 
-    task: where; it may be of an attempt that is over.
+    task: where, perhaps in an attempt that is over.
     """
 
     task: ObservedTask
 
 
 class Listener:
-    """Hears the kinds that its methods ask for.
+    """Gets the kinds that its methods ask for.
 
-    A public method with a parameter `event` hears the kinds in its annotation, as in
+    A public method with a parameter `event` gets the kinds in its annotation, as in
     `event: A | B`.
     heard: the methods and the names of their kinds.
     """
@@ -60,13 +60,13 @@ class Listener:
 
     @classmethod
     def methods(cls) -> Iterator[tuple[type[Event], Callable[..., None]]]:
-        """Yield each kind that it hears, with the method that does."""
+        """Yield each kind that it gets, with its method."""
         for name, kind in cls.heard:
             yield Event.kinds[kind], getattr(cls, name)
 
 
 class Events:
-    """The stream of one run; those who came first hear first."""
+    """The stream of one run, in which the first listener is called first."""
 
     def __init__(self) -> None:
         self._heard: dict[type[Event], list[Hear]] = {}
@@ -81,6 +81,6 @@ class Events:
             self.listen(kind, method.__get__(listener))
 
     def emit(self, event: Event) -> None:
-        """Let an event be heard by all who listen to its kind."""
+        """Call all listeners to the kind of an event."""
         for hear in self._heard.get(type(event), ()):
             hear(event)

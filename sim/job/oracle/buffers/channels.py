@@ -1,4 +1,4 @@
-"""Channels of buffers: data are slices without numbers, of which a restore expects some first."""
+"""Channels of buffers: data are slices without numbers, and restored ones come first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BufferChannel(ChannelOracle):
 
 
 class SliceChannel(BufferChannel):
-    """A channel of the reference, which counts what it hears; note: for its journal."""
+    """A channel of the reference, which counts its elements.  note: for its journal."""
 
     def __init__(
         self, sender: TaskOracle, receiver: TaskOracle, *, keeps_order: bool, pulled: bool
@@ -79,7 +79,7 @@ class SliceChannel(BufferChannel):
     def _tell(note: Note, what: str, element: Any) -> None:
         if not isinstance(element, NetworkEvent):
             note(what, (element.bytes, element.records))
-        elif not isinstance(element, Announcement):  # a kernel tells of the barrier alone
+        elif not isinstance(element, Announcement):  # a kernel logs the barrier alone
             note(what, str(element))
 
     def data_sent(self, element: Slice) -> None:
