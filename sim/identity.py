@@ -49,11 +49,9 @@ def replay_command(
     cores: Mapping[str, str] | None = None,
     mutant: str | None = None,
     parameters: str = "{}",
-    options: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    properties: Sequence[str] = (),
+    judged: Sequence[str] = (),
 ) -> str:
-    """Return the command that tells the story of this run again; options: more words of it.
+    """Return the command that tells the story of this run again; judged: `Judging.words`.
 
     parameters: JSON of those that were set; swept designs among them are told by `cores`, `mutant`.
     """
@@ -64,12 +62,10 @@ def replay_command(
         words += ["--mutant", mutant]
     for slot, name in sorted((cores or {}).items()):
         words += ["--core", f"{slot}={name}"]
-    for option, names in (("--ignore", ignore), ("--property", properties)):
-        for name in names:
-            words += [option, name]
+    words += judged
     for path, value in without_designs(json.loads(parameters)).items():
         words += ["--set", f"{path}={json.dumps(value)}"]
-    return shlex.join([*words, *options])
+    return shlex.join(words)
 
 
 def canonical_names(cores: Mapping[str, str]) -> str:

@@ -22,12 +22,14 @@ from typing import Any, Protocol, cast
 
 from ckptsim.scenarios import LINKS, Scenario, UserError
 from ckptsim.scenarios.dialect import suggestion
+from ckptsim.scenarios.job.names import RENAMED
 from ckptsim.scenarios.severity import OF_EVERY_LINK, severity_of
 from ckptsim.sim.blame import raised_by_core
 from ckptsim.sim.fingerprint import WORLDS, version
 from ckptsim.sim.identity import replay_command, run_key
+from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.kernel import Environment, TiePolicy, TooManyStepsError, fence, parse_ties
-from ckptsim.sim.own_properties import Function, Properties, is_own, own_properties, violations_of
+from ckptsim.sim.own_properties import Properties, is_own, own_properties, violations_of
 from ckptsim.sim.rows import RunResult, ViolationRow, no_account
 from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
@@ -57,9 +59,7 @@ def run_world(
     mutant: str | None = None,
     parameters: str = "{}",
     source: str | None = None,
-    options: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    properties: Sequence[Function | str] = (),
+    judging: Judging = AS_USUAL,
     steps_max: int | None = None,
     cut_after: int | None = None,
     watch: Watch | None = None,
@@ -72,17 +72,15 @@ def run_world(
     cores: slot -> factory of a core to run instead of ours, or the text `package.module:factory`
     that names one; mutant: the name of a mutant of ours, which takes its slot.
     parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
-    source, options: of the replay command, the scenario (by default its name) and more words.
+    source: the scenario in the replay command, by default its name.
     watch: looks on at the cores; what it finds are violations of the run.
-    ignore: properties of the link that are not judged.  properties: of the user's, functions of the
-    ground truth of a run, or `package.module:function`.
     began, judged, steps_max, cut_after: see RunSpec.
     The violations come harm first, then in the order in which they happened.
     Raises UserError for what does not exist or fit: ties, cores, a mutant, a link or properties.
     """
     world, choice = load_world(scenario.world), resolve(scenario.world, cores=cores, mutant=mutant)
     policy = _policy(ties, seed) if isinstance(ties, str) else ties
-    check_properties("--ignore", ignore, scenario.link)
+    check_properties("--ignore", judging.ignore, scenario.link)
     spec = _spec(
         scenario=scenario,
         seed=seed,
@@ -96,16 +94,16 @@ def run_world(
         mutant=mutant,
         parameters=parameters,
         source=source,
-        options=options,
-        ignore=tuple(sorted(ignore)),
-        own=(own := own_properties(properties)),
+        words=judging.words,
+        ignore=tuple(sorted(judging.ignore)),
+        own=(own := own_properties(judging.properties)),
         steps_max=steps_max,
         cut_after=cut_after,
         judged=judged,
     )
     result = _ran(world, spec, choice, own)
     # What neither a world nor its log knows is declined here: rules beside cores, exceptions.
-    kept = [row for row in result.violations if row.property not in ignore]
+    kept = [row for row in result.violations if row.property not in judging.ignore]
     return _with_violations(result, sorted(kept, key=_by_harm))
 
 
@@ -147,6 +145,8 @@ def _by_harm(row: ViolationRow) -> tuple[int, bool]:
 def check_properties(option: str, names: Iterable[str], *links: str) -> None:
     """Raise UserError for a name that is no property of any of the links; option: has the names."""
     for name in names:
+        if name in RENAMED:
+            raise UserError(f"{option}: {name} is called {RENAMED[name]} now")
         if not any(is_property(name, link) for link in links):
             known = [each for link in links for each in LINKS[link].properties]
             known = list(dict.fromkeys([*known, *OF_EVERY_LINK]))
@@ -192,21 +192,21 @@ def _spec(
     *,
     scenario: Scenario,
     source: str | None,
-    options: Sequence[str],
+    words: Sequence[str],
     own: Properties,
     **rest: Any,
 ) -> RunSpec:
-    decides = {name: rest[name] for name in ("seed", "ties", "mutant", "ignore")}
-    decides |= {"cores": rest["chosen"], "properties": tuple(own)}
+    decides = {name: rest[name] for name in ("seed", "ties", "mutant")}
+    decides |= {"cores": rest["chosen"]}
     replay = replay_command(
         scenario.name if source is None else source,
         parameters=rest["parameters"],
-        options=options,
+        judged=words,
         **decides,
     )
     return RunSpec(
         scenario=scenario,
-        run_key=run_key(scenario, **decides),
+        run_key=run_key(scenario, **decides, ignore=rest["ignore"], properties=tuple(own)),
         version=version(scenario.world),
         replay=replay,
         wants_account=bool(own),

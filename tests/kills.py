@@ -53,7 +53,7 @@ def lines_of(rows: list[Kill], mutants: Mapping[str, Mutant], sample: int) -> li
     middle = median(row.first_seed for row in rows)
     shown = sorted(row.seeds for row in rows)
     summary = (
-        f"Median first seed over {len(rows)} mutants: {middle:g} (at most {SEEDS_MAX} were tried). "
+        f"Median first seed over {len(rows)} mutants: {middle:g} (at most {SEEDS_MAX} tried).\n"
         f"Seeds that show the mutant, of {sample}: median {median(shown):g}, least {shown[0]}."
     )
     return [

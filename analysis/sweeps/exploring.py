@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from ckptsim.analysis.spark.session import cancel_jobs
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.search.explore import Explored, Explorer
-from ckptsim.sim.search.explore.explore import AHEAD
-from ckptsim.sim.search.explore.workers import CarryOut, Plan, carried_out_apart, parts
+from ckptsim.sim.search.explore.explore import AHEAD, CarryOut, Plan, carried_out_apart, parts
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

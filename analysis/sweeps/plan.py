@@ -27,6 +27,7 @@ from ckptsim.scenarios.planning import (
 )
 from ckptsim.sim.fingerprint import version
 from ckptsim.sim.identity import canonical_names, replay_command, run_key
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.slots.guest import CoreUnansweredError
 from ckptsim.sim.slots.load import source_mark
 from ckptsim.sim.slots.resolve import resolve, try_out
@@ -50,17 +51,22 @@ def sweep_rows(plan: Plan, properties: Sequence[str] = ()) -> list[SweepRow]:
             "ties": run.ties,
             "cores": point.design.cores,
             "mutant": point.design.mutant,
-            "properties": tuple(properties),
         }
+        own = tuple(properties)
         rows.append(
             SweepRow(
-                run_key=run_key(point.scenario, **decides),
+                run_key=run_key(point.scenario, **decides, properties=own),
                 point=point.index,
                 seed=run.seed,
                 ties=run.ties,
                 version=version(point.scenario.world),
-                replay=replay_command(about["source"], parameters=about["parameters"], **decides),
-                properties=tuple(properties),
+                replay=replay_command(
+                    about["source"],
+                    parameters=about["parameters"],
+                    judged=Judging(properties=own).words,
+                    **decides,
+                ),
+                properties=own,
                 **about,
             )
         )

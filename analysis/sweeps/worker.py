@@ -17,6 +17,7 @@ from typing import Any
 from ckptsim.analysis.tables.schema import TABLES, arrow_stream, rows_of
 from ckptsim.scenarios.files import document
 from ckptsim.scenarios.spec import Scenario
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.limits import UNLIMITED, Limits, limited
 from ckptsim.sim.rows import RunResult, RunRow
 
@@ -139,7 +140,7 @@ def _run(
                 ties=row.ties,
                 parameters=row.parameters,
                 source=row.source,
-                properties=row.properties,
+                judging=Judging(properties=row.properties),
                 **_design(row),
             )
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one bad run must not stop a sweep

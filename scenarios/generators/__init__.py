@@ -8,14 +8,35 @@ fewer or smaller numbers a simpler one, down to a plain scenario without any fau
 
 from collections.abc import Callable, Mapping
 
-from ckptsim.scenarios.generators.barriers import barrier_protocol, barriers
-from ckptsim.scenarios.generators.checkpoint_store import checkpoint_store
 from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.composed import composed
-from ckptsim.scenarios.generators.final_checkpoint import final_checkpoint
-from ckptsim.scenarios.generators.ordering import ordering
-from ckptsim.scenarios.generators.rare import varied
+from ckptsim.scenarios.generators.jobs import job
+from ckptsim.scenarios.generators.options import varied
+from ckptsim.scenarios.generators.pipelines import composed
+from ckptsim.scenarios.generators.stores import checkpoint_store
+from ckptsim.scenarios.generators.syncs import ordering
+from ckptsim.scenarios.generators.uncoordinated import uncoordinated
 from ckptsim.scenarios.spec import Scenario
+
+
+def barriers(choices: Choices) -> Scenario:
+    """Return a random job for all that has to do with barriers, more often on buffers."""
+    kind = choices.of(("buffers", "records", "buffers", "alone", "records"))
+    if kind == "alone":
+        return uncoordinated(choices)
+    return job(choices, "barriers" if kind == "buffers" else "barrier_protocol", kind)
+
+
+def barrier_protocol(choices: Choices) -> Scenario:
+    """Return a random job on records, some of whose tasks take checkpoints by themselves."""
+    alone = choices.integer(0, 4) == 4
+    return uncoordinated(choices) if alone else job(choices, "barrier_protocol", "records")
+
+
+def final_checkpoint(choices: Choices) -> Scenario:
+    """Return a random job, most often on records, where it is cheaper."""
+    plane = choices.of(("records", "records", "buffers"))
+    return job(choices, "final_checkpoint", plane)
+
 
 GENERATORS: Mapping[str, Callable[[Choices], Scenario]] = {
     generate.__name__: varied(generate)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ckptsim.scenarios.job.names import RENAMED
+
 # Tables that have moved with all their keys; the keys that changed are below.
 TABLES: Mapping[str, str] = {
     "dataflow.sources[]": "job.vertices[]",
@@ -44,6 +46,7 @@ KEYS: Mapping[str, str] = {
     "pipeline.sink.partitioner=keyed": "pipeline.sink.partitioner: hash",
     "pipeline.checkpointing.alignment_timeout": "pipeline.checkpointing.aligned_timeout",
     "pipeline.costs.restart": "pipeline.platform.backoff, since the platform starts attempts again",
+    **{f"violates[]={old}": f"violates: {new}" for old, new in RENAMED.items()},
 }
 
 _UNIT = re.compile(r"_(?:ns|bytes|per_s)$")

@@ -19,6 +19,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import design_of, with_parameters
 from ckptsim.sim.cli.options import refuse
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.own_properties import is_own, own_properties
 from ckptsim.sim.search.folder import Kept, is_find
 from ckptsim.sim.search.trial import Subject
@@ -61,14 +62,11 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
     design = design_of(designs)
     if arguments.mutant is not None and design.mutant not in (None, arguments.mutant):
         raise UserError(f"--mutant: found {arguments.mutant} and {design.mutant}, expected one")
-    ignore, properties = judging_of(arguments, scenario.link)
     return made_of(
         wrapped(scenario, Origin(source=arguments.scenario, parameters=parameters)),
         core=[*arguments.core, *(f"{slot}={core}" for slot, core in design.cores.items())],
         mutant=arguments.mutant or design.mutant,
-        like_ours=getattr(arguments, "like_ours", False),  # not of verbs that judge nothing
-        ignore=ignore,
-        properties=properties,
+        judging=judging_of(arguments, scenario.link),
     )
 
 
@@ -81,8 +79,8 @@ def parameters_set(scenario: Scenario, words: Sequence[str]) -> dict[str, object
     return parameters_of(scenario, words)
 
 
-def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the properties that are declined, and the user's own.
+def judging_of(arguments: argparse.Namespace, link: str) -> Judging:
+    """Return how runs are judged.
 
     Raises UserError for a name that the link has not, and for a function that cannot be used.
     """
@@ -90,7 +88,11 @@ def judging_of(arguments: argparse.Namespace, link: str) -> tuple[tuple[str, ...
     own = own_of(arguments)
     everywhere = arguments.scenario == "all"
     check_properties("--ignore", ignore, *(LINKS if everywhere else (link,)))
-    return tuple(name for name in ignore if is_property(name, link)), own
+    return Judging(
+        ignore=tuple(name for name in ignore if is_property(name, link)),
+        properties=own,
+        like_ours=getattr(arguments, "like_ours", False),  # not of verbs that judge nothing
+    )
 
 
 def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ What the task does is noted in the vocabulary of the vectors, step by step.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from ckptsim.models.barriers import Barrier, CancellationMarker, EndOfData, HandlerKind, OptionKind
 from ckptsim.models.barriers.barrier import NetworkEvent
 from ckptsim.models.barriers.channels import NetworkEffect
-from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import (
     OperatorState,
     StopMode,
@@ -21,10 +21,9 @@ from ckptsim.models.lifecycle import (
     TaskParameters,
     TaskState,
 )
-from ckptsim.models.lifecycle.effects import TakeSnapshot, TransactionId
 from ckptsim.sim.job.control.task import TaskControl, TaskCores
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
-from ckptsim.sim.job.oracle.observer import NO_FILE, NO_TASK
+from ckptsim.sim.job.events import Events
 from ckptsim.sim.job.port import FileStored
 from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.slots.protocols import Lifecycle
@@ -32,179 +31,14 @@ from ckptsim.sim.slots.protocols import Lifecycle
 Entry = dict[str, Any]
 
 
-class _Quiet:
-    """Does nothing about whatever it is told, and keeps nothing."""
+class _Part:
+    """A part of the task: what some of its calls do, by name; all others do nothing."""
+
+    def __init__(self, **calls: Any) -> None:
+        vars(self).update(calls)
 
     def __getattr__(self, _name: str) -> Callable[..., tuple[()]]:
         return lambda *_, **__: ()
-
-
-class _Gate(_Quiet):
-    """An input gate with nothing in flight."""
-
-    def start(self, _checkpoint: int) -> None:
-        """Persist nothing, and so refuse nothing."""
-
-
-class _Noting(_Quiet):
-    """A part of the task that notes some of what it is told."""
-
-    def __init__(self, task: ScriptedTask) -> None:
-        self._task = task
-
-
-class _Input(_Noting):
-    """An input channel without a sender."""
-
-    def __init__(self, task: ScriptedTask, index: int) -> None:
-        super().__init__(task)
-        self._index = index
-
-    def acknowledge_end_of_data(self) -> None:
-        """Note the acknowledgement."""
-        self._task.act("acknowledge_end_of_data", channel=self._index)
-
-
-class _Outputs(_Noting):
-    """The outputs of a task, which note everything that leaves."""
-
-    def __init__(self, task: ScriptedTask, channels: int) -> None:
-        super().__init__(task)
-        self._channels = channels
-
-    def _emit(self, action: str, **fields: Any) -> None:
-        if self._channels:
-            self._task.act(action, **fields)
-
-    def broadcast_barrier(self, barrier: Barrier) -> int:
-        """Note a barrier."""
-        self._emit("emit_barrier", id=barrier.checkpoint)
-        return 0
-
-    def broadcast(self, event: NetworkEvent) -> None:
-        """Note an event."""
-        match event:
-            case CancellationMarker(checkpoint):
-                self._emit("emit_cancel_marker", id=checkpoint)
-            case EndOfData(drain):
-                mode = StopMode.DRAIN if drain else StopMode.NO_DRAIN
-                self._emit("emit_end_of_data", stop_mode=mode.name)
-            case _:
-                raise AssertionError(f"a task sends no {event!r}")
-
-    def finish(self) -> None:
-        """Note the end of the partitions."""
-        self._emit("emit_end_of_partition")
-
-
-class _State(_Noting):
-    """The state of a task: nothing, copied and stored at once; also its group's channel state."""
-
-    def part_of(self, _barrier: Barrier) -> object:
-        """Return a part of a checkpoint, with figures that vectors do not ask for."""
-        return SimpleNamespace(start_delay_ns=0, unaligned=False)
-
-    def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
-        """Copy nothing, at once."""
-        captured(flags.checkpoint_id)
-
-    def store(self, checkpoint: int, stored: FileStored) -> None:
-        """Store nothing, at once."""
-        stored(checkpoint, failed=False)
-
-    def decline(self, checkpoint: int, _reason: FailureReason) -> None:
-        """Note a refusal."""
-        self._task.act("decline_checkpoint", id=checkpoint)
-
-
-class _ChannelState(_Quiet):
-    """The file of channel state that an aligned task never writes."""
-
-    def store(self, checkpoint: int, _size: int, _stored: FileStored) -> None:
-        """Refuse: nothing is in flight."""
-        raise AssertionError(f"an aligned task stores channel state of {checkpoint}")
-
-
-class _Ending(_Noting):
-    """The end of a task, which notes calls and states."""
-
-    has_writes = False
-
-    def __init__(self, task: ScriptedTask, parameters: TaskParameters) -> None:
-        super().__init__(task)
-        self._chained = parameters.chain > 1
-        self._several = len(parameters.gate_channels) > 1
-        self.notified = -1
-
-    def state_changed(self, state: TaskState, operator: OperatorState | None) -> None:
-        """Note a state, and that of the operators where it has a say."""
-        said = {} if operator is None else {"operator": operator.name}
-        self._task.entries.append({"state": state.name} | said)
-
-    def finish_source(self) -> None:
-        """Note that the source is stopped."""
-        self._task.act("finish_task")
-
-    def call(self, what: str, operator: int) -> None:
-        """Note a call of an operator; all of them advance together."""
-        if what == "advance":
-            if operator == 0:
-                self._task.act("advance_to_max_watermark")
-            return
-        action = {"end_input": "end_input", "finish": "finish_operator", "close": "close_operator"}
-        self._task.act(action[what], **({"op": operator} if self._chained else {}))
-
-    def gate_ended(self, gate: int) -> None:
-        """Say of the last call which of several inputs has ended."""
-        if self._several:
-            self._task.entries[-1]["input"] = gate + 1
-
-    def tell(self, what: str, checkpoint: int) -> None:
-        """Keep in mind which completion the operators were notified of last."""
-        if what == "notify":
-            self.notified = checkpoint
-
-    def emit_max_watermark(self) -> None:
-        """Note the final watermark."""
-        self._task.act("emit_max_watermark")
-
-    def decline_closing(self, checkpoint: int) -> None:
-        """Note a refusal."""
-        self._task.act("decline_checkpoint", id=checkpoint)
-
-    def fail(self, reason: str) -> None:
-        """Note that the task fails."""
-        self._task.act("fail_task", reason=reason)
-
-    def is_stop(self, checkpoint: int) -> bool:
-        """Return what the script says of a checkpoint."""
-        return checkpoint in self._task.stops
-
-    def break_down(self, violated: str, story: str) -> None:
-        """Note that the input has broken a rule."""
-        self._task.act("break_down", violated=violated, story=story)
-
-
-class _Sink(_Noting):
-    """The transactions of a sink, all noted; vectors have no words for those of a recovery."""
-
-    def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
-        """Note a pre-commit."""
-        del open_successor
-        self._task.act("precommit_transaction", id=checkpoint_id)
-
-    def commit(self, checkpoints: tuple[int, ...]) -> None:
-        """Note commits, with the completion that they follow."""
-        up_to = self._task.ending.notified
-        self._task.act("commit_transactions", upto=up_to, ids=list(checkpoints))
-
-    def abort(self, transactions: tuple[TransactionId, ...]) -> None:
-        """Note aborts."""
-        self._task.act("abort_transactions", ids=list(transactions))
-
-    def leave(self, checkpoints: tuple[int, ...]) -> None:
-        """Note what is left."""
-        self._task.act("lingering_transactions", ids=list(checkpoints))
 
 
 class ScriptedTask:
@@ -213,8 +47,10 @@ class ScriptedTask:
     stops: checkpoints that are savepoints of a stop.
     """
 
-    number = 0
-    now = 0
+    number = now = 0
+    place = "task", 0
+    entity: Any = None
+    env: Any = None
 
     def __init__(
         self, parameters: TaskParameters, lifecycle: Lifecycle, cores: ProtocolCores
@@ -223,13 +59,19 @@ class ScriptedTask:
         self.entries: list[Entry] = []
         self.stops: set[int] = set()
         self.is_source = parameters.kind is TaskKind.SOURCE
-        self.inputs: list[Any] = [_Input(self, index) for index in range(channels)]
-        self.gates: list[Any] = [_Gate() for _ in parameters.gate_channels]
+        self._chained = parameters.chain > 1
+        self._notified = -1
+        self.inputs: list[Any] = [
+            _Part(acknowledge_end_of_data=partial(self.act, "acknowledge_end_of_data", channel=at))
+            for at in range(channels)
+        ]
+        # With nothing in flight none refuses a checkpoint.
+        self.gates: list[Any] = [_Part(start=lambda _: None) for _ in parameters.gate_channels]
         self.outbox: list[NetworkEffect] = []
-        self.outputs: Any = _Outputs(self, parameters.output_channels)
-        self.snapshots: Any = _State(self)
-        self.ending: Any = _Ending(self, parameters)
-        self.sink: Any = _Sink(self) if parameters.holds_transactions else None
+        self.outputs: Any = self._outputs() if parameters.output_channels else _NO_OUTPUTS
+        self.snapshots: Any = self._snapshots()
+        self.ending: Any = self._ending(several=len(parameters.gate_channels) > 1)
+        self.sink: Any = self._sink() if parameters.holds_transactions else None
         handler = None
         if channels:
             handler = cores.handler(
@@ -238,7 +80,7 @@ class ScriptedTask:
                 gates=len(parameters.gate_channels),
                 after_finish=True,
             )
-        channel_state: Any = _ChannelState()
+        events = Events()
         self.control = TaskControl(
             self,
             TaskCores(
@@ -247,10 +89,92 @@ class ScriptedTask:
                 lifecycle=lifecycle,
                 chain=parameters.chain,
             ),
-            writer=ChannelStateHost(cores.channel_state([0]), channel_state, NO_FILE),
-            observer=NO_TASK,
+            writer=ChannelStateHost(cores.channel_state([0]), _NO_CHANNEL_STATE, events),
+            events=events,
             clock=self,
             reach=_reach,
+        )
+
+    def _outputs(self) -> _Part:
+        """Return the outputs, which note everything that leaves."""
+
+        def barrier(sent: Barrier) -> int:
+            self.act("emit_barrier", id=sent.checkpoint)
+            return 0
+
+        def event(sent: NetworkEvent) -> None:
+            match sent:
+                case CancellationMarker(checkpoint):
+                    self.act("emit_cancel_marker", id=checkpoint)
+                case EndOfData(drain):
+                    mode = StopMode.DRAIN if drain else StopMode.NO_DRAIN
+                    self.act("emit_end_of_data", stop_mode=mode.name)
+                case _:
+                    raise AssertionError(f"a task sends no {sent!r}")
+
+        finish = partial(self.act, "emit_end_of_partition")
+        return _Part(broadcast_barrier=barrier, broadcast=event, finish=finish)
+
+    def _snapshots(self) -> _Part:
+        """Return the state of the task: nothing, copied and stored at once."""
+        # With figures that vectors do not ask for.
+        part = SimpleNamespace(start_delay_ns=0, unaligned=False)
+        return _Part(
+            part_of=lambda _: part,
+            capture=lambda flags, captured: captured(flags.checkpoint_id),
+            store=lambda checkpoint, stored: stored(checkpoint, failed=False),
+            decline=lambda checkpoint, _: self.act("decline_checkpoint", id=checkpoint),
+        )
+
+    def _ending(self, *, several: bool) -> _Part:
+        """Return the end of the task, which notes calls and states."""
+
+        def changed(state: TaskState, operator: OperatorState | None) -> None:
+            said = {} if operator is None else {"operator": operator.name}
+            self.entries.append({"state": state.name} | said)
+
+        def gate_ended(gate: int) -> None:
+            if several:  # of the last call, which of the inputs has ended
+                self.entries[-1]["input"] = gate + 1
+
+        def tell(what: str, checkpoint: int) -> None:
+            if what == "notify":
+                self._notified = checkpoint
+
+        return _Part(
+            has_writes=False,
+            state_changed=changed,
+            finish_source=partial(self.act, "finish_task"),
+            call=self._called,
+            gate_ended=gate_ended,
+            tell=tell,
+            emit_max_watermark=partial(self.act, "emit_max_watermark"),
+            decline_closing=lambda checkpoint: self.act("decline_checkpoint", id=checkpoint),
+            fail=lambda reason: self.act("fail_task", reason=reason),
+            is_stop=lambda checkpoint: checkpoint in self.stops,
+            break_down=lambda violated, story: self.act(
+                "break_down", violated=violated, story=story
+            ),
+        )
+
+    def _called(self, what: str, operator: int) -> None:
+        """Note a call of an operator; all of them advance together."""
+        if what == "advance":
+            if operator == 0:
+                self.act("advance_to_max_watermark")
+            return
+        action = {"end_input": "end_input", "finish": "finish_operator", "close": "close_operator"}
+        self.act(action[what], **({"op": operator} if self._chained else {}))
+
+    def _sink(self) -> _Part:
+        """Return the transactions, all noted; vectors have no words for those of a recovery."""
+        return _Part(
+            precommit=lambda checkpoint, **_: self.act("precommit_transaction", id=checkpoint),
+            commit=lambda checkpoints: self.act(
+                "commit_transactions", upto=self._notified, ids=list(checkpoints)
+            ),
+            abort=lambda transactions: self.act("abort_transactions", ids=list(transactions)),
+            leave=lambda checkpoints: self.act("lingering_transactions", ids=list(checkpoints)),
         )
 
     @property
@@ -286,11 +210,20 @@ class ScriptedTask:
     def set_timer(self, delay_ns: int, function: Callable[..., object], /, *arguments: Any) -> Any:
         """Set a timer that never runs out: aligned checkpoints have none."""
         del delay_ns, function, arguments
-        return _Quiet()
+        return _Part()
 
     def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
         """Spend no time."""
         function(*arguments)
+
+
+def _no_file(checkpoint: int, _size: int, _stored: FileStored) -> None:
+    """Refuse the file of channel state that an aligned task never writes: nothing is in flight."""
+    raise AssertionError(f"an aligned task stores channel state of {checkpoint}")
+
+
+_NO_OUTPUTS = _Part(broadcast_barrier=lambda _: 0)
+_NO_CHANNEL_STATE: Any = _Part(store=_no_file)
 
 
 def _reach(situation: str) -> None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ckptsim.models.lifecycle import SinkState, StopMode
     from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
     from ckptsim.sim.job.control.watchdog import Watchdog
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.graph import Graph
-    from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.parallelism import Changes
     from ckptsim.sim.job.task_port import EndingPort
     from ckptsim.sim.kernel import Entity, Environment
@@ -295,8 +295,8 @@ class DataPlane(Protocol):
         ...
 
     @property
-    def observer(self) -> JobObserver:
-        """Return who is told what happens."""
+    def events(self) -> Events:
+        """Return the stream of what happens."""
         ...
 
     @property

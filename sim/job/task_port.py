@@ -15,7 +15,7 @@ from ckptsim.models.barriers.channels import Buffers, NetworkEffect
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.lifecycle import OperatorState, SinkState, TaskState
 from ckptsim.models.lifecycle.effects import TakeSnapshot, TransactionId
-from ckptsim.sim.job.port import FileStored
+from ckptsim.sim.job.port import FileStored, ObservedTask
 
 # --- small things ---
 
@@ -275,16 +275,14 @@ class TaskSink(SinkPort, Protocol):
         ...
 
 
-class TaskPort(Protocol):
+class TaskPort(ObservedTask, Protocol):
     """One task's thread and its ends, as control sees them.
 
-    number: over all tasks of the job.  outbox: what the cores of its channels and subpartitions ask
-    for; whoever calls one of them has it drained behind.  ending: how its end looks; sink: None
-    where there is no sink with transactions.
+    outbox: what the cores of its channels and subpartitions ask
+    for; whoever calls one of them has it drained behind.  sink: None where there is no sink
+    with transactions.
     """
 
-    @property
-    def number(self) -> int: ...  # noqa: D102
     @property
     def is_source(self) -> bool: ...  # noqa: D102
     @property
@@ -297,8 +295,6 @@ class TaskPort(Protocol):
     def outbox(self) -> list[NetworkEffect]: ...  # noqa: D102
     @property
     def snapshots(self) -> StatePort: ...  # noqa: D102
-    @property
-    def ending(self) -> EndingPort: ...  # noqa: D102
     @property
     def sink(self) -> SinkPort | None: ...  # noqa: D102
 

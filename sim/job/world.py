@@ -28,7 +28,8 @@ from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.planning import TaskPlans
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.external import ExternalSystem
-from ckptsim.sim.job.control.started import note_restored
+from ckptsim.sim.job.control.trace import ControlTrace
+from ckptsim.sim.job.events import of_job
 
 if TYPE_CHECKING:
     from ckptsim.models.coordinator import EndOfDataListener
@@ -83,16 +84,16 @@ class JobWorld:
         self.restored = self._initial = restored
         self.failovers: list[FailoverRecord] = []
         self._plane, self.has_backlog = plane, plane.has_backlog
-        self._faults = faults
+        self._faults, self.events = faults, plane.events
         self._over, self._recovery = over, recovery
         self.owner = owner
         self._latest_of = latest
         self._make_core = core
         self._task_plans = TaskPlans(plane, self.finished_on_restore, listener, settings)
         self.operations = Operations(self, self._task_plans)
-        self.strategy = StrategyHost(env, settings.restart, plane.observer.restarts)
+        self.strategy = StrategyHost(env, settings.restart, plane.events)
         self.timed: FailoverHost | None = None
-        self.detection = DetectionHost(self, settings, observer=plane.observer)
+        self.detection = DetectionHost(self, settings, events=plane.events)
         self._stop_tries = self._completed = 0
         first = 1 if restored is None else restored.checkpoint_id + 1
         self.coordinator = CoordinatorHost(
@@ -104,7 +105,7 @@ class JobWorld:
             messages=plane.messages,
             faults=faults,
             job=self,
-            observer=plane.observer,
+            events=plane.events,
         )
         if restored is not None:
             self.coordinator.highest_completed = restored.checkpoint_id
@@ -123,6 +124,7 @@ class JobWorld:
     def plan_instants(self, *, may_stop: bool = True) -> None:
         """Enter what happens at set instants into the calendar: faults, a stop, a savepoint."""
         env, settings = self.env, self.settings
+        self.events.attach(ControlTrace(env))
         enter_instants(self._faults, env, settings.fault_kind, self.entity, self)
         kind = settings.coordinator.kind
         if settings.stop_at_ns is not None and may_stop:
@@ -152,7 +154,7 @@ class JobWorld:
 
     def stop(self) -> None:
         """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
-        self._plane.observer.stop_asked()
+        self.events.emit(of_job.StopAsked())
         if self.ended or self.coordinator.stop_completed:
             return
         self._stop_tries += 1
@@ -201,7 +203,7 @@ class JobWorld:
         DefaultCompletedCheckpointStore.recover.
         """
         if self.running:
-            self._plane.observer.job_manager_lost()
+            self.events.emit(of_job.JobManagerLost())
             self.detection.restarted()
             self.fail_over("the job manager crashes")
             self.coordinator.replace_core(self._new_core)
@@ -246,11 +248,11 @@ class JobWorld:
         Once the savepoint of a stop is complete there is none.  planned: no strategy is asked.
         noted: the failure struck earlier.
         """
-        self._plane.observer.restarts.failing_over()
+        self.events.emit(of_job.FailureNoticed())
         if not self.running or self.ended:
             return
         if self.owner is not None:
-            self.env.trace.record("failed", self.entity, cause)
+            self.events.emit(of_job.FailureKnown(cause))
             self.owner.job_failed(cause)
             return
         if not noted:
@@ -281,7 +283,7 @@ class JobWorld:
 
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known; return whether the job may be restarted at all."""
-        self.env.trace.record("failed", self.entity, cause)
+        self.events.emit(of_job.FailureKnown(cause))
         for failover in self.failovers:
             failover.known_ns = failover.known_ns or self.env.now
         stopped = self.coordinator.stop_completed
@@ -306,7 +308,7 @@ class JobWorld:
         """End the run: the job has failed for good."""
         self.gave_up = True
         self.failure = cause
-        self._plane.observer.restarts.given_up()
+        self.events.emit(of_job.JobGivenUp())
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
         self.end()
 
@@ -337,11 +339,7 @@ class JobWorld:
             if failover.resumed_ns is None:  # failures during a failover have one restart
                 failover.resumed_ns, failover.restored = env.now, number
         self.failovers[-1].reprocessed = before - sum(plane.positions().values())
-        env.trace.record("restored", self.entity, number or 0)
-        if restored is None:
-            return
-        plane.observer.restored(restored)
-        note_restored(env, restored)
+        self.events.emit(of_job.JobRestored(restored))
 
     def newest(self) -> JobCheckpoint | None:
         """Return the newest checkpoint that a restart may begin from."""

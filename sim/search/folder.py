@@ -16,6 +16,7 @@ from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dialect import shown, too_long
 from ckptsim.scenarios.files import alone_in, load, loads, to_toml, written_whole
 from ckptsim.sim.export import STORY, pictures
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.kernel import parse_ties
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.search.stories import stories
@@ -129,9 +130,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         "ties": result.run.ties,
         "cores": subject.names,
         "mutant": subject.mutant,
-        "like_ours": subject.like_ours,
-        "ignore": list(subject.ignore),
-        "properties": subject.property_names,
+        **subject.judging.document,
         "cut_after": subject.cut_after,
         "digest": result.run.digest,
         "version": result.run.version,
@@ -147,7 +146,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
         cores=subject.names,
         mutant=subject.mutant,
         rules=bool(subject.watches),
-        like_ours=subject.like_ours,
+        like_ours=subject.judging.like_ours,
         cores_too=" and the core" if subject.names else "",
     )
     whole = f"VIOLATED {row.property}: {row.says}\n\n{row.story}\n\nthe whole run:\n\n"
@@ -160,8 +159,9 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
 
 def _judged(subject: Subject) -> str:
     """Return the arguments of what was not judged and what was judged as well, each on a line."""
-    given = {"ignore": list(subject.ignore), "properties": subject.property_names}
-    return "".join(f"    {name}={value!r},\n    " for name, value in given.items() if value)
+    given = subject.judging.document
+    names = ("ignore", "properties")
+    return "".join(f"    {name}={given[name]!r},\n    " for name in names if given[name])
 
 
 def read(folder: Path) -> Kept:
@@ -202,9 +202,11 @@ def read(folder: Path) -> Kept:
             cores=cores,
             mutant=mutant,
             source=str(folder),
-            like_ours=found.get("like_ours") is True,
-            ignore=tuple(judging["ignore"]),
-            properties=tuple(judging["properties"]),
+            judging=Judging(
+                ignore=tuple(judging["ignore"]),
+                properties=tuple(judging["properties"]),
+                like_ours=found.get("like_ours") is True,
+            ),
             cut_after=cut_after,
         ),
         seed=found["seed"],

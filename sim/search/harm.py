@@ -34,20 +34,18 @@ def with_harm(subject: Subject, found: Trial, name: str) -> tuple[Subject, Trial
 
     The harm is the core's: with ours in its place the same crash does none.
     """
-    ours = replace(subject, cores={}, mutant=None)
-    is_ours = not subject.cores and subject.mutant is None
-    if is_ours or not found.violations or _harm(found, subject) or found.events > _EVENTS_MAX:
+    crash = _crash_of(subject.scenario)
+    if subject.is_ours or not found.violations or _harm(found, subject):
         return subject, found, name
-    make = _crash_of(subject.scenario)
+    if crash is None or found.events > _EVENTS_MAX:
+        return subject, found, name
     begin_ns = min(row.at_ns for row in found.violations)
     left = _EVENTS_MAX
-    if make is None:
-        return subject, found, name
     trace = subject.run(found.seed, found.ties, keep_trace=True).trace
     for at_ns in islice(_instants(trace, begin_ns), _TRIES):
         if left <= 0:
             break
-        fault = make(at_ns + 1)
+        fault = crash(at_ns + 1)
         scenario = replace(subject.scenario, faults=(*subject.scenario.faults, fault))
         try:
             document.read(document.plain(scenario), source="a crash after a violation")
@@ -57,7 +55,7 @@ def with_harm(subject: Subject, found: Trial, name: str) -> tuple[Subject, Trial
         got = trial(here, found.seed, found.ties)
         left -= got.events
         harm = _harm(got, subject)
-        if harm and not _violates(replace(ours, scenario=scenario), found, harm):
+        if harm and not _violates(here.with_ours, found, harm):
             return here, got, harm
     return subject, found, name
 

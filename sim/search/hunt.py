@@ -129,9 +129,8 @@ def without_hazards(subject: Subject, found: Trial) -> Trial:
 
     known = hazards(subject.scenario)
     broken = _broken(found, known)
-    if broken and (subject.cores or subject.mutant):
-        ours = trial(replace(subject, cores={}, mutant=None), found.seed, found.ties)
-        broken = _broken(ours, known)
+    if broken and not subject.is_ours:
+        broken = _broken(trial(subject.with_ours, found.seed, found.ties), known)
     kept = tuple(row for row in found.violations if not _is_one_of(row, broken))
     return replace(found, violations=kept)
 

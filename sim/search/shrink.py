@@ -29,6 +29,9 @@ from ckptsim.sim.limits import TooLongError, limited_cpu
 from ckptsim.sim.search import simpler
 from ckptsim.sim.search.trial import Subject, Trial, trial
 
+Run = Callable[[Subject, int, str, int | None], Trial]
+"""Runs a subject with a seed and a tie policy, for so many steps at most."""
+
 TRIALS_MAX = 300
 SECONDS_MAX = 30.0
 # Of them, at most so many for the instants of ties, of which at most so many are worth naming.
@@ -97,15 +100,17 @@ def shrink(
     progress: Callable[[int], None] | None = None,
     seconds_max: float = math.inf,
     run_seconds_max: float = math.inf,
+    run: Run | None = None,
 ) -> Shrunk:
     """Return the simplest scenario that still breaks the property.
 
     progress: called with the number of runs so far, after each.  seconds_max: for all runs;
-    run_seconds_max: of the processor, after which a run counts for nothing.
+    run_seconds_max: of the processor, after which a run counts for nothing.  run: carries out and
+    judges a run; by default the world does.
     Raises ShrinkStopped when it is interrupted.
     """
     search = _Shrinker(subject, found, property_name, trials_max)
-    search.progress = progress
+    search.progress, search.carry_out = progress, run or trial
     search.clock, search.run_seconds_max = Clock(seconds_max), run_seconds_max
     try:
         search.run()
@@ -125,6 +130,7 @@ class _Shrinker:
         self.found = found
         self.trials = 0
         self.progress: Callable[[int], None] | None = None
+        self.carry_out: Run = trial
         self.clock, self.run_seconds_max = Clock(math.inf), math.inf
         self.steps = 0
         self._document = _plain(subject.scenario)
@@ -321,7 +327,7 @@ class _Shrinker:
         subject = replace(self._subject, scenario=scenario)
         try:
             with limited_cpu(min(self.run_seconds_max, self.clock.left_s)):
-                found = trial(subject, seed, ties, steps_max=2 * self.found.events + 1000)
+                found = self.carry_out(subject, seed, ties, 2 * self.found.events + 1000)
         except UserError:
             raise
         except TooLongError:

@@ -62,7 +62,7 @@ def nearest(
         common = _common(result.trace, found.trace)
         if best is None or common > best.common:
             best = Nearest(differs=differs, trace=found.trace, common=common)
-        if other.mutant is None and not other.cores and differs.startswith(_OURS):
+        if other.is_ours and differs.startswith(_OURS):
             break  # the one difference that is asked for
     return best
 
@@ -79,9 +79,8 @@ def slots_taken(subject: Subject) -> list[str]:
 
 def _others(subject: Subject, result: RunResult) -> Iterator[tuple[str, Subject, int, str]]:
     seed, ties = result.run.seed, result.run.ties
-    if subject.cores or subject.mutant is not None:
-        slots = ", ".join(slots_taken(subject))
-        yield f"{_OURS} {slots}", replace(subject, cores={}, mutant=None), seed, ties
+    if not subject.is_ours:
+        yield f"{_OURS} {', '.join(slots_taken(subject))}", subject.with_ours, seed, ties
     faults = subject.scenario.faults
     for at in range(min(len(faults), _FAULTS_MAX)):
         scenario = replace(subject.scenario, faults=faults[:at] + faults[at + 1 :])
@@ -146,12 +145,12 @@ def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list
 
 def _hints(subject: Subject, result: RunResult) -> LikeOurs | None:
     """Run once more with our cores beside those that are not; None where all cores are ours."""
-    if not (subject.cores or subject.mutant) or not result.violations:
+    if subject.is_ours or not result.violations:
         return None
     from ckptsim.sim.rules import ours  # noqa: PLC0415 - runs of our cores need none
 
     hints = ours.LikeOurs(result.run.seed, judges=False)
-    alone = replace(subject, watches=(), like_ours=False)
+    alone = replace(subject, watches=(), judging=replace(subject.judging, like_ours=False))
     alone.run(result.run.seed, result.run.ties, watch=hints)
     return hints
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import replay_command
+from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.kernel import Environment, TiePolicy
-from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.run_spec import Watch, Watches
 from ckptsim.sim.slots import Factory
@@ -27,21 +27,17 @@ class Subject:
     cores: slot -> factory of a core to run instead of ours, or `package.module:factory`, which
     several processes need; mutant: a faulty core of ours.
     watches: what looks on at the cores of each run, made of its link and seed.
-    like_ours: whether a core that is not ours must do exactly as ours does.
-    ignore: properties that are not judged; properties: those of the user's, see `run_world`.
-    cut_after: see `run_world`.
+    judging, cut_after: see `run_world`.
     source, parameters: how a command line gets this scenario again, see `run_world`.
     """
 
     scenario: Scenario
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
-    ignore: Sequence[str] = ()
-    properties: Sequence[Function | str] = ()
+    judging: Judging = AS_USUAL
     source: str | None = None
     parameters: str = "{}"
     watches: Sequence[WatchFactory] = ()
-    like_ours: bool = False
     cut_after: int | None = None
 
     @property
@@ -50,14 +46,14 @@ class Subject:
         return {slot: name_of(core) for slot, core in sorted(self.cores.items())}
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """Return the options with which a command line looks at the runs in the same way."""
-        return ("--like-ours",) if self.like_ours else ()
+    def is_ours(self) -> bool:
+        """Return whether all cores are ours."""
+        return not self.cores and self.mutant is None
 
     @property
-    def property_names(self) -> list[str]:
-        """Return `package.module:function` of the user's properties."""
-        return [name_of(each) for each in self.properties]
+    def with_ours(self) -> Subject:
+        """Return the same with our own cores."""
+        return replace(self, cores={}, mutant=None)
 
     def run(
         self,
@@ -72,7 +68,7 @@ class Subject:
         """Run the scenario once; see `run_world`.  watch: looks on besides."""
         watches = [] if watch is None else [watch]
         watches += [make(self.scenario.link, seed) for make in self.watches]
-        if self.cores or self.mutant is not None:
+        if not self.is_ours:
             watches += self._judges(seed)
         return run_world(
             self.scenario,
@@ -83,11 +79,9 @@ class Subject:
             mutant=self.mutant,
             parameters=self.parameters,
             source=self.source,
-            ignore=self.ignore,
-            properties=self.properties,
+            judging=self.judging,
             steps_max=steps_max,
             cut_after=self.cut_after,
-            options=self.options,
             watch=Watches(watches) if watches else None,
             began=began,
         )
@@ -97,7 +91,7 @@ class Subject:
         from ckptsim.sim.rules.contract import Contracts  # noqa: PLC0415 - our runs need none
         from ckptsim.sim.rules.ours import LikeOurs  # noqa: PLC0415
 
-        if self.like_ours:
+        if self.judging.like_ours:
             yield LikeOurs(seed, judges=True)
         yield Contracts()
 
@@ -126,7 +120,7 @@ class Trial:
 
 
 def trial(
-    subject: Subject, seed: int, ties: str | TiePolicy, *, steps_max: int | None = None
+    subject: Subject, seed: int, ties: str | TiePolicy, steps_max: int | None = None
 ) -> Trial:
     """Run once and return what came of it.
 
@@ -165,7 +159,5 @@ def replay_of(subject: Subject, seed: int, ties: str) -> str:
         cores=subject.names,
         mutant=subject.mutant,
         parameters=subject.parameters,
-        options=subject.options,
-        ignore=subject.ignore,
-        properties=subject.property_names,
+        judged=subject.judging.words,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim.sim.job.oracle.needed_barriers import NeededBarriers
+from ckptsim.sim.job.oracle.waits import NeededBarriers
 
 
 def needed(channels: int = 2, *, one_at_a_time: bool = True) -> NeededBarriers:

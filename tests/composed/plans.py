@@ -10,16 +10,10 @@ from hypothesis import strategies as st
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import from_json, plain
-from ckptsim.scenarios.generators.composed import (
-    FAULTS_MAX,
-    MODES,
-    MS,
-    NETWORK,
-    PARTITIONERS,
-    POINTS,
-    document,
-    slow_down,
-)
+from ckptsim.scenarios.generators import pipelines as product
+from ckptsim.scenarios.generators.documents import slower
+from ckptsim.scenarios.generators.jobs import MODES
+from ckptsim.scenarios.generators.pipelines import MS, NETWORK, PARTITIONERS, SLOWER
 from ckptsim.sim.composed import CORES, tables
 from ckptsim.sim.composed.world import PipelineWorld
 from ckptsim.sim.kernel import parse_ties
@@ -27,17 +21,13 @@ from ckptsim.sim.rows import RunResult
 from ckptsim.sim.run_spec import RunSpec
 from tests.job.records.plans import Drawn, Seeded
 
-__all__ = [
-    "FAULTS_MAX",
-    "MODES",
-    "MS",
-    "PARTITIONERS",
-    "POINTS",
-    "document",
-    "on_buffers",
-    "pipelines",
-    "random_pipeline",
-]
+__all__ = ["MODES", "MS", "PARTITIONERS"]
+
+
+def slow_down(found: dict[str, Any]) -> None:
+    """Put the document of a pipeline on buffers, all of it as slow as barriers are there."""
+    found["pipeline"] = product.on_buffers(found["pipeline"])
+    found["faults"] = slower(found["faults"], SLOWER)
 
 
 def on_buffers(name: str, *, crash_at_ns: int | None = None) -> Scenario:
@@ -55,13 +45,13 @@ def on_buffers(name: str, *, crash_at_ns: int | None = None) -> Scenario:
 
 def random_pipeline(seed: int, plane: str = "records") -> Scenario:
     """Return the random pipeline of a seed."""
-    return from_json(json.dumps(document(Seeded(seed), plane)))
+    return product.pipeline(Seeded(seed), plane)
 
 
 @st.composite
 def pipelines(draw: Any, plane: str = "records") -> Scenario:
     """Return a strategy of random pipelines with fault plans."""
-    return from_json(json.dumps(document(Drawn(draw), plane)))
+    return product.pipeline(Drawn(draw), plane)
 
 
 def run_pipeline(

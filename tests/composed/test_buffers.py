@@ -6,13 +6,10 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.composed import document, fail_with_data_in_flight
+from ckptsim.scenarios.files import from_json, plain
 from ckptsim.sim.job.buffers.state.identities import Identities
-from ckptsim.sim.kernel import Streams
 from ckptsim.sim.world import run_world
-from tests.composed.plans import MS, on_buffers
+from tests.composed.plans import MS, on_buffers, random_pipeline
 from tests.composed.test_library import ANTI, SOUND
 from tests.composed.test_random_pipelines import TIES
 
@@ -57,8 +54,12 @@ def test_what_is_restored_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def _out_of_order(seed: int) -> bool:
-    choices = Choices((), Streams(seed).stream("choices").integer)
-    text = document(choices, "buffers")
-    fail_with_data_in_flight(choices, text)
-    found = run_world(from_json(json.dumps(text)), seed=seed)
+    """Tell of a pipeline that crashes while much waits for a slow sink."""
+    text: Any = plain(random_pipeline(seed, "buffers"))
+    text["pipeline"]["checkpointing"] |= {"mode": "unaligned", "interval_ns": 50 * MS}
+    text["pipeline"]["checkpointing"] |= {"min_pause_ns": 0, "max_concurrent": 1}
+    text["pipeline"]["readers"]["rate_per_s"] = "none"
+    text["pipeline"]["sink"] |= {"service_ns": 10 * MS, "partitioner": "hash"}
+    crash = {"kind": "crash_at", "side": "destination", "at_ns": (70 + 10 * seed % 190) * MS}
+    found = run_world(from_json(json.dumps(text | {"faults": [crash]})), seed=seed)
     return "order_is_kept" in {row.property for row in found.violations}

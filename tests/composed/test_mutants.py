@@ -46,9 +46,9 @@ FOUND_BY: dict[str, tuple[str, str]] = {
     "cursor_before_send": ("pipeline_stalled_socket", "releases_without_gaps"),
     "early_return": ("pipeline", "every_state_is_released"),
     "snapshot_one_step_late": ("pipeline", "nothing_read_between_barrier_and_trigger"),
-    "told_before_stored": ("pipeline", "notified_after_completion"),
-    "early_abort_unanswered": ("pipeline_timed_out", "writes_are_answered_once"),
-    "output_time_out_unreported": ("pipeline", "unaligned_flag_is_true"),
+    "told_before_stored": ("pipeline", "notified_once"),
+    "early_abort_unanswered": ("pipeline_timed_out", "channel_state_writes_are_answered"),
+    "output_time_out_unreported": ("pipeline", "reported_figures_are_true"),
     "output_never_times_out": ("pipeline_timed_out", "time_out_ends_alignment"),
 }
 

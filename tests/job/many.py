@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.final_checkpoint import HAZARDS, STOP_HAZARD
-from ckptsim.scenarios.job import Protocol
+from ckptsim.scenarios.generators.hazards import hazards
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
 from ckptsim.sim.rows import RunResult, ViolationRow
@@ -23,7 +23,7 @@ from tests.job.records import plans as records
 
 # Here the external system waits for ever: a time-out within the length of a job loses records by
 # design, which scenario `transaction_times_out` shows.
-# Rescales are those of `rescaled_jobs` on either plane.
+# Rescales are those of `RESCALED` on either plane.
 _NOWHERE = (
     *("transaction_timed_out", "lost_by_heartbeat", "resubmitted"),
     *("restored_rescaled", "record_filtered"),
@@ -54,10 +54,7 @@ _RANDOM_JOB = {Plane.RECORDS: records.random_job, Plane.BUFFERS: buffers.random_
 
 def is_hazard(scenario: Scenario, row: ViolationRow) -> bool:
     """Say whether a violation is one of the hazards, in the job or in a restart of it."""
-    job: Any = scenario.model
-    flink = job.ending.protocol is Protocol.FLINK
-    known = [name for name in HAZARDS if flink or name != STOP_HAZARD]
-    return any(f"{name}:" in f"{row.property}: {row.says}" for name in known)
+    return any(f"{name}:" in f"{row.property}: {row.says}" for name in hazards(scenario))
 
 
 def played(scenario: Scenario, seed: int) -> RunResult:
@@ -76,6 +73,17 @@ HUNTS = {
     plane: many.Hunt(
         random_job=_RANDOM_JOB[plane],
         goals=tuple(name for name in GOALS[plane] if name not in _NOWHERE + _NOT_HERE[plane]),
+        mode=_mode,
+        is_hazard=is_hazard,
+    )
+    for plane in Plane
+}
+
+
+RESCALED = {
+    plane: many.Hunt(
+        random_job=partial(records.rescaled_job, plane=plane.value),
+        goals=("restarted", "restored_rescaled", "record_filtered", "resubmitted"),
         mode=_mode,
         is_hazard=is_hazard,
     )

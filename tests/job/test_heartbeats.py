@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios import Scenario, ScenarioError
+from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.job import Plane
 from ckptsim.sim.rows import RecoveryRow
 from ckptsim.sim.world import run_world
-from tests.job.buffers.plans import crashing_document
-from tests.job.buffers.plans import scenario_of as on_buffers
+from tests.job.buffers.plans import crashing_job
 from tests.job.many import is_hazard
-from tests.job.records.plans import Seeded
-from tests.job.records.plans import document as ending_document
-from tests.job.records.plans import scenario_of as on_records
+from tests.job.records.plans import random_job, scenario_of
 from tests.job.records.small import small
 from tests.many import TIES
 
@@ -174,7 +172,7 @@ def test_a_time_out_within_the_interval_is_refused() -> None:
 def silenced(seed: int) -> Scenario:
     """Return a random job of either plane that loses task managers in silence."""
     random = Random(f"silenced {seed}")
-    text = (ending_document if seed % 2 else crashing_document)(Seeded(seed))
+    text: Any = plain((random_job if seed % 2 else crashing_job)(seed))
     job = text["job"]
     last_ns = 8 * int(job["checkpointing"].get("interval_ns", S))
     interval_ns = random.randint(1, last_ns // 4)
@@ -189,7 +187,7 @@ def silenced(seed: int) -> Scenario:
             lost(random.randint(1, last_ns), random.choice(("silent", "unreachable")))
             | {"vertex": vertex["name"]}
         )
-    return (on_records if seed % 2 else on_buffers)(text)
+    return scenario_of(text)
 
 
 def check_many(seeds: range) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 from ckptsim._api.pages.tables import (
     HEADER,
@@ -18,10 +19,11 @@ from ckptsim._api.pages.tables import (
 from ckptsim.sim.mutants.registry import MUTANTS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"
+WIDTH = 118
 FAULTS = (
-    "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` tells it from the "
-    "right core, and prints the command that replays the first run which shows it. The tests have "
-    "more of them (`tests/mutants/lifecycle.py`)."
+    "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` finds it, and prints "
+    "the command that replays the first violation. The tests have more mutants "
+    "(`tests/mutants/lifecycle.py`)."
 )
 # Mutant -> the library's scenario that tells it from the right core, and by which property.
 SHOWN_BY = {
@@ -29,19 +31,23 @@ SHOWN_BY = {
     "skipped_trigger_sets_minimum": ("late_trigger", "closes_when_all_is_over"),
 }
 RECOVERY = """\
-A sink's snapshot keeps one element of list state: the names of the transactions that are
-pre-committed and the name of the open one (`models/lifecycle/transactions.py`). A restored sink
-commits the former again, because it cannot know whether it has heard of the completion, and aborts
-the latter, whose records are sent again; then it opens a new one. With as many subtasks as before
-each gets its own element; otherwise the elements are dealt out in even blocks, so that a subtask
-may recover those of several, or of none.
+A sink's snapshot has one element of list state: the names of its pre-committed transactions, and
+the name of the open one (`models/lifecycle/transactions.py`). A restored sink does three things:
 
-No state speaks of what was begun after the checkpoint that is restored. Such a transaction stays in
-the external system until that gives it up (`job.costs.transaction_timeout`); nobody else aborts it,
-and a run tells of it (`left_to_the_external_system`). A time-out that is shorter than a restart
-loses what a completed checkpoint covers (scenario `transaction_times_out`). Sinks that find such
-transactions by the way they name them, as Flink's KafkaSink does, are not modelled. A failed
-attempt ends nothing on its way out (assumption: its processes are gone).
+* It commits the pre-committed transactions again. It cannot know if it was notified.
+* It aborts the open one. Its records are sent again.
+* It opens a new transaction.
+
+With as many subtasks as before, each gets its own element. Otherwise the elements are dealt out
+in even blocks. Then a subtask may recover several elements, or none.
+
+The restored state knows no transaction that began after its checkpoint. Such a transaction stays
+in the external system until its time-out (`job.costs.transaction_timeout`). A run reports it
+(`left_to_the_external_system`). A time-out that is shorter than a restart loses data of a
+completed checkpoint (scenario `transaction_times_out`).
+
+Not modelled: sinks that find such transactions by their names, as Flink's KafkaSink does. A
+failed attempt ends no transaction. This assumes that its processes are gone.
 
 Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction.initializeState,
 RoundRobinOperatorStateRepartitioner."""
@@ -52,10 +58,10 @@ def document() -> str:
     parts = [
         "# The life of a task",
         (
-            "How tasks end when their input has run out, and in a stop with savepoint, with drain "
-            "and without; what comes out of it is in [how jobs end](ending.md). Tables and "
-            "diagrams are made from the table that the core runs "
-            "(`models/lifecycle/tables.py`); `ckptsim explain final_checkpoint` prints them."
+            "A task ends at the end of its input, or in a stop with savepoint, with or without "
+            "drain. This page has the rules. [How jobs end](ending.md) has the results. Tables and "
+            "diagrams come from the table that the core runs (`models/lifecycle/tables.py`). "
+            "`ckptsim explain final_checkpoint` prints them."
         ),
         READING,
         (
@@ -66,10 +72,17 @@ def document() -> str:
     for kind, says in KINDS.items():
         table = _table(HEADER, lifecycle_rows(kind))
         parts += [f"## {says.capitalize()}", table, f"```mermaid\n{lifecycle_diagram(kind)}\n```"]
-    parts += ["## Where the variants part", PARTING, _table(VARIANTS, variant_rows())]
-    parts += ["## Transactions and recovery", RECOVERY]
+    parts += ["## Where the variants differ", PARTING, _table(VARIANTS, variant_rows())]
+    parts += ["## Transactions and recovery", *RECOVERY.split("\n\n")]
     parts += ["## Published faults", FAULTS, _faults()]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(map(wrapped, parts)) + "\n"
+
+
+def wrapped(part: str) -> str:
+    """Return a paragraph in short lines, and anything else as it is."""
+    if part.startswith(("#", "|", "```", "!", "*")):
+        return part
+    return fill(part, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _faults() -> str:

@@ -103,7 +103,7 @@ def test_explain_prints_the_tables_for_people(capsys: pytest.CaptureFixture[str]
     """Both tables are there, in lines that fit a wide terminal."""
     assert main(["explain", "final_checkpoint"]) == 0
     out = capsys.readouterr().out
-    tables = out[: out.index("An empty event")]
+    tables = out[: out.index("A row without")]
     assert "Lifecycle of source tasks" in tables
     assert tables.count("WAITING_FOR_FINAL_CP") == 11
     assert max(len(line) for line in tables.splitlines()) <= 150

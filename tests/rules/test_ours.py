@@ -18,6 +18,7 @@ from ckptsim.cores import writer_events as writer
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli import main
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.rules.ours import DOES_AS_OURS
 from ckptsim.sim.rules.words import answer_words, event_words
 from ckptsim.sim.search import Subject, trial
@@ -32,7 +33,7 @@ BROUGHT = "tests.rules.brought"
 
 def _subject(name: str, *, like_ours: bool = False, scenario: str = "final_pair") -> Subject:
     cores = {"coordinator": f"{BROUGHT}:{name}"}
-    return Subject(scenario=by_name(scenario), cores=cores, like_ours=like_ours)
+    return Subject(scenario=by_name(scenario), cores=cores, judging=Judging(like_ours=like_ours))
 
 
 def _stories(subject: Subject) -> list[str]:
@@ -69,7 +70,9 @@ def test_order_refusals_and_answers_are_compared(name: str) -> None:
     """So is the order of effects, what only one core refuses, and what hosts ask."""
     report = explore(
         Explorer(
-            link="barrier_protocol", cores={"coordinator": f"{BROUGHT}:{name}"}, like_ours=True
+            link="barrier_protocol",
+            cores={"coordinator": f"{BROUGHT}:{name}"},
+            judging=Judging(like_ours=True),
         ),
         Exploring(runs=20, seed=2),
         Corpus(),
@@ -91,14 +94,16 @@ def test_our_core_beside_a_users_changes_nothing_of_the_run(name: str) -> None:
 def test_a_core_that_lives_in_a_closure_walks() -> None:
     """It is copied by what it has taken, and does as ours does."""
     cores = {"coordinator": f"{BROUGHT}:in_a_closure"}
-    explorer = Explorer(link="barrier_protocol", cores=cores, like_ours=True)
+    explorer = Explorer(link="barrier_protocol", cores=cores, judging=Judging(like_ours=True))
     assert explore(explorer, Exploring(runs=8, seed=2), Corpus()).violating == []
 
 
 def test_walks_convict_what_no_short_run_reaches() -> None:
     """Events that could come and do not tell a core that is wrong in a rare case only."""
     mutant = MUTANTS["flush_dropped"]
-    explorer = Explorer(link="ordering", cores={mutant.slot: mutant.factory}, like_ours=True)
+    explorer = Explorer(
+        link="ordering", cores={mutant.slot: mutant.factory}, judging=Judging(like_ours=True)
+    )
     rows = explore(explorer, Exploring(runs=30), Corpus()).violating[0].trial.violations
     assert [row.property for row in rows] == [DOES_AS_OURS]
     assert "with events that did not come and could" in rows[0].says
@@ -108,7 +113,9 @@ def test_a_program_must_do_as_ours_does() -> None:
     """A core in another process is compared in the same way."""
     command = shlex.join([sys.executable, "-m", BROUGHT, "Terse"])
     subject = Subject(
-        scenario=by_name("stop_drain"), cores={"coordinator": f"process:{command}"}, like_ours=True
+        scenario=by_name("stop_drain"),
+        cores={"coordinator": f"process:{command}"},
+        judging=Judging(like_ours=True),
     )
     assert [row.property for row in trial(subject, 0, "random").violations] == [DOES_AS_OURS]
 

@@ -15,9 +15,7 @@ from ckptsim.scenarios.files import loads
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.cli.main import EXIT_FINE, main
 from ckptsim.sim.search import Subject, trial
-from ckptsim.sim.search.faults import FaultDraw
-from ckptsim.sim.search.faults.draw import RESTARTS
-from ckptsim.sim.search.faults.rehearsal import rehearse
+from ckptsim.sim.search.faults import RESTARTS, FaultDraw, rehearse
 from ckptsim.sim.search.hunt import without_hazards
 from ckptsim.sim.world import run_world
 from tests.search.toy import Producer, Slow

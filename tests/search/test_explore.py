@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_names, by_name
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators import GENERATORS, Choices
-from ckptsim.scenarios.generators.around import around
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.checkpointing import Mode
 from ckptsim.scenarios.job.faults import CrashTaskManager, Rescale, Resubmit, Symptom
@@ -29,7 +29,6 @@ from ckptsim.sim.search.explore import (
     ExploreReport,
     Exploring,
     explore,
-    fewer,
 )
 from ckptsim.sim.search.explore import run as run_module
 from ckptsim.sim.slots.guest import TIMEOUT_VARIABLE
@@ -128,11 +127,11 @@ def _explored(link: str) -> ExploreReport:
 
 @pytest.mark.parametrize("link", GENERATORS)
 def test_scenarios_of_the_library_are_among_the_drawn_ones(link: str) -> None:
-    """One of six runs begins with one; the simplest choices of all lead to a drawn one."""
+    """One of two runs begins with one; the simplest choices of all lead to a drawn one."""
     explorer, streams = Explorer(link=link), Streams(0)
     drawn = [explorer.subject((), streams.stream("choices", n).integer)[0] for n in range(200)]
     shelved = [each.scenario for each in drawn if each.scenario.name in all_names()]
-    assert 18 <= len(shelved) <= 50
+    assert 70 <= len(shelved) <= 130
     assert {each.link for each in shelved} >= {link}
     assert explorer.subject(())[0].scenario.name not in all_names()
 
@@ -176,23 +175,18 @@ def test_what_a_scenario_of_the_library_lists_is_no_hazard_of_drawn_ones() -> No
     ],
 )
 def test_a_mutant_is_convicted_and_its_run_shrinks(link: str, mutant: str) -> None:
-    """What breaks a property goes on breaking it with fewer choices."""
+    """What breaks a property goes on breaking it in a smaller scenario."""
     explorer = Explorer(link=link, mutant=mutant)
     report = explore(explorer, Exploring(runs=400), Corpus())
     (broken,) = report.violating
     name = broken.trial.violations[0].property
-    smallest = fewer(explorer, broken, property_name=name, runs_max=60)
-    assert name in {row.property for row in smallest.found.trial.violations}
-    assert _decisive(smallest.found.choices) < _decisive(broken.choices)
-    assert smallest.runs <= 60
-    subject, *_ = explorer.subject(smallest.found.choices)
-    found = smallest.found.trial
-    assert shrink(subject, found, property_name=name, seconds_max=0).trials == 1
-    assert fewer(explorer, broken, property_name=name, goes_on=lambda: False).runs == 1
-
-
-def _decisive(choices: tuple[int, ...]) -> int:
-    return sum(each != 0 for each in choices[2:])
+    subject, *_ = explorer.subject(broken.choices)
+    asked = partial(shrink, subject, broken.trial, property_name=name, run=explorer.trial)
+    smallest = asked(trials_max=60)
+    assert name in {row.property for row in smallest.trial.violations}
+    assert smallest.steps > 0
+    assert smallest.trials <= 60
+    assert asked(seconds_max=0).trials <= 2
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.search import Subject, check, hunt, trial
 from ckptsim.sim.search.check import RUN_REPEATS
-from ckptsim.sim.search.faults import with_random_faults
+from ckptsim.sim.search.faults import FaultDraw
 from ckptsim.sim.search.shrink import TRIALS_MAX, shrink
 from tests.search.toy import Lose, Producer, Slow
 
@@ -183,7 +183,7 @@ def test_random_faults_are_valid_and_reach_every_kind(toy):
     """Whatever is drawn loads, fits the model, and over some seeds every kind occurs."""
     kinds: dict[type, int] = {}
     for seed in range(60):
-        grown = with_random_faults(toy(producers=TWO), seed=seed, count=3)
+        grown = FaultDraw(toy(producers=TWO), most=3).of_seed(seed)
         assert len(grown.faults) <= 3
         for fault in grown.faults:
             kinds[type(fault)] = kinds.get(type(fault), 0) + 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -15,7 +14,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "slots.md"
 BLOCK = re.compile(
     r"(<!-- (\w+): python -m tests\.slots\.slots_page -->\n).*?(<!-- end -->)", re.DOTALL
 )
-COLUMNS = 120
 
 
 def written(page: str) -> str:
@@ -25,14 +23,15 @@ def written(page: str) -> str:
 
 def block(slot: Slot) -> str:
     """Return what a slot's factory takes, and what goes in and out of its cores."""
-    parts = [f"Factory: `make{slot.takes}`."]
+    rows = [("factory", f"`make{slot.takes}`")]
     if "step" in slot.offers:
         hints = get_type_hints(slot.protocol.step)  # type: ignore[union-attr]
-        parts += [f"In: {_names(hints['event'])}.", f"Out: {_names(get_args(hints['return'])[0])}."]
+        rows += [("in", _names(hints["event"])), ("out", _names(get_args(hints["return"])[0]))]
+    table = ["| | |", "| --- | --- |", *(f"| {name} | {says} |" for name, says in rows)]
     asked = [_member(name, each) for name, each in members(slot.protocol).items() if name != "step"]  # type: ignore[arg-type]
     besides = ", besides `step`" if "step" in slot.offers else ""
-    head = [f"* Must have{besides}:"] if asked else []
-    return "\n".join([*map(_bullet, parts), *head, *asked])
+    head = ["", f"A core must have{besides}:" if besides else "It must have:", ""] if asked else []
+    return "\n".join([*table, *head, *asked])
 
 
 def _member(name: str, member: Any) -> str:
@@ -42,17 +41,11 @@ def _member(name: str, member: Any) -> str:
         taken = [each for each in inspect.signature(member).parameters if each != "self"]
         signature = f"({', '.join(taken)})"
     says = (inspect.getdoc(member) or "").partition("\n")[0]
-    return f"  * `{name}{signature}`: {says[:1].lower()}{says[1:]}"
+    return f"* `{name}{signature}`: {says[:1].lower()}{says[1:]}"
 
 
 def _names(union: Any) -> str:
     return ", ".join(f"`{kind.__name__}`" for kind in get_args(union) or (union,))
-
-
-def _bullet(text: str) -> str:
-    return textwrap.fill(
-        f"* {text}", COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-    )
 
 
 if __name__ == "__main__":

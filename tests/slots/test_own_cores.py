@@ -9,6 +9,7 @@ import pytest
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.job import Protocol
 from ckptsim.sim.cli import main
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.search import Subject
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import compared
@@ -100,7 +101,9 @@ def test_every_scenario_is_the_same_run_with_our_own_cores_in_wrappers(like_ours
         if like_ours:
             slots = [slot for slot in slots if slot in compared(scenario.link)]
         cores = {slot: texts(slot)["wrapper"] for slot in slots}
-        theirs = Subject(scenario=scenario, cores=cores, like_ours=like_ours).run(1, "random")
+        theirs = Subject(scenario=scenario, cores=cores, judging=Judging(like_ours=like_ours)).run(
+            1, "random"
+        )
         ours = Subject(scenario=scenario).run(1, "random")
         assert theirs.run.digest == ours.run.digest, scenario.name
         found, expected = theirs.violations, ours.violations

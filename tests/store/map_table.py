@@ -21,15 +21,16 @@ STORIES = 18
 
 
 _ABOUT_PROMISES = """\
-Written by `python -m tests.store.map_table`; a test compares it with the program. Each promise is
-a property that every run checks. An anti-pattern breaks it, or a mutant from a checkout:
+`python -m tests.store.map_table` writes this section. A test compares it with the program. Each
+promise is a property that every run checks. An anti-pattern breaks it, or a mutant from a checkout:
 `CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant MUTANT`.
 """
 _ABOUT_STORIES = """\
-Restated reports; the file of each scenario names its source. The loss is that of seed 0, in keys
-of the first partition that differs from its log. A mutant lacks a safeguard of the scenario beside
-it; where the safeguard is a setting, its lack is the anti-pattern of the same report. S4, S6 and
-S12 lose nothing either way: applying again is idempotent, so that only work is repeated.
+`ckptsim list checkpoint_store` says what each scenario shows. `s01` to `s18` restate public
+reports, and the file of each names its source. The loss is from seed 0, in keys of the first
+partition that differs from its log. A mutant lacks a safeguard of its scenario. Where the
+safeguard is a setting, the anti-pattern of the same report lacks it. S4, S6 and S12 lose
+nothing either way, because applying a record again changes nothing. Only work is repeated.
 """
 
 
@@ -44,8 +45,8 @@ def section() -> str:
             *_promises(),
             "",
             _ABOUT_STORIES,
-            "| | scenario | what it shows | breaks | loss | mutants |",
-            "| --- | --- | --- | --- | --- | --- |",
+            "| | scenario | breaks | loss | mutants |",
+            "| --- | --- | --- | --- | --- |",
             *_stories(),
             "",
         ]
@@ -93,10 +94,7 @@ def _stories() -> Iterator[str]:
             breaks = ", ".join(f"`{name}`" for name in scenario.violates) or "-"
             loss = loss_of(scenario) if scenario.violates else ""
             mutants = ", ".join(f"`{mutant}`" for mutant in mutants_of(scenario.name))
-            yield (
-                f"| {label} | `{scenario.name}` | {scenario.says} | {breaks} | {loss or '-'} "
-                f"| {mutants or '-'} |"
-            )
+            yield (f"| {label} | `{scenario.name}` | {breaks} | {loss or '-'} | {mutants or '-'} |")
 
 
 def written() -> str:

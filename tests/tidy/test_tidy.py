@@ -52,11 +52,10 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/kernel/fence.py": frozenset({Rule.CLOCK, Rule.RANDOM, Rule.OUTSIDE}),
     # Starts the processes in which runs take place.
     "sim/search/check.py": frozenset({Rule.OUTSIDE}),
-    "sim/search/explore/workers.py": frozenset({Rule.OUTSIDE}),
     # The environment names a module with more mutants, which a run is given by name.
     "sim/mutants/registry.py": frozenset({Rule.OUTSIDE}),
-    # Ends when its seconds are over.
-    "sim/search/explore/explore.py": frozenset({Rule.CLOCK}),
+    # Starts processes, too, and ends when its seconds are over.
+    "sim/search/explore/explore.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     "sim/search/shrink.py": frozenset({Rule.CLOCK}),  # for how long to shrink
     # Asks whether it is in a main thread, where alone a run can be limited.
     "sim/limits.py": frozenset({Rule.OUTSIDE}),

@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators.uncoordinated import document
+from ckptsim.scenarios.generators.uncoordinated import uncoordinated
 from tests import many
 from tests.job.records.plans import Seeded
 
@@ -19,7 +17,7 @@ WANTED = ("checkpoint_forced", "rolled_back_behind_a_checkpoint", "restarted")
 
 def random_job(seed: int) -> Scenario:
     """Return the job of a seed."""
-    return from_json(json.dumps(document(Seeded(seed))))
+    return uncoordinated(Seeded(seed))
 
 
 HUNT = many.Hunt(

@@ -40,9 +40,9 @@ from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.run_spec import CUTS
 from ckptsim.sim.search import Subject, explore, shrink
 from ckptsim.sim.search.explore.ends import RUN_ENDS
+from ckptsim.sim.search.explore.explore import CarryOut
 from ckptsim.sim.search.explore.report import Progress
 from ckptsim.sim.search.explore.run import SURVIVES
-from ckptsim.sim.search.explore.workers import CarryOut
 from ckptsim.sim.search.folder import SCENARIO, keep, slug
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import Clock
@@ -136,17 +136,10 @@ def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> ex
     cores = read_cores(arguments.core, explorer.worlds)
     choice = resolve(*explorer.worlds, cores=cores, mutant=arguments.mutant)
     try_out(cores)
-    if arguments.like_ours:
+    judging = judging_of(arguments, explorer.link)
+    if judging.like_ours:
         refuse_uncompared(explorer.worlds, choice.factories)
-    ignore, properties = judging_of(arguments, explorer.link)
-    return replace(
-        explorer,
-        cores=cores,
-        mutant=arguments.mutant,
-        like_ours=arguments.like_ours,
-        ignore=ignore,
-        properties=properties,
-    )
+    return replace(explorer, cores=cores, mutant=arguments.mutant, judging=judging)
 
 
 def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:
@@ -263,43 +256,28 @@ def _one_of_each(report: explore.ExploreReport) -> list[explore.Explored]:
 def _shrunk(
     explorer: explore.Explorer, before: explore.Explored, seconds: float | None, kept: Kept
 ) -> Found:
-    """Shrink a run by its choices, then by its document. Write the scenario and tell its story.
+    """Shrink a run, write the scenario and tell its story.
 
     seconds: that exploring had. What is smallest after as many has to do.  None for any.
     """
     clock = Clock(math.inf if seconds is None else max(seconds, _LEAST_SECONDS))
     name = before.trial.violations[0].property
-
     with ProgressBar("shrinking") as bar:
         subject, *_ = explorer.subject(before.choices)
         # Before anything is shrunk: in the smallest run there may be no time for harm.
         subject, found, name = with_harm(subject, before.trial, name)
-        runs = 0
-        if found is before.trial:
-            first = explore.fewer(
-                explorer,
-                before,
-                property_name=name,
-                progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
-                goes_on=lambda: not clock.is_over,
-            )
-            subject, *_ = explorer.subject(first.found.choices)
-            found, runs = first.found.trial, first.runs
-        seed, ties = found.seed, found.ties
-        if name not in _OUTSIDE_OF_WORLDS and not clock.is_over:
-            left = SHRINKING_RUNS_MAX - runs
-            smallest = shrink(
-                subject,
-                found,
-                property_name=name,
-                trials_max=left,
-                progress=lambda done: bar(done=runs + done, total=SHRINKING_RUNS_MAX),
-                seconds_max=clock.left_s,
-                run_seconds_max=math.inf if seconds is None else explore.RUN_SECONDS_MAX,
-            )
-            subject = replace(subject, scenario=smallest.scenario)
-            seed, ties, runs = smallest.trial.seed, smallest.trial.ties, runs + smallest.trials
-            found = smallest.trial
+        smallest = shrink(
+            subject,
+            found,
+            property_name=name,
+            trials_max=0 if name == RUN_ENDS else SHRINKING_RUNS_MAX,  # each takes its seconds
+            progress=lambda done: bar(done=done, total=SHRINKING_RUNS_MAX),
+            seconds_max=clock.left_s,
+            run_seconds_max=math.inf if seconds is None else explore.RUN_SECONDS_MAX,
+            run=explorer.trial if name in _OUTSIDE_OF_WORLDS else None,
+        )
+    subject, found = replace(subject, scenario=smallest.scenario), smallest.trial
+    seed, ties, runs = found.seed, found.ties, smallest.trials
     if found.outcome not in CUTS:
         subject = replace(subject, cut_after=None)
     # What stays where the folder cannot be written.

@@ -107,10 +107,11 @@ def _shrinks_on(find: Find) -> str:
     subject, smallest, folder = find.subject, find.shrunk.trial, find.folder or Path()
     cores = [word for each in subject.names.items() for word in ("--core", "=".join(each))]
     cores += ["--mutant", subject.mutant] if subject.mutant else []
-    cores += [word for name in subject.ignore for word in ("--ignore", name)]
+    cores += [word for name in subject.judging.ignore for word in ("--ignore", name)]
     how = ["--first", str(smallest.seed), "--seeds", "1", "--ties", smallest.ties]
     words = ["ckptsim", "hunt", str(folder / SCENARIO), *how, "--property", find.property]
-    return shlex.join([*words, *cores, *subject.options, "--out", str(folder)])
+    cores += ["--like-ours"] if subject.judging.like_ours else []
+    return shlex.join([*words, *cores, "--out", str(folder)])
 
 
 def _nothing(subject: Subject, runs: int, draw: FaultDraw, *, as_json: bool) -> str:
@@ -118,7 +119,8 @@ def _nothing(subject: Subject, runs: int, draw: FaultDraw, *, as_json: bool) -> 
         nothing = {"found": None, "runs": runs} | setting_document(subject)
         return json.dumps(nothing | ({"faults": draw.tally.document()} if draw.most else {}))
     cores = "".join(f" with {name}" for _, name in ran_with(subject.names, subject.mutant))
-    not_judged = f", {', '.join(subject.ignore)} not judged" if subject.ignore else ""
+    ignored = ", ".join(subject.judging.ignore)
+    not_judged = f", {ignored} not judged" if ignored else ""
     found = f"no violation in {runs} runs of {subject.scenario.name}{cores}{not_judged}"
     return "\n".join([found, table(draw.tally.rows())]) if draw.most else found
 

@@ -39,7 +39,7 @@ class Kept:
         name = explorer.name
         self.corpus_file = None if folder is None else folder / f"{name}.jsonl"
         self._progress_file = None if folder is None else folder / f"{name}.progress.json"
-        if explorer.cores or explorer.properties:
+        if explorer.cores or explorer.judging.properties:
             self._progress_file = None
         self._failed_file = (folder or OUT) / f"{name}.failed.jsonl"
         self._is_default = folder is None
@@ -95,12 +95,13 @@ class Kept:
     def _identity(self) -> dict[str, object]:
         """Return all that decides what exploring does, but for its budget."""
         explorer, scenario = self._explorer, self._explorer.scenario
+        ignored = explorer.judging.ignore
         subject, *_ = explorer.subject(())
         return {
             "seed": self._seed,
             "scenario": None if scenario is None else canonical_json(scenario),
             "mutant": explorer.mutant,
-            **({"ignore": list(explorer.ignore)} if explorer.ignore else {}),
+            **({"ignore": list(ignored)} if ignored else {}),
             "version": version_of_exploring(subject.scenario.world),
         }
 

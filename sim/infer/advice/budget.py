@@ -12,7 +12,7 @@ from typing import cast
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.measures import WARM_UP, behind_warm_up
-from ckptsim.sim.job.buffers.constants import of_job, step_ns
+from ckptsim.sim.job.buffers.constants import constants_of, step_ns
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.rows import RunResult
 
@@ -26,7 +26,7 @@ def loads_of(job: Job) -> dict[str, float]:
     they can ask for whatever there is, and are not counted.
     """
     rates = {v.name: v.rate_per_s or 0.0 for v in job.vertices if v.is_source}
-    graph, constants = Graph(job.spelled_out()), of_job(job)
+    graph, constants = Graph(job.spelled_out()), constants_of(job)
     found: dict[str, float] = {}
     for vertex in graph.vertices:  # a scenario may have receivers before their senders
         _rate(graph, vertex.name, rates)
@@ -136,14 +136,14 @@ def records_per_s(job: Job) -> float:
 
 
 def _capacity(graph: Graph, name: str) -> float:
-    vertex, constants = graph.vertex(name), of_job(graph.job)
+    vertex, constants = graph.vertex(name), constants_of(graph.job)
     steps = (step_ns(vertex.service_of(i), constants) for i in range(vertex.parallelism))
     return sum(_SECOND_NS / step for step in steps)
 
 
 def _fastest(graph: Graph, name: str) -> float:
     """Return the most that a source emits which has no rate: what its slowest receiver takes."""
-    own = graph.vertex(name).parallelism * _SECOND_NS / of_job(graph.job).source_record_ns
+    own = graph.vertex(name).parallelism * _SECOND_NS / constants_of(graph.job).source_record_ns
     limits = [
         _capacity(graph, edge.downstream) / graph.copies(edge)
         for edge in graph.edges

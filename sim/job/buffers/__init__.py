@@ -15,15 +15,14 @@ from ckptsim.sim.job.buffers.tables import tables
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.started import refused, started_from
-from ckptsim.sim.job.oracle.buffers.journal import JournaledOracle
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
-from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle
+from ckptsim.sim.job.oracle.buffers.oracle import BufferOracle, journaled
 from ckptsim.sim.job.vocabulary import BUFFERS as VOCABULARY
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.slots import ProtocolCores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.rows import RunResult, ViolationRow
@@ -49,9 +48,9 @@ def _run(
     spec: RunSpec, env: Environment, job: Job, restored: JobCheckpoint | None
 ) -> DataflowWorld:
     faults = FaultPlan(cast("tuple[JobFault, ...]", spec.scenario.faults))
-    observer: type[BufferObserver] = BufferOracle if spec.watch is None else JournaledOracle
-    if not spec.judged:
-        observer = BufferObserver
+    observer: Callable[[DataflowWorld], BufferObserver] = BufferObserver
+    if spec.judged:
+        observer = BufferOracle if spec.watch is None else journaled
     world = DataflowWorld(
         env,
         job,
@@ -82,7 +81,7 @@ def _partings(
         both = zip_longest(env.trace.entries, other.trace.entries, fillvalue=(env.now, "the end"))
         one, two = next((pair for pair in both if pair[0] != pair[1]), ("other entries",) * 2)
         says = f"the kernel has {one}, where the reference has {two}"
-    elif isinstance(world.observer, JournaledOracle):
+    elif isinstance(world.observer, BufferOracle) and world.observer.journal is not None:
         says = world.observer.journal.parting(reference.observer.journal)  # type: ignore[attr-defined]
     if says is not None:
         yield spec.violation("both_drivers_give_one_run", env.now, says)

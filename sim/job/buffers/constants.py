@@ -220,7 +220,7 @@ _WORK = (
 """What a busier or slower machine takes longer for: work for messages, barriers and files."""
 
 
-def of_job(job: Job, constants: Constants | None = None) -> Constants:
+def constants_of(job: Job, constants: Constants | None = None) -> Constants:
     """Return the constants of a job's profile on its machine: its cores, its work times as long.
 
     constants: in the place of the profile's.

@@ -12,6 +12,7 @@ import simpy
 
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.kinds import State
+from ckptsim.sim.job.events import of_job
 from ckptsim.sim.kernel import Timer
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _DONE = 2
 def kill(tasks: Iterable[Task]) -> None:
     """Let tasks do nothing more, whatever was to follow: they have failed."""
     for task in tasks:
-        task.world.observer.killed(task.number)
+        task.world.events.emit(of_job.TaskKilled(task))
         task.sync()
         task.enter(State.ENDED)
         task.die()

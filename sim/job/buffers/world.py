@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
-from ckptsim.sim.job.buffers.constants import MECHANISMS, Constants, Mechanisms, of_job
+from ckptsim.sim.job.buffers.constants import MECHANISMS, Constants, Mechanisms, constants_of
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
 from ckptsim.sim.job.buffers.due import Clocks
@@ -42,6 +42,7 @@ from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
+from ckptsim.sim.job.events import Events, of_job
 from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.parallelism import Changes
@@ -102,7 +103,7 @@ class DataflowWorld:
     ) -> None:
         self.env = env
         self.model = model = model.spelled_out()
-        self.constants = constants = of_job(model, constants)
+        self.constants = constants = constants_of(model, constants)
         self.mechanisms, self.protocol = mechanisms, protocol
         self.faults, self.embedding = faults, embedding
         self.identities = None if embedding.reader is None else Identities()
@@ -126,6 +127,7 @@ class DataflowWorld:
         self.regions = Regions(self)
         self.timed = TimedFailover(self) if model.recovery.timed else None
         self.compiled: CompiledDriver | None = None
+        self.events = Events()
         self.observer = observer(self)
         self.control: JobWorld = JobWorld(
             env,
@@ -207,7 +209,7 @@ class DataflowWorld:
         self.closed_ns = {}
         before, times = self.graph, {task.place: task.time_in for task in self.tasks}
         self.model, self.graph = self.rescales.apply()
-        self.observer.changed(self.model)
+        self.events.emit(of_job.JobChanged(self.model))
         self.sampling.redeployed(before, self.graph)
         self.lost_state = lost_state(self.graph, restored)
         self._deploy(restored)
@@ -217,7 +219,7 @@ class DataflowWorld:
 
     @garbage_collector_paused()
     def _deploy(self, restored: JobCheckpoint | None) -> None:
-        self.observer.deploying()
+        self.events.emit(of_job.AttemptDeploying())
         taken_over = self.rescales.taken_over(restored)
         held = restored if taken_over is None else taken_over.checkpoint
         for goal in () if taken_over is None else taken_over.goals:
@@ -243,7 +245,7 @@ class DataflowWorld:
             self.timed.lateness.found(self.tasks)
             if held is not None:
                 restore_channels(self.regions.running_on(), held)
-        self.observer.begun(restored)
+        self.events.emit(of_job.AttemptBegun(restored))
 
     def start(self) -> None:
         """Let the tasks work, as soon as they have restored what they are to restore."""
@@ -266,7 +268,7 @@ class DataflowWorld:
 
     def end_attempt(self) -> None:
         """End all tasks of the attempt."""
-        self.observer.halted()
+        self.events.emit(of_job.AttemptHalted())
         for task in self.tasks:
             task.halt()
         note_goals(self.tasks)
@@ -362,6 +364,7 @@ class DataflowWorld:
                 state=keyed_state(self, task, held),
                 sync_ns=self.model.snapshot_sync_ns(vertex),
             )
+            self.events.emit(of_job.TaskDeployed(task))
             task.control = TaskControl(
                 task,
                 make_cores(
@@ -375,7 +378,7 @@ class DataflowWorld:
                     witness=self.env.witness,
                 ),
                 writer=file.writer,
-                observer=self.observer.task(task),
+                events=self.events,
                 clock=self.env,
                 reach=self.env.goals.reach,
             )

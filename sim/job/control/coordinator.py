@@ -2,7 +2,7 @@
 
 The core decides; here its effects meet time, messages and faults.  This is the only interpreter of
 them, for both data planes: what crosses machines goes through `Messages`, what concerns the job as
-a whole through `JobPort`, and an observer is told what really happens.
+a whole through `JobPort`, and what really happens into the stream of events.
 
 A message of an attempt that is over is taken like any other: its checkpoint was given up with the
 attempt, so the core knows it as one that has ended.
@@ -24,13 +24,14 @@ from ckptsim.models.coordinator.plan import Plan, Rejected
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.gateway import Gateway
+from ckptsim.sim.job.events import of_job
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers import Barrier
     from ckptsim.models.coordinator import EndOfDataListener, Request
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.planning import PlanCalculator
-    from ckptsim.sim.job.oracle.observer import JobObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.port import JobPort, Messages, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment, Timer
     from ckptsim.sim.slots.protocols import Coordinator
@@ -77,17 +78,17 @@ class CoordinatorHost:
         messages: Messages,
         faults: FaultPlan,
         job: JobPort,
-        observer: JobObserver,
+        events: Events,
     ) -> None:
         self.core = core
         self.planning = planning
-        self.observer = observer
+        self._emit = events.emit
         self.records: dict[int, CheckpointRecord] = {}
         self.completed: dict[int, JobCheckpoint] = {}
         self.highest_completed = -1
         self.stop_id: int | None = None
         self.gateway = Gateway(
-            env, messages, faults, observer, loss_ratio=settings.notification_loss_ratio
+            env, messages, faults, events, loss_ratio=settings.notification_loss_ratio
         )
         self._env = env
         self._entity = env.entity("coordinator")
@@ -115,12 +116,12 @@ class CoordinatorHost:
         self._listener = listener
 
     def _schedule(self, first_ns: int) -> None:
-        self.observer.scheduled(first_ns)
+        self._emit(of_job.TriggersScheduled(first_ns))
         self._step(coordinator_events.SchedulerStarted(self._env.now, first_ns))
 
     def suspend(self, reason: FailureReason) -> None:
         """Give up everything that runs or waits."""
-        self.observer.unscheduled()
+        self._emit(of_job.TriggersSuspended())
         self._step(coordinator_events.SchedulerStopped(self._env.now, reason))
 
     def request(self, *, savepoint: bool = True) -> None:
@@ -164,16 +165,12 @@ class CoordinatorHost:
 
     def _acknowledged(self, task: TaskGateway, checkpoint: int, part: TaskPart) -> None:
         record = self.records[checkpoint]
-        self._env.trace.record(
-            "acknowledged", task.entity, checkpoint, part.persisted_bytes, part.state_bytes
-        )
-        if record.status != "pending":
-            self._env.goals.reach("late_acknowledgement")
-        elif task.number not in record.parts:
+        self._emit(of_job.PartArrived(record, task, part))
+        if record.status == "pending" and task.number not in record.parts:
             record.parts[task.number] = (part, self._env.now)
             if part.operators_finished:
                 record.operators_finished.add(task.number)
-            self.observer.acknowledgement(record, task, part)
+            self._emit(of_job.PartAcknowledged(record, task, part))
         self._step(coordinator_events.Acknowledged(self._env.now, checkpoint, task.number))
 
     def decline(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
@@ -181,8 +178,7 @@ class CoordinatorHost:
         self._messages.decline(task, self._declined, task, checkpoint, reason)
 
     def _declined(self, task: TaskGateway, checkpoint: int, reason: FailureReason) -> None:
-        self._env.trace.record("declined", task.entity, checkpoint, reason.value)
-        self._env.goals.reach("declined")
+        self._emit(of_job.PartDeclined(task, checkpoint, reason))
         self._step(coordinator_events.Declined(self._env.now, checkpoint, task.number, reason))
 
     def end_of_data(self, task: TaskGateway) -> None:
@@ -198,9 +194,8 @@ class CoordinatorHost:
         if attempt != self._attempt or not self._job.running:
             return
         asked = self._listener.reported(task.number)
-        self.observer.final_request(task, asked=asked)
+        self._emit(of_job.DataEndReported(task, asked))
         if asked:
-            self._env.goals.reach("immediate_final_checkpoint")
             self._step(coordinator_events.CheckpointRequested(self._env.now))
 
     def task_closed(self, task: TaskGateway) -> None:
@@ -210,7 +205,7 @@ class CoordinatorHost:
     def _finished(self, attempt: int, task: TaskGateway) -> None:
         if attempt != self._attempt or not self._job.running:
             return
-        self.observer.finished(task)
+        self._emit(of_job.TaskFinished(task))
         finished = self.planning.finished
         finished.add(task.number)
         self._job.task_finished(task.number)
@@ -234,7 +229,7 @@ class CoordinatorHost:
                     delay_ns, self._settings.kind, self._entity, self.timer_fired, kind, number
                 )
                 if kind is TimerKind.EXPIRY:
-                    self.observer.expiry_set(number, timer)
+                    self._emit(of_job.ExpirySet(number, timer))
             case coordinator_events.CancelTimer(kind, number):
                 if (cancelled := self._timers.pop((kind, number), None)) is not None:
                     cancelled.cancel()
@@ -246,7 +241,7 @@ class CoordinatorHost:
                 if reason is FailureReason.TOO_MANY_CHECKPOINT_REQUESTS:
                     self._env.goals.reach("request_dropped")
                 if request.synchronous:
-                    self.observer.stop_refused()
+                    self._emit(of_job.StopRefused())
                     self._stop_failed()
             case coordinator_events.StoreCheckpoint(checkpoint):
                 self._messages.store(checkpoint, self.store, checkpoint, self.core)
@@ -256,12 +251,12 @@ class CoordinatorHost:
                 self._fail(checkpoint, reason)
             case coordinator_events.NotifyComplete(checkpoint):
                 record = self.records[checkpoint]
-                self.observer.notified(record)
+                self._emit(of_job.TasksNotified(record, completed=True))
                 numbers = self.planning.numbers(record.plan.commit_to)
                 self.gateway.notify_complete(numbers, checkpoint)
             case coordinator_events.NotifyAborted(checkpoint, latest_completed):
                 record = self.records[checkpoint]
-                self.observer.abort_notified(record)
+                self._emit(of_job.TasksNotified(record, completed=False))
                 numbers = self.planning.numbers(record.plan.commit_to)
                 self.gateway.notify_aborted(numbers, checkpoint, latest_completed)
             case coordinator_events.DiscardCheckpoint(checkpoint):
@@ -283,17 +278,16 @@ class CoordinatorHost:
         """Plan a checkpoint, unless the request was given up by an effect before this one."""
         if not self.core.planning:
             return
-        self.observer.asked()
+        self._emit(of_job.PlanAsked())
         waited = request.periodic and request.submitted_ns < self._env.now
         skipped = self._settings.skip_missed_ticks and waited
         plan = self.planning.plan()
         ready = self._job.can_checkpoint
         if isinstance(plan, Rejected) or skipped or not ready:
-            possible = not isinstance(plan, Rejected)
-            self.observer.refused(request, ready=ready, possible=possible)
+            self._emit(of_job.RequestRefused(request, ready, not isinstance(plan, Rejected)))
             self._step(coordinator_events.PlanRefused(self._env.now))
             return
-        self.observer.planned(plan)
+        self._emit(of_job.CheckpointPlanned(plan))
         self._planned = plan
         numbers = self.planning.numbers
         self._step(
@@ -314,8 +308,7 @@ class CoordinatorHost:
         )
         if request.synchronous:
             self.stop_id = checkpoint
-        self._env.trace.record("triggered", self._entity, checkpoint, barrier.kind.name)
-        self.observer.triggered(record)
+        self._emit(of_job.CheckpointTriggered(record))
         if request.synchronous and self._job.has_backlog():
             self._env.goals.reach(f"stopped_under_backlog_{self._settings.stop_mode.name.lower()}")
         stop = self._settings.stop_mode if request.synchronous else None
@@ -358,33 +351,24 @@ class CoordinatorHost:
         self._step(coordinator_events.Stored(self._env.now, checkpoint, failed=True, reason=reason))
 
     def _complete(self, checkpoint: int, duration_ns: int) -> None:
-        record, env = self.records[checkpoint], self._env
-        self.observer.completed(record, self.completed.get(checkpoint))
+        record, kept = self.records[checkpoint], self.completed.get(checkpoint)
+        self._emit(of_job.CheckpointCompleted(record, kept, duration_ns))
         record.status = "completed"
         record.duration_ns = duration_ns
-        record.ended_ns = env.now
+        record.ended_ns = self._env.now
         self.highest_completed = max(self.highest_completed, checkpoint)
-        self.observer.kept(self.core.completed, self.completed)
-        if record.request.savepoint:
-            env.goals.reach("savepoint_completed")
-        env.trace.record("completed", self._entity, checkpoint, duration_ns)
+        self._emit(of_job.CheckpointsKept(self.core.completed, self.completed))
         self._job.checkpoint_completed(record)
         if checkpoint == self.stop_id and self._settings.triggers_after_stop:
             self._schedule(self._settings.interval_ns)
 
     def _fail(self, checkpoint: int, reason: FailureReason) -> None:
-        record, env = self.records[checkpoint], self._env
-        self.observer.failed(record, reason)
+        record = self.records[checkpoint]
+        self._emit(of_job.CheckpointFailed(record, reason))
         expired = reason is FailureReason.CHECKPOINT_EXPIRED
         record.status = "expired" if expired else "aborted"
         record.reason = record.reason or reason.value
-        record.ended_ns = env.now
-        if expired:
-            env.goals.reach("expired")
-        subsumed = (FailureReason.CHECKPOINT_SUBSUMED, FailureReason.CHECKPOINT_DECLINED_SUBSUMED)
-        if reason in subsumed:
-            env.goals.reach("subsumed")
-        env.trace.record("aborted", self._entity, checkpoint, reason.value)
+        record.ended_ns = self._env.now
         if checkpoint == self.stop_id:
             self._stop_failed()
 
@@ -394,7 +378,7 @@ class CoordinatorHost:
         self._schedule(self._settings.interval_ns)
 
     def _discard(self, checkpoint: int) -> None:
-        self.observer.discarded(checkpoint)
+        self._emit(of_job.CheckpointDiscarded(checkpoint))
         if checkpoint != self.stop_id:
             self.completed.pop(checkpoint, None)
         self._messages.discard(self.records[checkpoint].file_sizes)

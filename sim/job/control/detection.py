@@ -19,9 +19,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from ckptsim.models.recovery import detection
+from ckptsim.sim.job.events import of_job
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.oracle.observer import JobObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.settings import JobSettings
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -60,12 +61,12 @@ class DetectionHost:
         job: LosingJob,
         settings: JobSettings,
         *,
-        observer: JobObserver,
+        events: Events,
     ) -> None:
         self._env, self._entity = job.env, job.entity
         self._parameters = settings.heartbeat
         self._kind = settings.fault_kind
-        self._fail_over, self._observer = job.fail_over, observer
+        self._fail_over, self._emit = job.fail_over, events.emit
         self._core = self._new_core()
         self._phase_ns: int | None = None
         self.found: list[tuple[int, float]] = []
@@ -85,7 +86,7 @@ class DetectionHost:
         self._lost_ns.append(self._env.now)
         if unreachable:
             self._unreachable.add(manager)
-        self._observer.manager_lost(manager, unreachable=unreachable)
+        self._emit(of_job.ManagerLost(manager, unreachable))
         self._step(detection.Registered(self._latest_heartbeat_ns(), manager))
 
     def connections_broke(self, slots_return: bool) -> None:  # noqa: FBT001
@@ -152,8 +153,7 @@ class DetectionHost:
                     self._parameters, unreachable=manager in self._unreachable
                 )
                 self.found.append((self._env.now - self._lost_ns[manager], mean_ns))
-                self._env.goals.reach("lost_by_heartbeat")
-                self._observer.manager_loss_known(manager)
+                self._emit(of_job.ManagerLossKnown(manager))
                 self._fail_over(f"{self._causes[manager]}: {cause.value}", noted=True)
                 if not self._core.watched:
                     self._release()

@@ -21,10 +21,11 @@ from ckptsim.models.recovery.restart import (
     RestartParameters,
     RestartStrategy,
 )
+from ckptsim.sim.job.events import of_job
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.control.detection import DetectionHost
-    from ckptsim.sim.job.oracle.recovery.restarts import RestartObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.kernel import Entity, Environment
 
 
@@ -243,11 +244,9 @@ def note_canceled(failovers: Iterable[FailoverRecord], now_ns: int) -> None:
 class StrategyHost:
     """Asks the restart strategy of a job, at which somebody may look on."""
 
-    def __init__(
-        self, env: Environment, parameters: RestartParameters, observer: RestartObserver
-    ) -> None:
+    def __init__(self, env: Environment, parameters: RestartParameters, events: Events) -> None:
         self._env = env
-        self._observer = observer
+        self._emit = events.emit
         self._core: RestartStrategy = env.witness(
             "restart strategy", RestartStrategy(parameters), parameters
         )
@@ -258,5 +257,5 @@ class StrategyHost:
         event = FailureNoticed(self._env.now, jitter, recoverable=recoverable)
         (answer,) = self._core.step(event)
         delay_ns = None if isinstance(answer, GiveUp) else answer.delay_ns
-        self._observer.strategy_answered(delay_ns, recoverable=recoverable)
+        self._emit(of_job.RestartDecided(delay_ns, recoverable))
         return delay_ns

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job import faults as job_faults
+from ckptsim.sim.job.events import of_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ckptsim.models.barriers import Barrier
     from ckptsim.models.lifecycle import StopMode
     from ckptsim.sim.job.control.faults import FaultPlan
-    from ckptsim.sim.job.oracle.observer import JobObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.port import Messages, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment
 
@@ -36,7 +37,7 @@ class Gateway:
         env: Environment,
         messages: Messages,
         faults: FaultPlan,
-        observer: JobObserver,
+        events: Events,
         *,
         loss_ratio: float,
     ) -> None:
@@ -45,7 +46,7 @@ class Gateway:
         self._env = env
         self._messages = messages
         self._faults = faults
-        self._observer = observer
+        self._emit = events.emit
         self._loss_ratio = loss_ratio
 
     def trigger(
@@ -101,7 +102,7 @@ class Gateway:
                 job_faults.LoseNotification, task, checkpoint
             ):
                 self.lost.add((number, checkpoint))
-                self._observer.notification_lost(number, checkpoint, completed=True)
+                self._emit(of_job.NotificationLost(number, checkpoint, completed=True))
                 continue
             late_ns = faults.delay_ns(job_faults.DelayNotification, task, checkpoint)
             send(task, checkpoint, task.notify_complete, checkpoint, late_ns=late_ns)
@@ -112,7 +113,7 @@ class Gateway:
         for number in numbers:
             task = self.tasks[number]
             if faults.strikes(job_faults.LoseNotification, task, checkpoint):
-                self._observer.notification_lost(number, checkpoint, completed=False)
+                self._emit(of_job.NotificationLost(number, checkpoint, completed=False))
                 continue
             late_ns = faults.delay_ns(job_faults.DelayNotification, task, checkpoint)
             send(task, task.notify_aborted, checkpoint, latest, late_ns=late_ns)
@@ -125,5 +126,5 @@ class Gateway:
         """Let a notification reach whatever attempt runs by now, if it has such a subtask."""
         for task in self.tasks:
             if task.place == place:
-                self._observer.notification_repeated(task.number, checkpoint)
+                self._emit(of_job.NotificationRepeated(task.number, checkpoint))
                 task.notify_complete(checkpoint)

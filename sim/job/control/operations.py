@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.scenarios.job.faults import Cancel, Rescale, Resubmit
+from ckptsim.sim.job.events import of_job
 from ckptsim.sim.job.settings import in_mode
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ class Operations:
 
     def carry_out(self, asked: Cancel | Rescale | Resubmit) -> None:
         """Do what the user asks for, if the job is still there."""
-        restarts = self._job.coordinator.observer.restarts
-        restarts.asked(asked, is_over=self._is_over)
+        emit = self._job.events.emit
+        emit(of_job.ChangeAsked(asked, self._is_over))
         match asked:
             case Cancel():
                 self._cancel()
@@ -42,7 +43,7 @@ class Operations:
                 self._resubmit(asked)
             case _ as never:
                 assert_never(never)
-        restarts.carried_out()
+        emit(of_job.ChangeDone())
 
     def _rescale(self, vertex: str, parallelism: int) -> None:
         """Restart with another parallelism of a vertex; a restart under way takes it along."""
@@ -62,10 +63,9 @@ class Operations:
         if asked.new_mode is not None:
             self._plans.resume(asked.new_mode)
             settings = in_mode(settings, asked.new_mode)
-        job.env.goals.reach("resubmitted")
         self._restart("the job is submitted again")
         job.submitted(newest, settings)
-        job.coordinator.observer.submitted()
+        job.events.emit(of_job.JobSubmitted())
 
     def _cancel(self) -> None:
         """End the job, also while it restarts; sinks leave what they had pre-committed."""
@@ -79,10 +79,9 @@ class Operations:
         job.end()
 
     def _restart(self, cause: str) -> None:
-        restarts = self._job.coordinator.observer.restarts
-        restarts.wanted()
+        self._job.events.emit(of_job.RestartAsked())
         self._job.fail_over(cause, planned=True)
-        restarts.answered()
+        self._job.events.emit(of_job.RestartBegun())
 
     def _newest(self) -> JobCheckpoint | None:
         """Return the newest checkpoint, or savepoint of the attempt that runs."""

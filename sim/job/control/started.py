@@ -60,15 +60,6 @@ def refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
     return spec.result(env, outcome="failed", attempts=0, error=f"{why.rule} at {why.vertex}")
 
 
-def note_restored(env: Environment, restored: JobCheckpoint) -> None:
-    """Count the situations that a restored checkpoint is in: vertices had finished, or in part."""
-    states = restored.vertices.values()
-    if FinishedState.FULL in states:
-        env.goals.reach("restored_fully_finished")
-    if FinishedState.PARTIAL in states:
-        env.goals.reach("restored_partly_finished")
-
-
 def lost_state(graph: Graph, restored: JobCheckpoint | None) -> frozenset[str]:
     """Return the vertices whose state is not whole after a restore: some of it had finished.
 

@@ -9,21 +9,22 @@ barrier is exactly what the receiver's state has plus what the checkpoint holds 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.coordinator.plan import FinishedState, Rejected, check_restore
+from ckptsim.models.coordinator.plan import Rejected, check_restore
 from ckptsim.scenarios.dialect import duration_text, listed
-from ckptsim.sim.job.oracle.ends.finished import FinishedFlags, check_plan
-from ckptsim.sim.job.oracle.ends.lifecycle import with_upstream
+from ckptsim.sim.job.events import Listener
+from ckptsim.sim.job.oracle.finished import FinishedFlags, check_plan
+from ckptsim.sim.job.oracle.lifecycle import with_upstream
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ckptsim.models.coordinator.plan import Plan
-    from ckptsim.scenarios.job import Checkpointing, Job
-    from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
+    from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
+    from ckptsim.sim.job.events import of_job
     from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
@@ -41,7 +42,7 @@ _ON_THE_WAY = (
 _ALIGNED = ("aligned", "savepoint", "at_least_once")
 
 
-class CheckpointOracle:
+class CheckpointOracle(Listener):
     """What has become of the checkpoints of one job.
 
     tasks: of the attempt, by number.
@@ -74,27 +75,30 @@ class CheckpointOracle:
 
     # Begin ------------------------------------------------------------------------------------
 
-    def scheduled(self, first_ns: int) -> None:
-        """Note that periodic triggers begin, the first after `first_ns`."""
+    def scheduled(self, event: of_job.TriggersScheduled) -> None:
+        """Note that periodic triggers begin."""
+        self._schedule(event.first_ns)
+
+    def _schedule(self, first_ns: int) -> None:
         self._free_ns = self._env.now + first_ns
         self._completed_ns = None
 
-    def stop_failed(self) -> None:
-        """Expect that periodic triggers begin again: the savepoint of a stop has failed."""
-        self.scheduled(self._table.interval_ns)
+    def stop_refused(self, event: of_job.StopRefused) -> None:
+        """Expect that periodic triggers begin again: the savepoint of a stop is not taken."""
+        self._schedule(self._table.interval_ns)
 
-    def unscheduled(self) -> None:
+    def suspended(self, event: of_job.TriggersSuspended) -> None:
         """Check that none is overdue, and note that periodic triggers have ended."""
-        self.check_triggers()
+        self._check_triggers()
         self._free_ns = None
 
-    def asked(self) -> None:
+    def asked(self, event: of_job.PlanAsked) -> None:
         """Check that a checkpoint that is about to be planned does not come late."""
-        self.check_triggers()
+        self._check_triggers()
         if self._free_ns is not None:
             self._free_ns = max(self._free_ns, self._env.now)
 
-    def check_triggers(self) -> None:
+    def _check_triggers(self) -> None:
         """Check that, with nothing under way, the next trigger is not overdue."""
         table, now_ns = self._table, self._env.now
         if self._free_ns is None or self._running or not table.coordinated:
@@ -103,40 +107,41 @@ class CheckpointOracle:
         if now_ns - self._free_ns > pause_ns:
             says = f"no checkpoint for {duration_text(now_ns - self._free_ns)}, though nothing is "
             says += "under way"
-            self._violate("periodic_triggers_go_on", says)
+            self._violate("triggers_keep_their_pace", says)
             self._free_ns = now_ns
 
-    def planned(self, plan: Plan) -> None:
+    def planned(self, event: of_job.CheckpointPlanned) -> None:
         """Check whom a plan triggers, awaits and takes for finished."""
-        check_plan(plan, {one.task.place: one for one in self._tasks.values()}, self._violate)
+        check_plan(event.plan, {one.task.place: one for one in self._tasks.values()}, self._violate)
 
-    def triggered(self, one: CheckpointRecord) -> None:
+    def triggered(self, event: of_job.CheckpointTriggered) -> None:
         """Check that not more run at once than may; a forced savepoint comes on top.
 
         A periodic one keeps the pause behind the last completion.
         """
+        one = event.record
         since_ns = self._env.now - (self._completed_ns or 0)
         early = self._completed_ns is not None and since_ns < self._table.min_pause_ns
         if early and one.request.periodic:
             says = f"checkpoint {one.checkpoint} is triggered {duration_text(since_ns)} after "
             says += "a completion"
-            self._violate("periodic_triggers_go_on", says, one.checkpoint)
+            self._violate("triggers_keep_their_pace", says, one.checkpoint)
         if one.request.periodic and self._free_ns is None:
             says = f"checkpoint {one.checkpoint} is triggered although periodic triggers have ended"
-            self._violate("periodic_triggers_go_on", says, one.checkpoint)
+            self._violate("triggers_keep_their_pace", says, one.checkpoint)
         if one.request.synchronous and self._free_ns is not None:
             says = f"savepoint {one.checkpoint} of a stop is triggered, and periodic triggers go on"
-            self._violate("periodic_triggers_go_on", says, one.checkpoint)
+            self._violate("triggers_keep_their_pace", says, one.checkpoint)
         running = [other for other in self._running.values() if not other.request.forced]
         if not one.request.forced and len(running) >= self._table.max_concurrent:
             says = f"checkpoint {one.checkpoint} is triggered while "
             says += f"{listed(sorted(self._running))} run"
-            self._violate("pending_within_limit", says, one.checkpoint)
+            self._violate("triggers_keep_their_pace", says, one.checkpoint)
         self._running[one.checkpoint] = one
 
-    def expiry_set(self, checkpoint: int, timer: Timer) -> None:
+    def expiry_set(self, event: of_job.ExpirySet) -> None:
         """Note the timer that ends a checkpoint."""
-        self._expiries[checkpoint] = timer
+        self._expiries[event.checkpoint] = event.timer
 
     # What they hold ---------------------------------------------------------------------------
 
@@ -144,8 +149,9 @@ class CheckpointOracle:
         """Note how much a task says that its part has in flight, and how it calls the part."""
         self._reported[task, checkpoint] = size, unaligned
 
-    def acknowledged(self, one: CheckpointRecord, number: int, part: Any) -> None:
+    def acknowledged(self, event: of_job.PartAcknowledged) -> None:
         """Check what a task's part holds in flight against how the checkpoint was taken."""
+        one, number, part = event.record, event.task.number, event.part
         task, checkpoint = self._tasks[number], one.checkpoint
         if checkpoint not in self._running:
             says = f"checkpoint {checkpoint} takes {task.name}'s part in after it was {one.status}"
@@ -164,10 +170,10 @@ class CheckpointOracle:
             says = f"{what}, which is {one.kind}, holds {self._plane.unit} in flight"
             self._violate("aligned_holds_nothing_in_flight", says, checkpoint)
         for held, channel in zip(inputs, task.inputs, strict=True):
-            sent, read = channel.sent_cut.get(checkpoint), channel.read_cut.get(checkpoint)
+            sent, read = channel.sent_cut(checkpoint), channel.read_cut(checkpoint)
             if held.amount and sent is not None and read is not None and read + held.amount > sent:
                 says = f"{what} holds more of {channel.name} than was sent before its barrier"
-                self._violate("persisted_lies_before_the_barrier", says, checkpoint)
+                self._violate("consistent_cut", says, checkpoint)
         # An ordered input may be persisted all the same, when a barrier overtakes in another one.
         ends = zip(outputs, task.outputs, strict=True)
         ordered_inputs = all(channel.keeps_order for channel in task.inputs)
@@ -175,20 +181,21 @@ class CheckpointOracle:
             ordered_inputs and any(held.amount for held in inputs)
         ):
             says = f"{what} holds {self._plane.unit} in flight of an edge that must keep its order"
-            self._violate("ordered_edges_hold_nothing_in_flight", says, checkpoint)
+            self._violate("aligned_holds_nothing_in_flight", says, checkpoint)
         true = amount + sum(held.pieces for held in inputs + outputs) * self._plane.header_bytes
         said, unaligned = self._reported.pop((number, checkpoint), (true, bool(amount)))
         if unaligned != bool(amount):
             says = f"{what} is called {'un' * unaligned}aligned, it holds {amount} in flight"
-            self._violate("unaligned_flag_is_true", says, checkpoint)
+            self._violate("reported_figures_are_true", says, checkpoint)
         if said != true:
             says = f"{what} is said to have {said} in flight, it has {true}"
-            self._violate("reported_bytes_are_true", says, checkpoint)
+            self._violate("reported_figures_are_true", says, checkpoint)
 
     # End --------------------------------------------------------------------------------------
 
-    def completed(self, one: CheckpointRecord, kept: JobCheckpoint | None) -> None:
+    def completed(self, event: of_job.CheckpointCompleted) -> None:
         """Check that what completes was running, is whole, and is a consistent cut."""
+        one, kept = event.record, event.kept
         number = one.checkpoint
         held = self._end(one, "completes")
         self._completed_ns = self._env.now
@@ -197,35 +204,21 @@ class CheckpointOracle:
             self._kept = self._held_on[-self._table.retained :]
             if number <= self._newest_completed:
                 says = f"checkpoint {number} completes after {self._newest_completed}"
-                self._violate("completed_ids_increase", says, number)
+                self._violate("checkpoint_ids_increase", says, number)
             self._newest_completed = max(self._newest_completed, number)
         missing = [self._tasks[n].name for n in one.tasks if n not in one.parts]
         if missing:
             says = f"checkpoint {number} completes without {', '.join(missing)}"
             self._violate("ended_checkpoints_stay_ended", says, number)
         else:
-            self._check_cut(one, held, self._logged(one))
+            parts = {task: part for task, (part, _) in one.parts.items()}
+            self._check_cut(one, held, self._plane.logged(parts))
         if kept is None:
             says = f"checkpoint {number} completes, and the store has failed to keep it"
             self._violate("ended_checkpoints_stay_ended", says, number)
             return
-        self._check_finished(kept)
-        self._finished.completed(kept, one.parts)
-
-    def _logged(self, one: CheckpointRecord) -> Mapping[tuple[int, int], Held]:
-        return self._plane.logged({number: part for number, (part, _) in one.parts.items()})
-
-    def _check_finished(self, kept: JobCheckpoint) -> None:
-        number = kept.checkpoint_id
-        held = {self._tasks[task].task.place[0] for task in kept.tasks}
-        for vertex in self._plane.vertices:
-            recorded = kept.vertices[vertex.name]
-            if vertex.union_state and recorded is FinishedState.PARTIAL:
-                says = f"checkpoint {number} has {vertex.name} partly finished"
-                self._violate("union_state_ends_together", says, number)
-            if recorded is FinishedState.FULL and vertex.name in held:
-                says = f"checkpoint {number} holds state of {vertex.name}, which has finished"
-                self._violate("finished_task_leaves_no_records", says, number)
+        tasks = {task.task.place[0]: None for n, task in self._tasks.items() if n in kept.tasks}
+        self._finished.completed(kept, one.parts, self._plane.vertices, holds=tasks)
 
     def _check_cut(
         self,
@@ -240,8 +233,8 @@ class CheckpointOracle:
             written = [] if inside else self._plane.written(task.task)
             for place, out in enumerate(task.outputs):
                 receiver = out.receiver.task.number
-                sent = out.sent_cut.get(number) if inside else written[place]
-                read = out.read_cut.get(number) if receiver in one.parts else sent
+                sent = out.sent_cut(number) if inside else written[place]
+                read = out.read_cut(number) if receiver in one.parts else sent
                 first = parts[receiver][0][out.index] if receiver in parts else NOTHING
                 last = parts[sender][1][place] if sender in parts else NOTHING
                 last = logged.get((sender, place), last)
@@ -281,25 +274,28 @@ class CheckpointOracle:
             name = "closed_tasks_leave_nothing_queued" if lost else "consistent_cut"
             self._violate(name, f"{says}in flight {listed(numbers)}", checkpoint)
 
-    def failed(self, one: CheckpointRecord, reason: FailureReason) -> None:
+    def failed(self, event: of_job.CheckpointFailed) -> None:
         """Check that what is given up was still running, and that savepoints are spared."""
+        one, reason = event.record, event.reason
         self._end(one, "is given up")
         if one.request.synchronous:
-            self.stop_failed()
+            self._schedule(self._table.interval_ns)
         if one.request.savepoint and reason is FailureReason.CHECKPOINT_SUBSUMED:
             says = f"savepoint {one.checkpoint} gives way to a newer checkpoint"
-            self._violate("savepoints_are_not_subsumed", says, one.checkpoint)
+            self._violate("given_up_for_a_cause", says, one.checkpoint)
         if reason is FailureReason.CHECKPOINT_EXPIRED:
             self._check_expired(one)
         if reason in _ON_THE_WAY and set(one.tasks) <= set(one.parts):
             says = f"checkpoint {one.checkpoint}, which all tasks have acknowledged, is given up: "
             self._violate("ended_checkpoints_stay_ended", says + reason.value, one.checkpoint)
 
-    def kept(self, numbers: tuple[int, ...], held: Mapping[int, JobCheckpoint]) -> None:
+    def kept(self, event: of_job.CheckpointsKept) -> None:
         """Check what the coordinator says that it keeps; its host may hold one more by then."""
-        plain = [number for number, one in held.items() if not one.savepoint]
-        if list(numbers) != self._kept or not set(plain) <= set(self._held_on):
-            says = f"the coordinator says that it keeps {listed(numbers)}, and its host holds "
+        plain = [number for number, one in event.held.items() if not one.savepoint]
+        if list(event.numbers) != self._kept or not set(plain) <= set(self._held_on):
+            says = (
+                f"the coordinator says that it keeps {listed(event.numbers)}, and its host holds "
+            )
             says += f"{listed(plain)}, where {listed(self._kept)} are kept"
             self._violate("cores_agree_with_their_world", says)
 
@@ -333,18 +329,22 @@ class CheckpointOracle:
                 says = f"checkpoint {one.checkpoint} expires as the output of {out.name} is open"
                 self._violate("output_state_is_settled", says, one.checkpoint)
 
-    def notified(self, one: CheckpointRecord) -> None:
-        """Check that tasks are told of a completion after it is stored."""
-        if one.status != "completed":
-            says = f"tasks are told of checkpoint {one.checkpoint}, which is {one.status}"
-            self._violate("notified_after_completion", says, one.checkpoint)
+    def notified(self, event: of_job.TasksNotified) -> None:
+        """Check that tasks hear of a completion after it is stored."""
+        one = event.record
+        if event.completed and one.status != "completed":
+            says = f"tasks are notified of checkpoint {one.checkpoint}, which is {one.status}"
+            self._violate("notified_once", says, one.checkpoint)
 
-    def begun(self, restored: JobCheckpoint | None) -> None:
+    def begun(self, event: of_job.AttemptBegun) -> None:
         """Note what an attempt begins with."""
-        self._finished.restored(restored)
+        self._finished.restored(event.restored)
 
-    def restored(self, checkpoint: JobCheckpoint) -> None:
+    def restored(self, event: of_job.CheckpointRestored | of_job.JobRestored) -> None:
         """Check that a job may start from a checkpoint, as it would be checked at submission."""
+        checkpoint = event.checkpoint
+        if checkpoint is None:
+            return
         states = {name: [state] for name, state in checkpoint.vertices.items()}
         found = check_restore(states, self._plane.plan_edges)
         if isinstance(found, Rejected):
@@ -355,13 +355,13 @@ class CheckpointOracle:
         """Check that checkpoints under way are so no longer than they may, and begin in time."""
         for one in self._running.values():
             self._check_duration(one)
-        self.check_triggers()
+        self._check_triggers()
 
-    def changed(self, table: Checkpointing) -> None:
+    def changed(self, event: of_job.JobChanged) -> None:
         """Expect what checkpoints of another mode are."""
-        self._table = table
+        self._table = event.job.checkpointing
 
-    def attempt_ends(self) -> None:
+    def deploying(self, event: of_job.AttemptDeploying) -> None:
         """Forget what the tasks of an attempt have done."""
         self._newest_acknowledged.clear()
         self._reported.clear()

@@ -24,7 +24,6 @@ def check_contents(
 
     left_out: what never comes, by vertex.  exactly: no record may be there twice.
     """
-    guarantee = "exactly_once" if exactly else "at_least_once"
     expected = _without(plane.expected(), left_out)
     ever = _without(plane.at_most(), left_out) if exactly else plane.ever()
     for vertex in plane.vertices:
@@ -38,7 +37,8 @@ def check_contents(
                 else loss(expected[name], found, ever[name], attempts=plane.attempts)
             )
             if says is not None:
-                violate(f"{guarantee}_{what}", f"{what} of {name}: {says}")
+                name_of = f"exactly_once_{what}" if exactly else "at_least_once"
+                violate(name_of, f"{what} of {name}: {says}")
 
 
 def check_restored(

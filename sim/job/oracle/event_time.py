@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
 from ckptsim.scenarios.dialect import duration_text
+from ckptsim.sim.job.events import Listener
+from ckptsim.sim.job.oracle.lifecycle import RESTORED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ckptsim.scenarios.job import Job
+    from ckptsim.sim.job.events import of_tasks
     from ckptsim.sim.job.oracle.tasks import TaskOracle
 
-RESTORED = "restored_watermarks_stay_true"
+
+_NAME = "no_record_is_late"
 
 
 class InputMarks:
@@ -98,38 +102,13 @@ class SplitMarks:
         return self._idle_timeout_ns is not None and now_ns - since_ns >= self._idle_timeout_ns
 
 
-class EventTimeObserver:
-    """Is told what a task hears, makes and tells of event time; this one takes note of nothing."""
-
-    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
-        """Note that a record of a split is processed next, and its event time in ns."""
-
-    def mark_recovered(self, channel: int, watermark: int, /) -> None:
-        """Note a watermark that was in flight, of one of the channels that an input stands for."""
-
-    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
-        """Note what the sender of an input tells of event time; None: nothing new."""
-
-    def mark_sent(self, watermark: int | None, /, *, idle: bool | None) -> None:
-        """Note what the task tells all channels below it of event time; None: nothing new."""
-
-    def mark_passed_on(self) -> None:
-        """Note that the task has dealt with what it took."""
-
-    def splits_opened(self, moved: Sequence[int], /) -> None:
-        """Note that a source begins to read; moved: splits that other subtasks may have had."""
-
-    def splits_told(self, unread: Sequence[int], /) -> None:
-        """Note that a source has told of event time by now; unread: splits with records left."""
-
-
-class EventTimeOracle(EventTimeObserver):
+class EventTimeOracle(Listener):
     """What one task of one attempt has heard, made and told of event time.
 
     rescaled: vertices with inputs that were rescaled, in any attempt so far, and all behind them.
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
     other subtasks.  in_flight: the latest recovered watermark that came from such a vertex, to this
-    task or to one in front of it that has told of event time since.
+    task or to one before it that has sent news of event time since.
     """
 
     def __init__(self, job: Job, task: TaskOracle) -> None:
@@ -143,28 +122,29 @@ class EventTimeOracle(EventTimeObserver):
         self._input_marks: InputMarks | None = None
         self._split_marks: SplitMarks | None = None
 
-    def mark_taken(self, channel: int, watermark: int | None, /, *, idle: bool | None) -> None:
-        """Note what an input tells, in the world's own account of event time."""
+    def watermark_taken(self, event: of_tasks.WatermarkTaken) -> None:
+        """Note the news of an input, in the world's own account of event time."""
         if self._input_marks is None:
             self._input_marks = InputMarks(len(self._task.inputs))
         # Who is misled by what was in flight passes its own watermark on.
-        sender = self._task.inputs[channel].sender.event_time
+        sender = self._task.inputs[event.channel].sender.event_time
         self.in_flight = max(self.in_flight, sender.in_flight)
-        self._input_marks.take(channel, watermark, idle=idle)
+        self._input_marks.take(event.channel, event.watermark, idle=event.idle)
 
-    def mark_recovered(self, channel: int, watermark: int, /) -> None:
-        """Note what an input told before the restart, by which its sender may not hold any more."""
-        if self._task.inputs[channel].sender.task.place[0] in self.rescaled:
-            self.in_flight = max(self.in_flight, watermark)
+    def watermark_recovered(self, event: of_tasks.WatermarkRecovered) -> None:
+        """Note a watermark from before the restart, by which its sender may not hold any more."""
+        sender = self._task.inputs[event.channel].sender
+        if event.watermark is not None and sender.task.place[0] in self.rescaled:
+            self.in_flight = max(self.in_flight, event.watermark)
 
-    def mark_sent(self, watermark: int | None, /, *, idle: bool | None) -> None:
+    def watermark_sent(self, event: of_tasks.WatermarkSent) -> None:
         """Note it: up to its watermark no record is to come of a split that was never idle."""
         before, was_idle = self._told
-        later = before if watermark is None else max(before, watermark)
-        self._told = later, was_idle if idle is None else idle
+        later = before if event.watermark is None else max(before, event.watermark)
+        self._told = later, was_idle if event.idle is None else event.idle
 
-    def mark_passed_on(self) -> None:
-        """Check that the task has told what follows from its inputs.
+    def watermarks_settled(self, event: of_tasks.WatermarksSettled) -> None:
+        """Check that the task has sent what follows from its inputs.
 
         Of gates that take in-flight data over, each channel stands for several, in a core's hands.
         """
@@ -174,47 +154,55 @@ class EventTimeOracle(EventTimeObserver):
         self._check_told("inputs", (marks.event_time, marks.idle))
 
     def _check_told(self, of: str, due: tuple[int, bool]) -> None:
-        """Compare watermark and status that the task has told with those of its inputs or splits.
+        """Compare watermark and status that the task has sent with those of its inputs or splits.
 
-        What follows from a wrong one is told once.
+        What follows from a wrong one is reported once.
         """
         if self._told == due:
             return
-        says = f"{self._task.name} tells {_told(self._told)}, but its {of} {_told(due)}"
-        self._task.violate("event_time_follows_inputs", says)
+        self._task.says(_NAME, f"tells {_told(self._told)}, but its {of} {_told(due)}")
         self._input_marks = self._split_marks = None
 
-    def timed_record_taken(self, split: int, timestamp: int, /) -> None:
-        """Check that a record is not behind the watermark, unless that went on without its split.
+    def record_read(self, event: of_tasks.RecordRead) -> None:
+        """Note a record that a source reads, and check that it is not late."""
+        if event.timestamp is None:
+            return
+        if self._split_marks is not None:
+            self._split_marks.read(event.split, event.timestamp, self._task.now_ns)
+        self._check_late(event.split, event.timestamp)
+
+    def record_taken(self, event: of_tasks.RecordTaken) -> None:
+        """Check that a record is not late."""
+        if event.timestamp is not None:
+            self._check_late(event.split, event.timestamp)
+
+    def _check_late(self, split: int, timestamp: int) -> None:
+        """Check that a record is not behind the watermark, unless that passed without its split.
 
         Splits have their records in order of time.  A split that was idle may stay behind others.
         Watermarks that were in flight when a source was rescaled speak for the splits that it had;
-        those that a source tells in an attempt, for the splits that it has.  Those in flight behind
-        a vertex that was rescaled speak for what its old subtasks had in front of them.
+        those that a source sends in an attempt, for the splits that it has.  Those in flight behind
+        a vertex that was rescaled speak for what its old subtasks had to read.
         """
-        if self._split_marks is not None:
-            self._split_marks.read(split, timestamp, self._task.now_ns)
         watermark, _ = self._told
-        late = timestamp <= watermark
-        if late and split not in self.idle_splits:
-            moved = split in self.moved_splits or timestamp <= self.in_flight
-            misled = self._task.inputs and moved
-            name = RESTORED if misled else "no_record_is_late"
-            says = f"{self._task.name} processes a record of {duration_text(timestamp)} of split "
-            says += f"{split} behind its watermark {duration_text(watermark)}"
-            self._task.violate(name, says)
+        if timestamp > watermark or split in self.idle_splits:
+            return
+        moved = split in self.moved_splits or timestamp <= self.in_flight
+        says = f"processes a record of {duration_text(timestamp)} of split {split} behind its "
+        name = RESTORED if self._task.inputs and moved else _NAME
+        self._task.says(name, f"{says}watermark {duration_text(watermark)}")
 
-    def splits_opened(self, moved: Sequence[int], /) -> None:
+    def splits_opened(self, event: of_tasks.SplitsOpened) -> None:
         """Note for which splits watermarks in flight need not speak."""
-        self.moved_splits.update(dict.fromkeys(moved))
+        self.moved_splits.update(dict.fromkeys(event.moved))
         self._split_marks = SplitMarks(self._idle_timeout_ns, self._task.now_ns)
 
-    def splits_told(self, unread: Sequence[int], /) -> None:
-        """Check that a source has told what follows from its splits; note those that are idle."""
+    def splits_told(self, event: of_tasks.SplitsTold) -> None:
+        """Check that a source has sent what follows from its splits; note those that are idle."""
         marks = self._split_marks
         if marks is None:
             return
-        self.idle_splits.update(dict.fromkeys(marks.tell(unread, self._task.now_ns)))
+        self.idle_splits.update(dict.fromkeys(marks.tell(event.unread, self._task.now_ns)))
         self._check_told("splits", (marks.event_time, marks.idle))
 
 

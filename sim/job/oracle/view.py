@@ -1,7 +1,6 @@
 """What the oracle asks of a data plane, as structural Protocols.
 
-Amounts of data are in the unit of the plane: records, or bytes.  Where elements have numbers in
-their channel (records have), the oracle looks at these, too.
+Amounts of data are in the unit of the plane: records, or bytes.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
@@ -30,7 +29,6 @@ class Violate(Protocol):
 
     def __call__(self, name: str, says: str, checkpoint: int | None = None, /) -> None:
         """Report it; checkpoint: the one concerned, where there is one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ NOTHING = Held(0, 0)
 class PlaneView(Protocol):
     """One data plane, as the oracle sees it; tasks are its own.
 
-    unit: of its amounts, in the plural.
+    world: the plane.  unit: of its amounts, in the plural.
     storing_ns: the most that storing a completed checkpoint takes, None where nothing bounds it.
     timer_extra_ns: how late timers run.
     wire_ns: how long an event may wait for what is being sent.  header_bytes: what a piece of
@@ -59,6 +57,7 @@ class PlaneView(Protocol):
     loses_queues: what a task that fails has queued is lost at once, not when its attempt ends.
     """
 
+    world: Any
     unit: str
     storing_ns: int | None
     timer_extra_ns: int
@@ -69,132 +68,95 @@ class PlaneView(Protocol):
     @property
     def faults(self) -> FaultPlan:
         """Return the faults of the run."""
-        ...
+        return cast("FaultPlan", self.world.faults)
 
     @property
     def messages_ns(self) -> int:
         """Return after which time a message has come and been handled where no fault strikes."""
-        ...
 
     @property
     def grace_ns(self) -> int:
         """Return after which time a message has come in any case."""
-        ...
+        return self.messages_ns + self.faults.longest_ns + self.faults.latest_ns
 
     @property
     def writing_ns(self) -> int | None:
         """Return the most that writing a task's part takes that waits for nothing else, if any."""
-        ...
 
     @property
     def vertices(self) -> Sequence[Vertex]:
         """Return the vertices."""
-        ...
+        return cast("Sequence[Vertex]", self.world.graph.vertices)
 
     @property
     def plan_edges(self) -> Sequence[Edge]:
         """Return the edges as plans of checkpoints see them."""
-        ...
+        return cast("Sequence[Edge]", self.world.graph.plan_edges)
 
     def name(self, task: Any) -> str:
         """Return how a task is called in sentences."""
-        ...
-
-    def amount(self, element: Any) -> int:
-        """Return how much data an element is."""
-        ...
-
-    def number(self, element: Any) -> int | None:
-        """Return the number of an element in its channel, if it has one."""
-        ...
-
-    def sends_splits_in_order(self, task: Any) -> bool:
-        """Return whether a task sends the records of splits as it reads them, in any attempt.
-
-        Where a log may be replayed from a wrong place, or subtasks are given out anew, it does not.
-        """
-        ...
-
-    def split_and_place(self, element: Any) -> tuple[int, int] | None:
-        """Return the split of a record and its place there, None of all else."""
-        ...
 
     def written(self, task: Any) -> Sequence[int]:
         """Return how much a task has put into each output, by what was restored and since."""
-        ...
 
     def unread(self, task: Any) -> Sequence[int]:
         """Return how much a task has taken from each input that its state does not have yet."""
-        ...
 
     def has_no_splits(self, task: Any) -> bool:
         """Return whether it is a source that nothing is left for to read."""
-        ...
+        return task.is_source and bool(task.has_no_splits)
 
     def splits_left(self, task: Any) -> Sequence[int]:
         """Return the splits of a source that have an end which it has not come to yet."""
-        ...
+        return cast("Sequence[int]", task.splits_left) if task.is_source else ()
 
     def persisters(self, task: Any) -> Sequence[Persister | None]:
         """Return what each input knows of the data that it persists; None where that is hidden."""
-        ...
 
     def is_restoring(self, task: Any, gate: int) -> bool:
         """Return whether a gate has restored data of which no part could tell.
 
         That has not been read yet, or was in several channels before a rescale that are one now.
         """
-        ...
 
     def held(self, task: Any, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part in a checkpoint has in flight, by inputs and by outputs."""
-        ...
 
     def logged(self, parts: Mapping[int, Any]) -> Mapping[tuple[int, int], Held]:
         """Return what parts of a checkpoint hold in logs of senders, by task and output."""
-        ...
 
     def busy_ns(self, task: Any) -> int:
-        """Return how long in all the thread could do nothing, but for whole records."""
-        ...
+        """Return how long in all the thread could do nothing, whole records aside."""
 
     def at_once_ns(self, task: Any) -> int:
         """Return within which time the thread does what it is to do at once: one record."""
-        ...
 
     # What the job holds; records by their identities, or all of them alike --------------------
 
     @property
     def attempts(self) -> int:
         """Return how many attempts there were."""
-        ...
 
     def expected(self) -> dict[str, Contents]:
         """Return per vertex what it must have processed of what sources have emitted by now."""
-        ...
 
     def at_most(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what sources have emitted by now.
 
         It is what it must have, unless the number of copies of a record has changed on the way.
         """
-        ...
 
     def ever(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what any attempt has emitted."""
-        ...
 
     def output(self, vertex: Vertex) -> Contents | None:
         """Return the committed output of a sink, None where nothing is committed."""
-        ...
 
     def state(self, vertex: Vertex) -> Contents | None:
         """Return what the state of a vertex has, None where it is not whole or means nothing."""
-        ...
 
     def put_back(self) -> dict[str, Contents] | None:
         """Return per vertex what it gets of the in-flight data that an attempt begins with.
 
         None where that is not known.
         """
-        ...

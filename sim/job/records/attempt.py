@@ -13,6 +13,7 @@ from ckptsim.models.recovery import broadcast, split
 from ckptsim.scenarios.job import Partitioner, SubtaskIndices, VertexKind
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
+from ckptsim.sim.job.events import of_job
 from ckptsim.sim.job.graph import TaskSpec
 from ckptsim.sim.job.parallelism import is_rescaled
 from ckptsim.sim.job.records.channel import Channel
@@ -60,7 +61,7 @@ class Attempt:
         self.input_ended_ns = 0  # when a source ended last
         self.successions = successions(self.graph, restored, self.env)
         self.splits = Splits(self.graph, restored)
-        world.observer.deploying()
+        world.events.emit(of_job.AttemptDeploying())
         self.cores: ProtocolCores = world.cores
         self.tasks: list[Task] = []
         self.files: list[ChannelStateFile] = make_files(self)
@@ -284,7 +285,7 @@ class Attempt:
         """Give the coordinator's trigger to a task's mailbox, unless it is still being restored."""
         if not self.alive or task.killed:
             return
-        self.world.observer.trigger_came(task, barrier.checkpoint)
+        self.world.events.emit(of_job.TriggerArrived(task, barrier.checkpoint))
         recovering = any(gate.recovered and gate.recovered.is_reading for gate in task.gates)
         if self.env.now < task.ready_ns or recovering:
             self.goal("declined_because_not_ready")

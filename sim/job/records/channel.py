@@ -15,12 +15,13 @@ from ckptsim.models.recovery.persistence import LentCredit
 from ckptsim.models.recovery.records import Broken
 from ckptsim.scenarios.job import Partitioner, ReplayFrom
 from ckptsim.sim.job.graph import ChannelSpec
+from ckptsim.sim.job.oracle.records import SILENT
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import Element, Item, Mark, Record, is_record
 from ckptsim.sim.kernel import Entity
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.oracle.observer import ChannelObserver
+    from ckptsim.sim.job.oracle.records import RecordChannel
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.uncoordinated import MessageLog
@@ -34,7 +35,7 @@ class Channel:
     emitted, consumed: numbers of the last buffers put in and taken; a buffer holds one record, or
     a part of one.  recovered: what a checkpoint held of it and is there to be taken first, with
     descriptors and the end of it at another parallelism; restored: all of that, before it is read.
-    connected: its partition has been requested.
+    connected: its partition has been requested.  account: what the oracle has seen of it.
     """
 
     def __init__(self, attempt: Attempt, spec: ChannelSpec) -> None:
@@ -68,9 +69,11 @@ class Channel:
         self.log: MessageLog | None = attempt.world.new_log()
         self._parts: int = channels.record_buffers
         supports_unaligned = attempt.graph.supports_unaligned(attempt.graph.edges[spec.edge])
-        self.observer: ChannelObserver = attempt.world.observer.channel(
-            self.sender, self.receiver, keeps_order=not supports_unaligned
-        )
+        oracle, account = attempt.world.oracle, SILENT
+        if oracle is not None:
+            ends = self.sender, self.receiver
+            account = oracle.channel(*ends, keeps_order=not supports_unaligned)
+        self.account: RecordChannel = account
 
     @property
     def name(self) -> str:
@@ -115,7 +118,7 @@ class Channel:
             self.emitted += 1
             self.recovered.append((self.emitted, item))
             self._log(item)
-        self.observer.preloaded(tuple(self.recovered))
+        self.account.preloaded(tuple(self.recovered))
         self._lend()
         for item in output_state:
             self._add(item)
@@ -127,7 +130,7 @@ class Channel:
         held = sum(isinstance(one, tuple) for one in (*self.restored, *self.recovered))
         if held:
             self.credit.recover(held)
-            self.observer.memory_lent(self._memory)
+            self.account.memory_lent(self._memory)
             self.attempt.goal("memory_lent")
 
     @property
@@ -153,7 +156,7 @@ class Channel:
                 continue
             self.emitted += 1
             self.restored.append((self.emitted, item))
-        self.observer.preloaded([one for one in self.restored if isinstance(one, tuple)])
+        self.account.preloaded([one for one in self.restored if isinstance(one, tuple)])
         self._lend()
         for one in output_state:
             if isinstance(one, barriers.NetworkEvent):
@@ -234,7 +237,7 @@ class Channel:
             element = subpartition.poll()
             if element is None:
                 return
-            self.observer.sent(element)
+            self.account.sent(element)
             extra = self.end_ns if isinstance(element, barriers.EndOfPartition) else 0
             self.attempt.later(
                 self.latency_ns + extra, Kind.DELIVER, self.entity, self._deliver, element
@@ -245,7 +248,7 @@ class Channel:
 
     def resume(self) -> None:
         """Tell the sender's queue that it may continue; takes the wire's latency."""
-        self.observer.told_to_resume()
+        self.account.told_to_resume()
         self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
 
     def prioritize(self, sequence: int) -> None:
@@ -258,13 +261,13 @@ class Channel:
 
     def taken(self, element: Element) -> None:
         """Note that the receiver has taken a record, and give its credit back."""
-        self.observer.taken(element)
+        self.account.taken(element)
         self.consumed = element[0]
         self._give_back()
 
     def recovered_taken(self, element: Element) -> None:
         """Note that the receiver has taken what it began with; what was lent goes back."""
-        self.observer.taken(element)
+        self.account.taken(element)
         self.consumed = element[0]
         if self.credit.lent:
             self.credit.lent -= 1
@@ -277,20 +280,20 @@ class Channel:
             self._credit()
 
     def _deliver(self, element: object) -> None:
-        self.observer.arrived(element)
+        self.account.arrived(element)
         self.input_channel.arrive(element)
         self.receiver.control.checkpoints.drain()
         self.receiver.wake()
 
     def _resume(self) -> None:
-        self.observer.resumed()
+        self.account.resumed()
         self.subpartition.resume()
         self.pump()
 
     def _credit(self) -> None:
         had_room = self.credit.credit >= 0
         self.credit.give_back()
-        self.observer.credited(self.credit.credit, self._receiver_records)
+        self.account.credited(self.credit.credit, self._receiver_records)
         if not had_room:
             self.sender.room_freed()
         self.pump()

@@ -44,7 +44,7 @@ def run(spec: RunSpec) -> RunResult:
         if world.ended:
             world.control.sinks.check_end([v.name for v in job.vertices if v.opens_after_finish])
         if world.ended and not world.stopped_without_drain:
-            world.observer.check_contents()
+            world.check_contents()
         _probe(spec, env, world)
     _record_output(env, world)
     env.finish()
@@ -127,13 +127,14 @@ def _restart(
         ignore=spec.ignore,
     )
     spec.bound(other_env, other.control.end)
-    other.observer.restarted(world.observer)
+    if other.oracle is not None and world.oracle is not None:
+        other.oracle.follows(world.oracle)
     other.parallelisms = world.parallelisms
     other.emitted = world.most_emitted()
     other.attempts_before = world.attempts
     other.run()
     if other.ended and not other.stopped_without_drain:
-        other.observer.check_contents()
+        other.check_contents()
     return other
 
 

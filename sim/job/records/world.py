@@ -13,6 +13,7 @@ from ckptsim.sim.job.control.sinks.external import ExternalSystem
 from ckptsim.sim.job.control.started import lost_state
 from ckptsim.sim.job.control.watchdog import Watchdog
 from ckptsim.sim.job.embedding import ALONE, Embedding
+from ckptsim.sim.job.events import Events, of_job
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.view import Violation
@@ -33,19 +34,13 @@ from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.control.coordinator import CoordinatorHost
     from ckptsim.sim.job.control.sinks.sink import SinkWriter
-    from ckptsim.sim.job.oracle.observer import JobObserver
     from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.uncoordinated import MessageLog, TaskCheckpoints
-
-
-def record_oracle(world: RecordWorld) -> JobObserver:
-    """Return the oracle that follows a job on records."""
-    return JobOracle(world.env, world.job, RecordView(world), world.violate)
 
 
 class RecordWorld:
@@ -57,7 +52,7 @@ class RecordWorld:
     origin: the graph that the job began with, perhaps in a run that this one goes on from.
     parallelisms: those that each vertex has ever had.  changes: what the user has asked for.
     embedding: what takes the place of its own surroundings where it is part of something larger.
-    observer: makes who is told what happens.  ignore: properties that are not judged.
+    judged: an oracle follows it.  ignore: properties that are not judged.
     control: the job over all its attempts; attempt: its tasks and channels now.
     spilled: buffers sent and written over all of them; log_service: keeps them where one does.
     """
@@ -73,7 +68,7 @@ class RecordWorld:
         external: ExternalSystem | None = None,
         may_stop: bool = True,
         embedding: Embedding = ALONE,
-        observer: Callable[[RecordWorld], JobObserver] = record_oracle,
+        judged: bool = True,
         origin: Graph | None = None,
         ignore: Collection[str] = (),
     ) -> None:
@@ -95,17 +90,16 @@ class RecordWorld:
         self.attempts_before = 0  # of the job that `restored` is of
         self.progress_ns = 0
         self.entity = env.entity("job")
-        self.observer = observer(self)
+        self.events = Events()
+        self.oracle: JobOracle | None = self._judge() if judged else None
         self.messages = RecordMessages(env, job.costs)
         self._over = env.event()
         self.uncoordinated: UncoordinatedJob | None = uncoordinated(job, cores)
-        settings = job_settings(
-            job, kind=Kind.COORDINATOR, fault_kind=Kind.FAULT, may_stop=may_stop
-        )
+        kinds = {"kind": Kind.COORDINATOR, "fault_kind": Kind.FAULT}
         self.control: JobWorld = JobWorld(
             env,
             self,
-            settings,
+            job_settings(job, **kinds, may_stop=may_stop),
             core=cores.coordinator,
             listener=cores.end_of_data,
             faults=faults,
@@ -120,8 +114,11 @@ class RecordWorld:
         self.attempt: Attempt = Attempt(self, 1, restored)
         self.watchdog = Watchdog(self)
         self._watch = env.timer(Kind.COORDINATOR, env.entity("watch"), self._look)
-        if self.observer.looks_on:
-            env.between_instants.append(self._look_at_threads)
+
+    def _judge(self) -> JobOracle:
+        """Return the oracle of the job, and look between instants."""
+        self.env.between_instants.append(self._look_at_threads)
+        return JobOracle(self.env, self.job, RecordView(self), self.violate, self.events)
 
     def new_log(self) -> MessageLog | None:
         """Return the log of a channel that is being made, where messages are logged or indexed."""
@@ -138,9 +135,9 @@ class RecordWorld:
         control = self.control
         control.plan_instants()
         self._watch.arm_at(self.watchdog.next_look_ns)
-        self.observer.begun(control.restored)
+        self.events.emit(of_job.AttemptBegun(control.restored))
         if control.restored is not None:
-            self.observer.restored(control.restored)
+            self.events.emit(of_job.CheckpointRestored(control.restored))
         control.begin()
         self.env.run(until=self._over)
         self._watch.cancel()
@@ -152,7 +149,8 @@ class RecordWorld:
 
     def _end(self) -> None:
         """End the run: the job has finished, has failed for good, or is stalled."""
-        self.observer.end(ended=self.ended)
+        if self.oracle is not None:
+            self.oracle.end(ended=self.ended)
         if self.uncoordinated is not None:
             self.uncoordinated.end(self.attempt)
         self.attempt.end()
@@ -201,11 +199,11 @@ class RecordWorld:
             self.job, self.graph = job, Graph(job, self.origin)
             for vertex in job.vertices:
                 self.parallelisms[vertex.name].append(vertex.parallelism)
-            self.observer.changed(job)
+            self.events.emit(of_job.JobChanged(job))
         self.lost_state = lost_state(self.graph, restored)
         self.closed_ns = {}
         self.attempt = Attempt(self, number, restored)
-        self.observer.begun(restored)
+        self.events.emit(of_job.AttemptBegun(restored))
 
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Return whether a job may be restored from a checkpoint with another parallelism."""
@@ -222,7 +220,7 @@ class RecordWorld:
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
-        self.observer.halted()
+        self.events.emit(of_job.AttemptHalted())
         self.attempt.end()
 
     def kill(self, numbers: Iterable[int]) -> None:
@@ -308,11 +306,16 @@ class RecordWorld:
 
     # --- what is checked on the way ---
 
+    def check_contents(self) -> None:
+        """Check what state and output of a job that has ended hold."""
+        if self.oracle is not None:
+            self.oracle.check_contents()
+
     def _look_at_threads(self) -> None:
         """Check that no thread sleeps while there is something for it to do."""
         for task in self.attempt.tasks:
             if task.sleeps and task.has_work:
-                self.observer.slept(task)
+                self.events.emit(of_job.ThreadSlept(task))
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
         """Report a property that does not hold; checkpoint: the one concerned, if any."""

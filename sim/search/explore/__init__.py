@@ -2,7 +2,6 @@
 
 from ckptsim.sim.search.explore.corpus import Corpus
 from ckptsim.sim.search.explore.explore import ExploreStopped, Exploring, explore
-from ckptsim.sim.search.explore.fewer import fewer
 from ckptsim.sim.search.explore.report import ExploreReport
 from ckptsim.sim.search.explore.run import RUN_SECONDS_MAX, Explored, Explorer
 
@@ -15,5 +14,4 @@ __all__ = [
     "Explorer",
     "Exploring",
     "explore",
-    "fewer",
 ]

@@ -16,10 +16,11 @@ from dataclasses import replace
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.dialect import duration_text
+from ckptsim.scenarios.generators.faults import durations
 from ckptsim.scenarios.severity import ENDS
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.run_spec import CUT, CUTS
-from ckptsim.sim.search.faults.rehearsal import durations, rehearse
+from ckptsim.sim.search.faults import rehearse
 from ckptsim.sim.search.trial import Subject, Trial
 
 RUN_ENDS = "a_run_ends"
@@ -42,8 +43,7 @@ def steps_of(scenario: Scenario) -> int:
 
 def judged(subject: Subject, found: Trial, run: Run) -> Trial:
     """Return the trial without what may be wrong at its end, and with what is."""
-    foreign = bool(subject.cores) or subject.mutant is not None
-    ours = replace(subject, cores={}, mutant=None)
+    foreign, ours = not subject.is_ours, subject.with_ours
     rows = found.violations
     if found.outcome in CUTS:
         says = _too_long(found, run(ours), subject) if foreign else None

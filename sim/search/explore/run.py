@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -13,17 +14,16 @@ from ckptsim import models
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.catalogue import all_names, all_scenarios
 from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
-from ckptsim.scenarios.generators.around import around
 from ckptsim.scenarios.generators.choices import lowest
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel
 from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
+from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import TooLongError, limited_cpu
-from ckptsim.sim.own_properties import Function
-from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.rules.beside import HostDuties
-from ckptsim.sim.search.explore.coverage import features
 from ckptsim.sim.search.explore.ends import RUN_ENDS, end_row, judged, steps_of
 from ckptsim.sim.search.trial import Subject, Trial, trial_of
 from ckptsim.sim.slots import Factory, slots_of
@@ -36,9 +36,10 @@ SURVIVES = "the_scenario_completes"
 RUN_SECONDS_MAX = 12
 # Of how many runs of a link one begins with a scenario of the library instead of a drawn one; an
 # assumption.  Somebody has thought of these situations, which draws seldom meet.
-LIBRARY_EVERY = 6
-# Links whose scenarios stay sound with other sizes and faults.
-_CHANGED = ("ordering",)
+LIBRARY_EVERY = 2
+# After so many steps a run around a scenario of the library is cut short; an assumption: none of
+# them takes more by itself.
+_STEPS_MAX = 50_000
 # A sync of more records stays as it is: with packets of one record it takes minutes.
 _CHANGED_RECORDS_MAX = 10_000
 # Links whose worlds run the scenarios of another link as well.
@@ -53,7 +54,7 @@ _WORLDS: Mapping[str, tuple[str, ...]] = {
 
 
 # What is made once for all runs of a process.
-_around = lru_cache(maxsize=1)(around)
+_around = lru_cache(maxsize=400)(around)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +78,16 @@ class Explored:
 class Explorer:
     """What is explored: the random scenarios of a link, run with these cores.
 
-    cores, mutant, ignore, properties, like_ours: as of `Subject`; a run in a world without their
-    slots has ours.  Hosts are judged by their duties.  scenario: around which one scenarios are
-    drawn, instead of any.
+    cores, mutant, judging: as of `Subject`; a run in a world without their slots has ours.  Hosts
+    are judged by their duties.  scenario: around which one scenarios are drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
 
     link: str
     cores: Mapping[str, Factory | str] = field(default_factory=dict)
     mutant: str | None = None
-    ignore: Sequence[str] = ()
-    properties: Sequence[Function | str] = ()
+    judging: Judging = AS_USUAL
     scenario: Scenario | None = None
-    like_ours: bool = False
 
     @property
     def name(self) -> str:
@@ -117,23 +115,25 @@ class Explorer:
         # The order of the first choices is known to `evenly`, which gives their values turns.
         ties = choices.of(TIES)
         seed = choices.integer(0, 999_999)
+        cut_after = None
         if self.scenario is not None:
             scenario: Scenario = _around(self.scenario)(choices)
+            cut_after = steps_of(self.scenario)
         elif choices.integer(1, LIBRARY_EVERY) < LIBRARY_EVERY:
             scenario = GENERATORS[self.link](choices)
         else:
-            scenario = _of_library(self.link, choices)
+            scenario = choices.of(_shelf(self.link))
+            if not scenario.violates and not _is_large(scenario) and choices.integer(0, 3) > 0:
+                scenario, cut_after = _around(scenario)(choices), _STEPS_MAX
         there = {slot.name for slot in slots_of(scenario.world)}
         missing = self.mutant is not None and not _has_mutant(scenario.world, self.mutant)
         subject = Subject(
             scenario=scenario,
             cores={slot: core for slot, core in self.cores.items() if slot in there},
             mutant=None if missing else self.mutant,
-            ignore=self.ignore,
-            properties=self.properties,
+            judging=self.judging,
             watches=(HostDuties,),
-            like_ours=self.like_ours,
-            cut_after=None if self.scenario is None else steps_of(self.scenario),
+            cut_after=cut_after,
         )
         return subject, seed, ties, tuple(choices.taken)
 
@@ -146,13 +146,8 @@ class Explorer:
         """Run what a list of choices means."""
         subject, seed, ties, taken = self.subject(given, more)
         reached: list[str] = []
-        found = _trial(subject, seed, ties, reached)
-        if self.scenario is not None:
-            found = judged(subject, found, lambda other: _trial(other, seed, ties, []))
+        found = self.judged(subject, _trial(subject, seed, ties, reached))
         of_library = subject.scenario.name in all_names()
-        completes = self.link in COMPLETE and not {SURVIVES, *ENDS}.intersection(self.ignore)
-        if self.scenario is None and not of_library and completes:
-            found = _completed(found, either_way=_ends_either_way(subject, found))
         violates = subject.scenario.violates
         if found.violations and self.scenario is not None and self.scenario.violates:
             violates = (*violates, *_of_the_design(found, subject))
@@ -165,6 +160,20 @@ class Explorer:
             hazards=() if of_library else expected,
             listed=expected if of_library else (),
         )
+
+    def trial(self, subject: Subject, seed: int, ties: str, _steps_max: int | None) -> Trial:
+        """Run a subject, such as a smaller one than was drawn, and judge it as exploring does."""
+        return self.judged(subject, _trial(subject, seed, ties, []))
+
+    def judged(self, subject: Subject, found: Trial) -> Trial:
+        """Return a trial with what exploring alone judges: that a run ends, and ends well."""
+        if subject.cut_after is not None:
+            return judged(subject, found, lambda other: _trial(other, found.seed, found.ties, []))
+        declined = {SURVIVES, *ENDS}.intersection(self.judging.ignore)
+        of_library = subject.scenario.name in all_names()
+        if self.scenario is not None or of_library or self.link not in COMPLETE or declined:
+            return found
+        return _completed(found, either_way=_ends_either_way(subject, found))
 
 
 def _has_mutant(world: str, name: str) -> bool:
@@ -184,21 +193,9 @@ def _shelf(link: str) -> tuple[Scenario, ...]:
     return tuple(each for each in all_scenarios() if each.link in links)
 
 
-def _of_library(link: str, choices: Choices) -> Scenario:
-    """Choose a scenario of the library; some are changed a little.
-
-    Jobs, stores and pipelines are not: they are sound with the bounds and times that they have, not
-    with any.  Nor is an anti-pattern: what it breaks with others, it does not list.
-    """
-    scenario = choices.of(_shelf(link))
-    if link not in _CHANGED or scenario.violates or _is_large(scenario) or not choices.flag():
-        return scenario
-    return around(scenario)(choices)
-
-
 def _is_large(scenario: Scenario) -> bool:
     model: Any = scenario.model
-    records: int = sum(stream.records for stream in model.streams)
+    records: int = sum(stream.records for stream in getattr(model, "streams", ()))
     return records > _CHANGED_RECORDS_MAX
 
 
@@ -207,9 +204,8 @@ def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
 
     With other sizes and faults it may break more than it lists, whichever core runs.
     """
-    if subject.cores or subject.mutant is not None:
-        ours = replace(subject, cores={}, mutant=None)
-        found = _trial(ours, found.seed, found.ties, [])
+    if not subject.is_ours:
+        found = _trial(subject.with_ours, found.seed, found.ties, [])
     names = dict.fromkeys(row.property for row in found.violations)
     return tuple(name for name in names if name not in (CORE_RAISED, RUN_ENDS))
 
@@ -257,7 +253,7 @@ def _ends_either_way(subject: Subject, found: Trial) -> bool:
     So it may where a core that need not send what is ready has kept the memory of states.
     """
     model = subject.scenario.model
-    held_back = "every_state_is_released" in subject.ignore and found.goals.get("silence")
+    held_back = "every_state_is_released" in subject.judging.ignore and found.goals.get("silence")
     return isinstance(model, SyncModel) and (model.outcome is Outcome.ANY or bool(held_back))
 
 
@@ -297,3 +293,25 @@ def _raised(error: Exception) -> str:
     where = f"core {path.relative_to(root)}" if inside else path.name
     text = f"{type(error).__name__}: {error}".replace("\n", " ")
     return f"{where}, line {last.lineno}, raised {text}"
+
+
+_NUMBERS = re.compile(r"\d+")
+# Goals count as reached anew at these numbers of times (an assumption: as fuzzers bucket counts).
+_BUCKETS = (1, 2, 4, 8, 16, 64)
+
+
+def features(result: RunResult) -> Iterator[str]:
+    """Yield what a run whose trace was kept has reached: goals, and which event follows which.
+
+    Each is a short text, the same on any machine.
+    """
+    yield f"outcome {result.run.outcome}"
+    for name, count in result.goals.items():
+        for bucket in _BUCKETS:
+            if count >= bucket:
+                yield f"goal {name} {bucket}"
+    last: dict[str, str] = {}
+    for entry in result.trace:
+        kind, entity = str(entry[1]), str(entry[2])
+        yield f"{_NUMBERS.sub('#', entity)}: {last.get(entity, 'begin')} > {kind}"
+        last[entity] = kind

@@ -121,8 +121,9 @@ def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, st
 def setting_of(subject: Subject) -> list[tuple[str, str]]:
     """Return the lines that say what was not as it is by default: cores, and what was judged."""
     lines = ran_with(subject.names, subject.mutant)
-    lines += [("not judged", ", ".join(subject.ignore))] if subject.ignore else []
-    own = ", ".join(subject.property_names)
+    judging = subject.judging
+    lines += [("not judged", ", ".join(judging.ignore))] if judging.ignore else []
+    own = ", ".join(judging.property_names)
     return [*lines, ("judged too", own)] if own else lines
 
 

@@ -13,7 +13,8 @@ from typing import TypeAlias
 from ckptsim import scenarios
 from ckptsim._api.scenario import Named, Value, load, scenario_of, vary
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.own_properties import Function, own_properties
+from ckptsim.sim.judging import AS_USUAL, Judging
+from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.folder import ALLOW, DECISIONS, Kept, read
 from ckptsim.sim.slots import Factory
@@ -30,10 +31,7 @@ def subject_of(
     set: Mapping[str, Value] | None = None,
     core: Cores | None = None,
     mutant: str | None = None,
-    *,
-    ignore: Sequence[str] = (),
-    properties: Sequence[Function | str] = (),
-    like_ours: bool = False,
+    judging: Judging = AS_USUAL,
 ) -> Subject:
     """Return a scenario with its cores, as `run` and the other verbs take them.
 
@@ -46,15 +44,13 @@ def subject_of(
     cores = cores_of(found, core)
     choice = resolve(found.world, cores=cores, mutant=mutant)
     try_out({slot: one for slot, one in cores.items() if isinstance(one, str)})
-    if like_ours:
+    if judging.like_ours:
         refuse_uncompared([found.world], choice.factories)
     return Subject(
         scenario=found,
         cores=cores,
         mutant=mutant,
-        like_ours=like_ours,
-        ignore=tuple(ignore),
-        properties=tuple(properties),
+        judging=judging,
         source=None if origin is None else origin.source,
         parameters=json.dumps(origin.parameters if origin else {}, sort_keys=True),
     )
@@ -73,13 +69,14 @@ def cores_of(scenario: scenarios.Scenario, cores: Cores | None) -> dict[str, Fac
 
 def check_importable(subject: Subject) -> None:
     """Raise UserError for a factory that cannot travel to other processes, such as a lambda."""
+    judging = subject.judging
     found = [
         (f"cores: found {subject.names[slot]} for {slot!r}", core)
         for slot, core in subject.cores.items()
     ]
     found += [
         (f"properties: found {name}", function)
-        for name, function in zip(subject.property_names, subject.properties, strict=True)
+        for name, function in zip(judging.property_names, judging.properties, strict=True)
     ]
     for where, function in found:
         try:
@@ -99,12 +96,13 @@ def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
     """
     found = read(folder)
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
-    named = [*cores.values(), *found.subject.property_names]
+    judging = found.subject.judging
+    named = [*cores.values(), *judging.property_names]
     imported = _leave(folder, named, allowed=allowed)
     resolve(found.subject.scenario.world, cores=cores, mutant=found.subject.mutant)
     try_out(cores)
-    check_properties("--ignore", found.subject.ignore, found.subject.scenario.link)
-    own_properties(found.subject.properties)
+    check_properties("--ignore", judging.ignore, found.subject.scenario.link)
+    own_properties(judging.properties)
     return found, imported
 
 

@@ -6,9 +6,7 @@ choice, so a find shrinks as it does everywhere in Hypothesis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 try:
     from hypothesis import strategies as st
@@ -25,8 +23,6 @@ from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.generators import GENERATORS, Choices
 from ckptsim.sim.search.faults import FaultDraw
 
-Item = TypeVar("Item")
-
 
 def scenarios(link: str) -> st.SearchStrategy[Scenario]:
     """Draw a scenario of a link with its fault plan, valid by construction.
@@ -40,7 +36,7 @@ def scenarios(link: str) -> st.SearchStrategy[Scenario]:
 
 @st.composite
 def _generated(draw: st.DrawFn, link: str) -> Scenario:
-    return GENERATORS[link](Choices(more=lambda low, high: draw(st.integers(low, high))))
+    return GENERATORS[link](_choices(draw))
 
 
 def workloads(link: str) -> st.SearchStrategy[Scenario]:
@@ -59,28 +55,8 @@ def fault_plans(scenario: Scenario, *, most: int = 4) -> st.SearchStrategy[tuple
 
 @st.composite
 def _plans(draw: st.DrawFn, faults: FaultDraw, own: int) -> tuple[object, ...]:
-    return faults.drawn(_Drawn(draw)).faults[own:]
+    return faults.drawn(_choices(draw)).faults[own:]
 
 
-class _Drawn:
-    """Draws from Hypothesis what a named stream would draw at random."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self._draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        """Draw a whole number between two bounds, both included."""
-        return self._draw(st.integers(low, high))
-
-    def choice(self, options: Sequence[Item]) -> Item:
-        """Draw one of the options."""
-        return options[self.integer(0, len(options) - 1)]
-
-    def chance(self, probability: float) -> bool:
-        """Draw whether something is so."""
-        del probability  # Hypothesis has odds of its own
-        return self._draw(st.booleans())
-
-    def uniform(self) -> float:
-        """Draw a share from 0 to 1, in hundredths, which are easier to read."""
-        return self._draw(st.integers(0, 100)) / 100
+def _choices(draw: st.DrawFn) -> Choices:
+    return Choices(more=lambda low, high: draw(st.integers(low, high)))

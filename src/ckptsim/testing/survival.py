@@ -10,12 +10,15 @@ from typing import Any
 from ckptsim.scenarios import LINKS, Scenario, UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.generators import GENERATORS
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search import Subject, check, shrink
-from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore, fewer
+from ckptsim.sim.search.explore import Corpus, Explored, Explorer, Exploring, explore
+from ckptsim.sim.search.explore.ends import RUN_ENDS
 from ckptsim.sim.search.folder import keep, slug
 from ckptsim.sim.search.harm import with_harm
+from ckptsim.sim.search.shrink import Run
 from ckptsim.sim.search.trial import Trial, replay_of
 from ckptsim.sim.slots import slots_of
 from ckptsim.sim.slots.resolve import expected_slots, resolve
@@ -75,11 +78,11 @@ def assert_survives(
     Raises UserError for a link, slot or core that does not exist or does not fit.
     """
     __tracebackhide__ = True  # pytest shows the caller's line, and the story
+    judging = Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours)
     if isinstance(link, Scenario) or link not in LINKS:
         scenario = link if isinstance(link, Scenario) else by_name(link)
         source = None if scenario is link else str(link)
-        subject = _subject(core, scenario, slot, source, like_ours=like_ours)
-        subject = replace(subject, ignore=tuple(ignore), properties=tuple(properties))
+        subject = _subject(core, scenario, slot, source, judging)
         return _checked(subject, runs, seed, Path(out))
     if link not in GENERATORS:
         raise UserError(
@@ -89,14 +92,7 @@ def assert_survives(
     worlds = Explorer(link=link).worlds
     cores = {_slot(worlds, slot): core}
     resolve(*worlds, cores=cores)
-    explorer = Explorer(
-        link=link,
-        cores=cores,
-        like_ours=like_ours,
-        ignore=tuple(ignore),
-        properties=tuple(properties),
-    )
-    return _explored(explorer, runs, seed, Path(out))
+    return _explored(Explorer(link=link, cores=cores, judging=judging), runs, seed, Path(out))
 
 
 def _slot(worlds: Sequence[str], slot: str | None) -> str:
@@ -109,11 +105,11 @@ def _slot(worlds: Sequence[str], slot: str | None) -> str:
 
 
 def _subject(
-    core: Core, scenario: Scenario, slot: str | None, source: str | None, *, like_ours: bool
+    core: Core, scenario: Scenario, slot: str | None, source: str | None, judging: Judging
 ) -> Subject:
     cores = {_slot((scenario.world,), slot): core}
     resolve(scenario.world, cores=cores)
-    return Subject(scenario=scenario, cores=cores, source=source, like_ours=like_ours)
+    return Subject(scenario=scenario, cores=cores, source=source, judging=judging)
 
 
 def _checked(subject: Subject, runs: int, seed: int, out: Path) -> Survived:
@@ -125,7 +121,7 @@ def _checked(subject: Subject, runs: int, seed: int, out: Path) -> Survived:
     name = next(
         row.property for row in found.violations if row.property not in subject.scenario.violates
     )
-    raise _smallest(subject, found, name, out, trials=SHRINKING_RUNS_MAX)
+    raise _smallest(subject, found, name, out)
 
 
 def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
@@ -135,18 +131,17 @@ def _explored(explorer: Explorer, runs: int, seed: int, out: Path) -> Survived:
         return Survived(runs=report.runs, goals=_reached(report.goals))
     before: Explored = report.violating[0]
     name = before.trial.violations[0].property
-    first = fewer(explorer, before, property_name=name)
-    subject, *_ = explorer.subject(first.found.choices)
-    subject, found, name = with_harm(subject, first.found.trial, name)
-    left = SHRINKING_RUNS_MAX - first.runs
-    raise _smallest(subject, found, name, out, trials=left)
+    subject, *_ = explorer.subject(before.choices)
+    subject, found, name = with_harm(subject, before.trial, name)
+    raise _smallest(subject, found, name, out, run=explorer.trial)
 
 
 def _smallest(
-    subject: Subject, found: Trial, name: str, out: Path, *, trials: int
+    subject: Subject, found: Trial, name: str, out: Path, run: Run | None = None
 ) -> CoreConvicted:
     """Shrink, write the smallest scenario, and return the error about it."""
-    smallest = shrink(subject, found, property_name=name, trials_max=trials)
+    most = 0 if name == RUN_ENDS else SHRINKING_RUNS_MAX  # each of its runs takes its seconds
+    smallest = shrink(subject, found, property_name=name, trials_max=most, run=run)
     scenario = smallest.scenario
     folder = out / f"{scenario.name}-{slug(name)}"
     subject = replace(subject, scenario=scenario, source=str(folder), parameters="{}")
@@ -162,7 +157,8 @@ def _smallest(
 def _text(subject: Subject, row: ViolationRow) -> str:
     cores = ", ".join(f"{slot}={name}" for slot, name in subject.names.items())
     story = "\n".join(f"  {line}" for line in row.story.splitlines())
-    declined = f"\nnot judged: {', '.join(subject.ignore)}" if subject.ignore else ""
+    ignored = subject.judging.ignore
+    declined = f"\nnot judged: {', '.join(ignored)}" if ignored else ""
     says = f"core {cores} broke {row.property}: {row.says}"
     return f"{says}\n{story}\nreplay: {row.replay}{declined}"
 

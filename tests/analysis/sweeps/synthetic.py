@@ -17,6 +17,7 @@ from ckptsim.analysis.sweeps.worker import SweepRow
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import plain
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.rows import CheckpointRow, RunResult, RunRow
 
 WORLD = "tests.analysis.sweeps.synthetic:run_world"
@@ -72,7 +73,7 @@ def run_world(
     ties: str,
     parameters: str,
     source: str,
-    properties: tuple[str, ...],
+    judging: Judging,
 ) -> RunResult:
     """Return rows that depend on the parameters and the seed only."""
     wanted: Point = json.loads(parameters)
@@ -136,7 +137,7 @@ def run_with_global_random(
     ties: str,
     parameters: str,
     source: str,
-    properties: tuple[str, ...],
+    judging: Judging,
 ) -> RunResult:
     """Draw from the global generator, which a worker must refuse."""
     random.random()
@@ -146,5 +147,5 @@ def run_with_global_random(
         ties=ties,
         parameters=parameters,
         source=source,
-        properties=properties,
+        judging=judging,
     )

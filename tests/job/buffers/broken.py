@@ -124,9 +124,9 @@ BROKEN: dict[str, Broken] = {
         breaks="consistent_cut", model=job(_UNALIGNED), patch=forgets_a_buffer
     ),
     "grants_all": Broken(
-        breaks="pools_stay_within_bounds", model=job(network=_SMALL), patch=grants_all
+        breaks="buffers_are_accounted_for", model=job(network=_SMALL), patch=grants_all
     ),
-    "credits_twice": Broken(breaks="credits_stay_within_bounds", model=job(), patch=credits_twice),
+    "credits_twice": Broken(breaks="buffers_are_accounted_for", model=job(), patch=credits_twice),
     "stops_what_has_begun": Broken(
         breaks="sources_read_to_their_end",
         model=ending(job(rate_per_s=500.0)),
@@ -175,13 +175,13 @@ BROKEN: dict[str, Broken] = {
         patch=overhears_priority,
     ),
     "forgetful": Broken(
-        breaks="triggered_ids_increase",
+        breaks="checkpoint_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
         faults=(job_faults.DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=54 * MS),),
         protocol=replace(OURS, subtask=Forgetful),
     ),
     "superseded_result_removed": Broken(
-        breaks="writes_are_answered_once",
+        breaks="channel_state_writes_are_answered",
         model=job(_UNALIGNED, timeout_ns=60 * MS),
         faults=(
             job_faults.SlowFile(**_SOURCE, checkpoint=1, delay_ns=900 * MS),
@@ -190,7 +190,7 @@ BROKEN: dict[str, Broken] = {
         protocol=mutant("superseded_result_removed"),
     ),
     "late_abort_closes_writer": Broken(
-        breaks="files_fail_for_a_cause",
+        breaks="channel_state_writes_are_answered",
         model=job(_UNALIGNED),
         faults=(
             *_REFUSED,
@@ -202,13 +202,13 @@ BROKEN: dict[str, Broken] = {
         protocol=mutant("late_abort_closes_writer"),
     ),
     "keeps_older": Broken(
-        breaks="completed_ids_increase",
+        breaks="checkpoint_ids_increase",
         model=job(rate_per_s=300.0, max_concurrent=2),
         faults=(job_faults.DelayAcknowledgement(**_SOURCE, checkpoint=1, delay_ns=150 * MS),),
         protocol=replace(OURS, coordinator=NeverSubsumes),
     ),
     "told_before_stored": Broken(
-        breaks="notified_after_completion",
+        breaks="notified_once",
         model=job(rate_per_s=300.0),
         protocol=mutant("told_before_stored"),
     ),
@@ -237,7 +237,7 @@ BROKEN: dict[str, Broken] = {
         patch=restores_what_was_sent_first,
     ),
     "forgets_a_position": Broken(
-        breaks="at_least_once_state",
+        breaks="at_least_once",
         model=ending(job(jobs.Mode.AT_LEAST_ONCE, rate_per_s=300.0)),
         faults=_CRASH,
         patch=forgets_half_of_what_was_processed,
@@ -248,7 +248,7 @@ BROKEN: dict[str, Broken] = {
         patch=forgets_a_record,
     ),
     "forgets_a_record_that_may_repeat": Broken(
-        breaks="at_least_once_output",
+        breaks="at_least_once",
         model=into_sink(ending(job(jobs.Mode.AT_LEAST_ONCE, rate_per_s=300.0))),
         patch=forgets_a_record,
     ),
@@ -263,7 +263,7 @@ BROKEN: dict[str, Broken] = {
         protocol=mutant("closes_without_final_checkpoint"),
     ),
     "looks_on_completion_only": Broken(
-        breaks="end_of_partition_leaves_at_once",
+        breaks="closes_when_all_is_over",
         model=ending(job(_UNALIGNED)),
         protocol=mutant("looks_on_completion_only"),
     ),
@@ -290,7 +290,7 @@ BROKEN: dict[str, Broken] = {
         patch=worlds.records_too_much,
     ),
     "persists_behind_the_barrier": Broken(
-        breaks="persisted_lies_before_the_barrier",
+        breaks="consistent_cut",
         model=job(_UNALIGNED),
         faults=(job_faults.DelayTrigger(**_SOURCE, checkpoint=1, delay_ns=40 * MS),),
         protocol=replace(OURS, input_channel=PersistsBehindTheBarrier),
@@ -301,10 +301,10 @@ BROKEN: dict[str, Broken] = {
         patch=deals_out,
     ),
     "counts_headers_twice": Broken(
-        breaks="reported_bytes_are_true", model=job(_UNALIGNED), patch=counts_headers_twice
+        breaks="reported_figures_are_true", model=job(_UNALIGNED), patch=counts_headers_twice
     ),
     "frees_in_silence": Broken(
-        breaks="credits_stay_within_bounds", model=job(), patch=frees_in_silence
+        breaks="buffers_are_accounted_for", model=job(), patch=frees_in_silence
     ),
     "keeps_credit": Broken(
         breaks="job_ends", model=job(duration_ns=5_000 * MS), patch=keeps_credit

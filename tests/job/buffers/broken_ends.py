@@ -13,6 +13,7 @@ from ckptsim.sim.job.buffers.restoring.timed import TimedFailover
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.task import TaskControl
+from ckptsim.sim.job.events import of_tasks
 
 Patch = pytest.MonkeyPatch
 
@@ -51,7 +52,7 @@ def keeps_completions_to_itself(patch: Patch) -> None:
     """Let a task hear that a checkpoint is complete, and do nothing about it."""
 
     def notify_complete(self: TaskControl, checkpoint: int) -> None:
-        self._observer.told(checkpoint, completed=True)
+        self._emit(of_tasks.NotificationArrived(self.task, checkpoint, completed=True))
 
     patch.setattr(TaskControl, "notify_complete", notify_complete)
 

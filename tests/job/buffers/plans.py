@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.generators.buffer_jobs import crashing_document, document, scenario_of
+from ckptsim.scenarios.generators.jobs import job
 from ckptsim.scenarios.job import (
     Checkpointing,
     Input,
@@ -22,15 +22,13 @@ from ckptsim.scenarios.job import (
     Vertex,
     VertexKind,
 )
-from tests.job.records.plans import Seeded
+from tests.job.records.plans import FAULTS, Seeded
 
+CRASHES = ("crash_task", "crash_task_manager", "crash_job_manager", "crash_at_checkpoint")
 __all__ = [
-    "crashing_document",
     "crashing_job",
-    "document",
     "on_buffers",
     "random_job",
-    "scenario_of",
 ]
 
 
@@ -41,12 +39,13 @@ def on_buffers(*vertices: Vertex, **rest: Any) -> Job:
 
 def random_job(seed: int) -> Scenario:
     """Return the random job of a seed."""
-    return scenario_of(document(Seeded(seed)))
+    kinds = [kind for kind in FAULTS if not kind.startswith("crash")]
+    return job(Seeded(seed), "barriers", "buffers", among=kinds)
 
 
 def crashing_job(seed: int) -> Scenario:
     """Return the random job of a seed that fails and is restarted."""
-    return scenario_of(crashing_document(Seeded(seed)))
+    return job(Seeded(seed), "barriers", "buffers", among=CRASHES)
 
 
 MS = 1_000_000

@@ -1,19 +1,16 @@
-"""Small random jobs on buffers that are made for one meeting each: they have it often."""
+"""Jobs around situations of the library: what meets in one often meets in those around it, too."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from ckptsim.models.barriers import RemoteInputChannel
 from ckptsim.models.barriers.channels.persister import PersisterStatus
-from ckptsim.scenarios.files import from_json
-from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.small import closing, overtaking
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.sim.job.buffers.restoring import redistribution
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.world import run_world
@@ -51,9 +48,9 @@ def nothing(patch: Patch) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meeting:
-    """A generator, a fault that shows where things meet as they do there, and what it breaks."""
+    """A situation, a fault that shows where things meet as they do there, and what it breaks."""
 
-    draw: Callable[[Choices], dict[str, Any]]
+    situation: str
     breaks: str
     patch: Callable[[Patch], None] = nothing
     cores: Mapping[str, Factory] = field(default_factory=dict)
@@ -61,17 +58,17 @@ class Meeting:
 
 MEETINGS = {
     "a checkpoint behind an aligned one begins over queued data": Meeting(
-        draw=overtaking.uneven,
+        situation="timeout_after_aligned",
         breaks="consistent_cut",
         cores={"input_channel": RemembersOlderBarriers},
     ),
     "records in flight are of the groups at a border": Meeting(
-        draw=overtaking.rescaled,
+        situation="rescaled_with_hundreds_in_flight",
         breaks="restored_checkpoint_is_a_cut",
         patch=keeps_the_border_twice,
     ),
     "the last end of a channel ends an alignment": Meeting(
-        draw=closing.aligning,
+        situation="end_completes_alignment",
         breaks="closes_when_all_is_over",
         patch=broken_ends.closes_in_front_of_a_barrier,
     ),
@@ -79,7 +76,7 @@ MEETINGS = {
 
 
 def _broken(meeting: Meeting, seed: int, cores: Mapping[str, Factory]) -> set[str]:
-    scenario = from_json(json.dumps(meeting.draw(Seeded(seed))))
+    scenario = around(by_name(meeting.situation))(Seeded(seed))
     return {row.property for row in run_world(scenario, seed=seed, cores=cores).violations}
 
 

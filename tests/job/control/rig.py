@@ -15,7 +15,8 @@ from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.planning import PlanCalculator
-from ckptsim.sim.job.oracle.observer import NO_OBSERVER
+from ckptsim.sim.job.control.trace import ControlTrace
+from ckptsim.sim.job.events import Events
 from ckptsim.sim.kernel import Entity, Environment
 
 MS = 1_000_000
@@ -185,6 +186,8 @@ class Rig:
         settings = CoordinatorSettings(
             kind=2, interval_ns=100 * MS, notification_loss_ratio=loss_ratio
         )
+        events = Events()
+        events.attach(ControlTrace(self.env))
         self.host = CoordinatorHost(
             env,
             coordinator.CheckpointCoordinator(parameters),
@@ -196,7 +199,7 @@ class Rig:
             messages=self.messages,
             faults=FaultPlan(faults),
             job=self.job,
-            observer=NO_OBSERVER,
+            events=events,
         )
         places = [("source", 0), ("map", 0), ("map", 1)]
         self.tasks = [ATask(env, number, place) for number, place in enumerate(places)]

@@ -5,10 +5,12 @@ from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
-from ckptsim.sim.job.oracle.files import FileOracle
+from ckptsim.sim.job.events import Events, of_job, of_tasks
+from ckptsim.sim.job.oracle.channel_state import FileOracle
 from ckptsim.sim.job.port import FileStored
 
 ABORTED = FailureReason.CHECKPOINT_DECLINED
+GROUP = (0, 1)
 
 
 class Storage:
@@ -46,9 +48,10 @@ class Rig:
     def __init__(self, core: type[SharedStateWriter] = SharedStateWriter) -> None:
         self.storage = Storage()
         self.violated: list[str] = []
-        names = {0: "task/0", 1: "task/1"}
-        self.oracle = FileOracle(names, self.violate)
-        self.host = ChannelStateHost(core([0, 1]), self.storage, self.oracle)
+        self.events = Events()
+        self.oracle = FileOracle("task/{}".format, self.violate)
+        self.events.attach(self.oracle)
+        self.host = ChannelStateHost(core([0, 1]), self.storage, self.events, GROUP)
 
     def violate(self, name: str, says: str, checkpoint: int | None = None, /) -> None:
         """Note a property that does not hold."""
@@ -128,9 +131,9 @@ def test_a_beginning_without_an_answer_is_seen() -> None:
     rig.host.step(writer_events.WriteStarted(0, 1))
     assert rig.violated == []
     rig.host.step(writer_events.WriteStarted(0, 2))
-    assert rig.violated == ["writes_are_answered_once"]
+    assert rig.violated == ["channel_state_writes_are_answered"]
     rig.oracle.end(lambda _task, _checkpoint: False)
-    assert rig.violated == ["writes_are_answered_once"] * 2
+    assert rig.violated == ["channel_state_writes_are_answered"] * 2
 
 
 def test_a_broken_file_that_nobody_is_told_of_is_seen() -> None:
@@ -138,12 +141,12 @@ def test_a_broken_file_that_nobody_is_told_of_is_seen() -> None:
     for goes_on in (True, False):
         rig = Rig()
         rig.write(0, 1, 10)
-        rig.oracle.broken(1)
+        rig.events.emit(of_tasks.FileBroken(GROUP, 1))
         if goes_on:
             rig.host.step(writer_events.WriteStarted(1, 1))
         else:
-            rig.oracle.attempt_ends()
-        assert rig.violated == ["writes_are_answered_once"]
+            rig.events.emit(of_job.AttemptDeploying())
+        assert rig.violated == ["channel_state_writes_are_answered"]
 
 
 def test_a_second_answer_is_seen() -> None:
@@ -152,15 +155,15 @@ def test_a_second_answer_is_seen() -> None:
     rig.write(0, 1, 10)
     rig.write(1, 1, 20)
     rig.storage.end(1, failed=False)
-    rig.oracle.answered(0, 1)
-    assert rig.violated == ["writes_are_answered_once"]
+    rig.events.emit(of_tasks.FileAnswered(GROUP, 1, 0, failed=False))
+    assert rig.violated == ["channel_state_writes_are_answered"]
 
 
 def test_a_failure_without_a_cause_is_seen() -> None:
     """A core that gives up the newest checkpoint though nothing has happened is found out."""
     rig = Rig(Groundless)
     rig.host.step(writer_events.WriteStarted(0, 1))
-    assert rig.violated == ["files_fail_for_a_cause"]
+    assert rig.violated == ["channel_state_writes_are_answered"]
 
 
 def test_aborts_leave_nothing_behind() -> None:

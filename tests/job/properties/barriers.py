@@ -54,21 +54,17 @@ def _stopped_in_vain() -> dict[str, Any]:
 
 
 BARRIERS: dict[str, tuple[Breaker, ...]] = {
-    "no_channel_stays_blocked": (
+    "channels_block_and_resume": (
         by_cores(
             small(join(), at("sink", "crash_task", at_ns=60 * MS)),
             "job_ends",
             handler=cores.handler(cores.ForgetsAChannel, first_only=True),
         ),
-    ),
-    "senders_are_resumed_once": (
         by_cores(
             small(join()),
             handler=cores.handler(cores.ResumesTwice),
             output_subpartition=cores.TakesAnyResume,
         ),
-    ),
-    "blocked_senders_send_nothing": (
         by_cores(
             small(chain(channels={"latency_ns": 3 * MS})), output_subpartition=cores.KeepsSending
         ),
@@ -95,7 +91,7 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             input_channel=cores.NewestFirst,
         ),
     ),
-    "persisted_lies_before_the_barrier": (
+    "consistent_cut": (
         by_cores(
             small(
                 join(checkpointing={"mode": "unaligned"}),
@@ -105,10 +101,29 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             input_channel=cores.PersistsBehindTheBarrier,
         ),
     ),
-    "persisted_ids_increase": (
+    "checkpoint_ids_increase": (
         by_cores(
             small(chain(checkpointing={"mode": "unaligned"}, service_ns=3 * MS)),
             input_channel=cores.PersistsForTheOlder,
+        ),
+        by_cores(
+            small(
+                chain(
+                    checkpointing={"interval_ns": 5 * MS, "max_concurrent": 2},
+                )
+                | {
+                    "vertices": [
+                        {
+                            "name": "source",
+                            "kind": "source",
+                            "records": 3,
+                            "rate_per_s": 25,
+                        },
+                        {"name": "sink", "kind": "sink", "inputs": reads("source")},
+                    ]
+                },
+            ),
+            handler=cores.handler(cores.TriggersOutOfOrder, first_only=True),
         ),
     ),
     "input_starts_and_stops_in_turn": (
@@ -158,7 +173,6 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
         by_mutant("output_never_times_out", "flink_27251_output_timeout"),
     ),
     "needed_barriers_stay_fixed": (
-        # The left source ends while its barrier has come and the right one has not.
         by_cores(
             small(
                 _slow_right(checkpointing={"mode": "unaligned", "interval_ns": 10 * MS}),
@@ -205,35 +219,13 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             world=restarts.truncates_too_much,
         ),
     ),
-    "triggered_ids_increase": (
-        by_cores(
-            small(
-                chain(
-                    checkpointing={"interval_ns": 5 * MS, "max_concurrent": 2},
-                )
-                | {
-                    "vertices": [
-                        {
-                            "name": "source",
-                            "kind": "source",
-                            "records": 3,
-                            "rate_per_s": 25,
-                        },
-                        {"name": "sink", "kind": "sink", "inputs": reads("source")},
-                    ]
-                },
-            ),
-            handler=cores.handler(cores.TriggersOutOfOrder, first_only=True),
-        ),
-    ),
     "given_up_for_a_cause": (
         by_cores(small(join()), handler=cores.handler(cores.GivesUpOnce, first_only=True)),
         by_cores(small(_stopped_in_vain()), world=worlds.forgets_refused_stops),
+        by_cores(small(join()), handler=cores.handler(cores.FailsTheTask, first_only=True)),
+        by_mutant("savepoints_subsumed", "savepoint_and_checkpoint"),
     ),
     "triggers_are_passed_on": (by_mutant("early_abort_without_marker", "early_abort"),),
-    "tasks_fail_for_a_cause": (
-        by_cores(small(join()), handler=cores.handler(cores.FailsTheTask, first_only=True)),
-    ),
     "single_channel_keeps_the_clock": (by_scenario("single_channel_clock"),),
     "common_index_is_a_line": (by_mutant("never_forced", "communication_induced_crash", seed=1),),
     "closed_tasks_leave_nothing_queued": (
@@ -248,11 +240,12 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
         by_scenario("failed_part_of_shared_file", seed=9, ties="random"),
     ),
     "restored_watermarks_stay_true": (by_scenario("watermark_outlives_its_share"),),
-    "alignment_figures_are_sane": (
+    "reported_figures_are_true": (
         by_cores(small(join()), handler=cores.handler(cores.MeasuresSinceTheTrigger)),
+        by_mutant("output_time_out_unreported", "flink_31588_flag_after_output_timeout"),
     ),
-    "files_fail_for_a_cause": (by_mutant("late_abort_closes_writer", "flink_29730_shared_writer"),),
-    "writes_are_answered_once": (
+    "channel_state_writes_are_answered": (
+        by_mutant("late_abort_closes_writer", "flink_29730_shared_writer"),
         by_mutant(
             "superseded_result_removed",
             "flink_17869_superseded_writer",
@@ -272,47 +265,15 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
             coordinator=cores.aligned_in_name,
             output_subpartition=cores.Overtakes,
         ),
-    ),
-    "ordered_edges_hold_nothing_in_flight": (
         by_mutant("timeoutable_crosses_any_edge", "flink_33693_pointwise_timeout"),
     ),
-    "unaligned_flag_is_true": (
-        by_mutant("output_time_out_unreported", "flink_31588_flag_after_output_timeout"),
-    ),
-    "pending_within_limit": (
+    "triggers_keep_their_pace": (
         by_cores(
             small(
                 chain(checkpointing={"interval_ns": 5 * MS}, costs={"snapshot_async_ns": 8 * MS})
             ),
             coordinator=cores.one_too_many,
         ),
-    ),
-    "ended_checkpoints_stay_ended": (
-        by_cores(
-            small(
-                join(costs={"rpc_ns": MS}),
-                at("left", "fail_snapshot", checkpoint=1),
-                at("right", "fail_snapshot", checkpoint=1),
-            ),
-            coordinator=cores.GivesUpAgain,
-        ),
-        by_cores(small(chain()), coordinator=cores.LeavesTimers),
-        by_cores(
-            small(
-                chain(checkpointing={"timeout_ns": 4 * MS}),
-                at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=9 * MS),
-            ),
-            world=messages.takes_late_parts,
-        ),
-    ),
-    "savepoints_are_not_subsumed": (by_mutant("savepoints_subsumed", "savepoint_and_checkpoint"),),
-    "notified_after_completion": (
-        Breaker(
-            scenario=small(chain(costs={"rpc_ns": 3 * MS, "completion_ns": MS})),
-            parts={"mutant": "told_before_stored"},
-        ),
-    ),
-    "periodic_triggers_go_on": (
         by_cores(
             small(
                 chain(100, checkpointing={"interval_ns": 10 * MS}),
@@ -334,6 +295,30 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
                 at("source", "lose_trigger", checkpoint=2),
             ),
             world=worlds.triggers_nothing_after_a_failed_stop,
+        ),
+    ),
+    "ended_checkpoints_stay_ended": (
+        by_cores(
+            small(
+                join(costs={"rpc_ns": MS}),
+                at("left", "fail_snapshot", checkpoint=1),
+                at("right", "fail_snapshot", checkpoint=1),
+            ),
+            coordinator=cores.GivesUpAgain,
+        ),
+        by_cores(small(chain()), coordinator=cores.LeavesTimers),
+        by_cores(
+            small(
+                chain(checkpointing={"timeout_ns": 4 * MS}),
+                at("sink", "delay_acknowledgement", checkpoint=1, delay_ns=9 * MS),
+            ),
+            world=messages.takes_late_parts,
+        ),
+    ),
+    "notified_once": (
+        Breaker(
+            scenario=small(chain(costs={"rpc_ns": 3 * MS, "completion_ns": MS})),
+            parts={"mutant": "told_before_stored"},
         ),
     ),
     "checkpoint_ends_in_time": (

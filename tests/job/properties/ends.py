@@ -61,12 +61,10 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.keeps_broadcast_state_apart,
         ),
     ),
-    "at_least_once_output": (
+    "at_least_once": (
         by_cores(small(_REPEATS), _PROBE, world=worlds.loses_a_record),
         by_cores(small(_REPEATS), _PROBE, world=worlds.invents_a_record),
         by_cores(small(_REPEATS), world=worlds.writes_twice),
-    ),
-    "at_least_once_state": (
         by_cores(small(_REPEATS, _CRASH), _PROBE, _CUT, world=worlds.forgets_state),
         by_cores(small(_REPEATS), world=worlds.counts_twice),
     ),
@@ -78,7 +76,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.commits_newest_first,
         ),
     ),
-    "transactions_time_out": (
+    "no_transaction_lingers": (
         by_cores(
             small(
                 chain(
@@ -89,20 +87,20 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             ),
             world=worlds.waits_for_transactions,
         ),
+        by_mutant("opens_after_finish", "transactions_after_finish"),
     ),
     "aborted_transactions_are_empty_at_close": (
         by_scenario("checkpoints_off", "exactly_once_output"),
     ),
-    "no_transaction_lingers": (by_mutant("opens_after_finish", "transactions_after_finish"),),
     "final_checkpoint_is_asked_for": (by_mutant("never_counts_again", "final_checkpoint_fails"),),
-    "end_marks_in_order": (by_cores(small(chain()), lifecycle=cores.EndsInputTwice),),
-    "no_drain_ends_nothing": (
+    "end_marks_in_order": (
+        by_cores(small(chain()), lifecycle=cores.EndsInputTwice),
         by_cores(
             small(chain(ending={"stop_at_ns": 15 * MS, "stop_kind": "no_drain"})),
             lifecycle=cores.FiresTimersOnNoDrain,
         ),
+        by_cores(small(chain()), lifecycle=cores.AcknowledgesTwice),
     ),
-    "acknowledged_once_when_polled": (by_cores(small(chain()), lifecycle=cores.AcknowledgesTwice),),
     "closes_when_all_is_over": (
         by_mutant("skipped_trigger_sets_minimum", "late_trigger", seed=2),
         by_cores(
@@ -123,9 +121,6 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             ),
             world=worlds.gives_up_behind_closing,
         ),
-    ),
-    "old_notifications_change_nothing": (by_mutant("ignores_restored_id", "stray_notification"),),
-    "end_of_partition_leaves_at_once": (
         by_mutant("looks_on_completion_only", "final_chain"),
         by_cores(
             small(
@@ -141,6 +136,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             "consistent_cut",
         ),
     ),
+    "old_notifications_change_nothing": (by_mutant("ignores_restored_id", "stray_notification"),),
     "restore_is_closed_under_predecessors": (
         by_cores(small(chain(), _CRASH), "finished_flags_are_true", world=worlds.records_too_much),
     ),
@@ -164,7 +160,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=restarts.remembers_the_finished,
         ),
     ),
-    "completed_ids_increase": (
+    "checkpoint_ids_increase": (
         by_cores(
             small(
                 chain(checkpointing={"interval_ns": 6 * MS, "max_concurrent": 2}),
@@ -186,19 +182,17 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             world=worlds.forgets_what_was_in_flight,
         ),
     ),
-    "credits_stay_within_bounds": (
+    "buffers_are_accounted_for": (
         by_cores(
             small(chain(30, service_ns=3 * MS, **_ONE_SIDE), _CRASH), world=worlds.lends_nothing
         ),
     ),
-    "finished_flags_stay": (
+    "finished_flags_are_true": (
         by_cores(
             small(join(5, more=120, checkpointing={"interval_ns": 10 * MS})),
             "finished_flags_are_true",
             world=worlds.reopens_a_vertex,
         ),
-    ),
-    "finished_flags_are_true": (
         by_cores(
             small(
                 join(
@@ -213,14 +207,14 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     ),
     "sources_read_to_their_end": (by_cores(small(chain()), world=worlds.ends_a_record_early),),
     "needed_order_is_kept": (by_scenario("flip76_forward_forced_rescaled"),),
-    "in_flight_data_is_assigned": (by_mutant("asks_every_mapper", "flink_38267_forward_output"),),
     "records_come_out_whole": (
+        by_mutant("asks_every_mapper", "flink_38267_forward_output"),
         by_mutant(
             "one_deserializer_per_channel", "spanning_scale_in_upstream", _CUT, _PROBE, *_LOST
         ),
     ),
-    "no_record_is_late": (by_mutant("forwards_any_status", "flink_40517_idleness"),),
-    "event_time_follows_inputs": (
+    "no_record_is_late": (
+        by_mutant("forwards_any_status", "flink_40517_idleness"),
         by_cores(
             small(_comes_back_from_idle()),
             world=worlds.becomes_active_behind_its_watermark,
@@ -295,7 +289,7 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_mutant("keeps_every_copy", "rescale_custom", _CUT, _PROBE, *_LOST),
         by_cores(by_name("keyed_crash"), _PROBE, world=worlds.swaps_restored_states),
     ),
-    "reported_bytes_are_true": (
+    "reported_figures_are_true": (
         by_cores(
             small(chain(service_ns=3 * MS, checkpointing={"mode": "unaligned"})),
             world=worlds.counts_in_flight_twice,
@@ -359,13 +353,11 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "parts_are_written_in_time": (
         by_cores(small(chain(checkpointing={"timeout_ns": 120 * MS})), world=worlds.forgets_a_file),
     ),
-    "acknowledgements_arrive": (
+    "messages_arrive": (
         by_cores(
             small(chain(checkpointing={"timeout_ns": 120 * MS})),
             world=messages.sends_no_acknowledgement,
         ),
-    ),
-    "triggers_arrive": (
         by_cores(
             small(chain(checkpointing={"timeout_ns": 120 * MS})), world=messages.sends_no_trigger
         ),
@@ -377,9 +369,12 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
         by_mutant(
             "abort_repeats_nothing",
             "union_lost_notification",
-            "end_of_partition_leaves_at_once",
+            "closes_when_all_is_over",
         ),
         by_mutant("acknowledges_at_alignment", "final_two_inputs", _PROBE),
     ),
-    "stop_ends": (by_scenario("stop_overtaken"), by_scenario("stop_words_lost", seed=5)),
+    "stop_ends": (
+        by_scenario("stop_overtaken"),
+        by_scenario("stop_words_lost", seed=5),
+    ),
 }

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ckptsim.scenarios.job.graph.planes import Plane
-from ckptsim.scenarios.job.names import PROPERTIES
+from ckptsim.scenarios.job.names import BOTH, BUFFERS, RECORDS
 from tests.job.buffers.broken import BROKEN
 from tests.job.properties.table import BREAKERS, ON_BUFFERS
 
@@ -37,7 +36,6 @@ BARRIERS: dict[str, Invariant] = {
     "S2": _row(
         "nothing sent after the barrier is in the state",
         "consistent_cut",
-        "persisted_lies_before_the_barrier",
     ),
     "S3": _row("nothing sent before the barrier is missing", "consistent_cut"),
     "S4": _row(
@@ -47,21 +45,19 @@ BARRIERS: dict[str, Invariant] = {
     "S5": _row(
         "aligned checkpoints hold nothing in flight, timed-out outputs excepted",
         "aligned_holds_nothing_in_flight",
-        "ordered_edges_hold_nothing_in_flight",
-        "unaligned_flag_is_true",
-        "reported_bytes_are_true",
+        "reported_figures_are_true",
     ),
     "S6": _row(
         "per task and checkpoint at most one trigger, one abort, no trigger after it",
         "triggered_and_aborted_once",
         "given_up_for_a_cause",
     ),
-    "S7": _row("triggered numbers increase per task", "triggered_ids_increase"),
+    "S7": _row("triggered numbers increase per task", "checkpoint_ids_increase"),
     "S8": _row(
         "a blocked sender is resumed once per block, an unblocked one never",
-        "senders_are_resumed_once",
+        "channels_block_and_resume",
     ),
-    "S9": _row("nothing stays blocked after an end or an abort", "no_channel_stays_blocked"),
+    "S9": _row("nothing stays blocked after an end or an abort", "channels_block_and_resume"),
     "S10": _row(
         "starts and stops alternate per gate, but for a failed start",
         "input_starts_and_stops_in_turn",
@@ -69,32 +65,30 @@ BARRIERS: dict[str, Invariant] = {
     "S11": _row("begun before started before triggered", "input_starts_and_stops_in_turn"),
     "S12": _row(
         "what is persisted was sent before the channel's barrier",
-        "persisted_lies_before_the_barrier",
+        "consistent_cut",
     ),
-    "S13": _row("the persister never goes back to an older checkpoint", "persisted_ids_increase"),
+    "S13": _row("the persister never goes back to an older checkpoint", "checkpoint_ids_increase"),
     "S14": _row("priority passes no priority, data keeps its order", "order_is_kept"),
-    "S15": _row("a blocked sender sends nothing", "blocked_senders_send_nothing"),
+    "S15": _row("a blocked sender sends nothing", "channels_block_and_resume"),
     "S16": _row(
         "how many barriers are needed is fixed when a checkpoint is opened",
         "needed_barriers_stay_fixed",
     ),
-    "S17": _row("start delay and duration of an alignment", "alignment_figures_are_sane"),
+    "S17": _row("start delay and duration of an alignment", "reported_figures_are_true"),
     "S18": _row(
         "limit of running checkpoints, rising completions, ends that stay",
-        "pending_within_limit",
-        "completed_ids_increase",
+        "triggers_keep_their_pace",
+        "checkpoint_ids_increase",
         "ended_checkpoints_stay_ended",
-        "savepoints_are_not_subsumed",
+        "given_up_for_a_cause",
     ),
     "S19": _row(
         "side effects only after the completion is stored; words never early",
         "no_commit_before_completion",
-        "notified_after_completion",
         "notified_once",
     ),
     "S20": _row(
         "rescaled: each record in flight comes out whole, once, where its key belongs",
-        "in_flight_data_is_assigned",
         "records_come_out_whole",
         "keyed_records_reach_their_subtask",
         "records_take_their_channels",
@@ -104,22 +98,19 @@ BARRIERS: dict[str, Invariant] = {
         "a watermark waits for all old channels of its channel",
         "end_marks_in_order",
         "no_record_is_late",
-        "event_time_follows_inputs",
     ),
     "S22": _row(
         "a shared file of channel state fails for all its subtasks, or for none",
-        "files_fail_for_a_cause",
-        "writes_are_answered_once",
+        "channel_state_writes_are_answered",
     ),
     "S23": _row(
         "what a checkpoint records as finished stays finished in those behind it",
-        "finished_flags_stay",
         "finished_flags_are_true",
     ),
     "L1": _row("a triggered checkpoint ends within its time-out", "checkpoint_ends_in_time"),
     "L2": _row(
         "no channel stays blocked for ever when barriers, cancellations or ends come",
-        "no_channel_stays_blocked",
+        "channels_block_and_resume",
         "triggers_are_passed_on",
         "job_ends",
     ),
@@ -130,10 +121,10 @@ BARRIERS: dict[str, Invariant] = {
     "L5": _row(
         "the output's part of a timeoutable checkpoint is always settled",
         "output_state_is_settled",
-        "writes_are_answered_once",
+        "channel_state_writes_are_answered",
     ),
     "L6": _row("gates that take in-flight data over ask for their partitions", "job_ends"),
-    "L7": _row("ticks continue after any number of failures", "periodic_triggers_go_on"),
+    "L7": _row("ticks continue after any number of failures", "triggers_keep_their_pace"),
 }
 
 ENDS: dict[str, Invariant] = {
@@ -141,7 +132,7 @@ ENDS: dict[str, Invariant] = {
         "records, watermark, EndOfData, EndOfPartition, in this order, the marks once",
         "end_marks_in_order",
     ),
-    "2": _row("a stop without drain ends no operator", "no_drain_ends_nothing"),
+    "2": _row("a stop without drain ends no operator", "end_marks_in_order"),
     "3": _row(
         "endInput and finish once, in order, nothing processed after finish", "end_marks_in_order"
     ),
@@ -153,15 +144,14 @@ ENDS: dict[str, Invariant] = {
         "sources_read_to_their_end",
         "exactly_once_output",
         "exactly_once_state",
-        "at_least_once_output",
-        "at_least_once_state",
+        "at_least_once",
     ),
     "8": _row(
         "commits only after a completion that covers them, and one end per transaction",
         "no_commit_before_completion",
         "transaction_ends_once",
         "transactions_commit_in_order",
-        "transactions_time_out",
+        "no_transaction_lingers",
     ),
     "9": _row(
         "what is aborted at close, or lingers, is empty",
@@ -189,7 +179,7 @@ ENDS: dict[str, Invariant] = {
     ),
     "15": _row(
         "one acknowledgement per channel, after its EndOfData was polled",
-        "acknowledged_once_when_polled",
+        "end_marks_in_order",
     ),
     "16": _row(
         "words of what a task was restored from change nothing", "old_notifications_change_nothing"
@@ -200,7 +190,7 @@ ENDS: dict[str, Invariant] = {
     ),
     "18": _row(
         "a task that waits for nothing any more closes",
-        "end_of_partition_leaves_at_once",
+        "closes_when_all_is_over",
         "job_ends",
     ),
     "19": _row("EndOfData comes everywhere and is acknowledged", "job_ends"),
@@ -211,65 +201,8 @@ ENDS: dict[str, Invariant] = {
     ),
     "23": _row(
         "EndOfPartition leaves at once, whatever is queued elsewhere",
-        "end_of_partition_leaves_at_once",
+        "closes_when_all_is_over",
     ),
-}
-
-# Properties of a job that no numbered invariant asks for.
-OURS: dict[str, str] = {
-    "cores_agree_with_their_world": "What a core says of itself is what its world has seen.",
-    "failed_tasks_do_nothing": (
-        "Nothing of an attempt that is over acts, and no task that has failed."
-    ),
-    "losses_are_known_in_time": (
-        "A silent task manager is missed in its time, before a restart, and once."
-    ),
-    "parts_are_written_in_time": (
-        "A part that waits for nothing else is written in the time of its files."
-    ),
-    "acknowledgements_arrive": (
-        "What a task acknowledges, the coordinator hears of while the checkpoint is under way."
-    ),
-    "triggers_arrive": (
-        "A trigger comes to its task while the checkpoint is under way, and overtakes none."
-    ),
-    "ready_tasks_run": "A thread that sleeps as time goes on has nothing that it could do.",
-    "tasks_fail_for_a_cause": "No handler fails its task but for what it must refuse.",
-    "single_channel_keeps_the_clock": "Hazard of released Flink: see `single_channel_clock`.",
-    "closed_tasks_leave_nothing_queued": (
-        "Hazard of released Flink: see `savepoint_behind_closed_tasks`."
-    ),
-    "closed_tasks_owe_no_shared_file": (
-        "Hazard of released Flink: see `failed_part_of_shared_file`."
-    ),
-    "given_up_checkpoints_free_channels": (
-        "Hazard of released Flink: see `given_up_checkpoint_blocks`."
-    ),
-    "records_let_triggers_pass": "Hazard of released Flink: see `large_record_blocks`.",
-    "restored_watermarks_stay_true": (
-        "Hazard of released Flink: see `watermark_outlives_its_share`."
-    ),
-    "common_index_is_a_line": (
-        "By indices no task goes back behind the last one that all have stored."
-    ),
-    "every_record_is_somewhere": "What was written was sent or is queued, what was sent was read; "
-    "a rescale deals out all that was in flight.",
-    "pools_stay_within_bounds": "No output has more segments than its pool and the overdraft.",
-    "needed_order_is_kept": "Behind forwarded edges what belongs together comes as it was sent, "
-    "where that matters.",
-    "logs_keep_what_is_needed": (
-        "A log is not cut in what the checkpoint replays for whose completion it is cut, and a "
-        "log service not behind the checkpoint that a failure goes back to; behind the line of "
-        "tasks that take checkpoints by themselves, all that was sent is logged."
-    ),
-    "restarts_begin_from_the_newest": (
-        "A failure goes back to the newest checkpoint, a user also to a savepoint of the attempt."
-    ),
-    "restarts_have_a_cause": (
-        "A strategy is asked of failures alone, deploys nothing early; a loss fails its attempt; "
-        "a change that a user asks for is made."
-    ),
-    "credits_stay_within_bounds": "Data are sent for credit, and each credit has a free buffer.",
 }
 
 
@@ -282,44 +215,44 @@ def table(rows: dict[str, Invariant]) -> list[str]:
     return lines
 
 
-def _names(plane: Plane) -> str:
-    """Name the properties that only one plane has."""
-    other = Plane.BUFFERS if plane is Plane.RECORDS else Plane.RECORDS
-    return ", ".join(f"`{name}`" for name in PROPERTIES[plane] if name not in PROPERTIES[other])
+def _properties() -> list[str]:
+    """Return the lines of a table of all properties."""
+    lines = ["| property | what must hold |", "| --- | --- |"]
+    for title, says in (("", BOTH), ("records: ", RECORDS), ("buffers: ", BUFFERS)):
+        lines += [f"| `{name}` | {title}{sentence} |" for name, sentence in says.items()]
+    return lines
 
 
 def document() -> str:
     """Return the document."""
+    on_records, on_buffers = (sum(map(len, one.values())) for one in (BREAKERS, ON_BUFFERS))
     lines = [
-        "# Invariants of jobs, and the properties that stand for them",
+        "# Properties of jobs",
         "",
-        "The oracle of a job checks these properties in every run, on both data planes; it is",
-        "told what happens and asks no core. Each has a run in which it does not hold, and nothing",
-        f"else with it: `tests/job/properties` has {sum(map(len, BREAKERS.values()))} on records,",
-        f"{len(ON_BUFFERS)} of them on buffers as well, and `tests/job/buffers/broken.py` has",
-        f"{len(BROKEN)} more on buffers.",
+        "The oracle of a job checks these properties in every run, on both data planes. It listens",
+        "to the stream of [events](events.md), reads the counts of the data plane, and asks no",
+        "core. Each property has a run that breaks it and no other:",
         "",
-        f"Only jobs on records have {_names(Plane.RECORDS)};",
-        f"only jobs on buffers have {_names(Plane.BUFFERS)}.",
+        f"* `tests/job/properties` has {on_records} such runs on records.",
+        f"* {on_buffers} of these run on buffers as well.",
+        f"* `tests/job/buffers/broken.py` has {len(BROKEN)} more on buffers.",
         "",
-        "Written by `python -m tests.job.properties.invariants`; a test compares it.",
+        "Some properties exist on one plane only.",
         "",
-        "## Barriers",
+        "`python -m tests.job.properties.invariants` writes this page, and a test compares it.",
         "",
-        "L6 and S20 to S22 concern recovered gates and rescaling; `models/recovery` has tests of",
-        "its own besides.",
+        *_properties(),
+        "",
+        "## Published invariants of barriers",
+        "",
+        "L6 and S20 to S22 concern recovered gates and rescaling. `models/recovery` also has tests",
+        "of its own.",
         "",
         *table(BARRIERS),
         "",
-        "## Ends of tasks",
+        "## Published invariants of the ends of tasks",
         "",
         *table(ENDS),
-        "",
-        "## Others",
-        "",
-        "| property | what must hold |",
-        "| --- | --- |",
-        *[f"| `{name}` | {says} |" for name, says in OURS.items()],
     ]
     return "\n".join(lines) + "\n"
 

@@ -10,6 +10,7 @@ import pytest
 from ckptsim.models.barriers import Barrier
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.gateway import Gateway
+from ckptsim.sim.job.events import of_job
 from ckptsim.sim.job.port import TaskGateway, TaskPart
 from ckptsim.sim.job.records.messages import RecordMessages
 from tests.job.records.plans import MS
@@ -67,7 +68,7 @@ def takes_notifications_for_lost(patch: pytest.MonkeyPatch) -> None:
 
     def notify_aborted(self: Gateway, numbers: Sequence[int], checkpoint: int, _: int) -> None:
         for number in numbers:
-            self._observer.notification_lost(number, checkpoint, completed=False)
+            self._emit(of_job.NotificationLost(number, checkpoint, completed=False))
 
     patch.setattr(Gateway, "notify_aborted", notify_aborted)
 
@@ -84,7 +85,7 @@ def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
     def acknowledged(self: CoordinatorHost, task: Any, checkpoint: int, part: Any) -> None:
         record = self.records[checkpoint]
         if record.status != "pending":
-            self.observer.acknowledgement(record, task, part)
+            self._emit(of_job.PartAcknowledged(record, task, part))
         right(self, task, checkpoint, part)
 
     patch.setattr(CoordinatorHost, "_acknowledged", acknowledged)

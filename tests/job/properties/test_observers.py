@@ -1,4 +1,4 @@
-"""Observers only observe: a run has the same trace with the oracle and with nobody."""
+"""Listeners only listen: a run has the same trace with the oracle and without."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ckptsim.models.barriers.barrier import OptionKind
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
+from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
-from ckptsim.sim.job.oracle.observer import NO_OBSERVER
-from ckptsim.sim.job.records.world import RecordWorld, record_oracle
+from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS
 from tests.job.buffers import plans as buffers
@@ -41,10 +41,10 @@ def test_the_oracle_changes_nothing_on_records(seed: int) -> None:
                 job.spelled_out(),
                 FaultPlan(scenario.faults),
                 cores=OURS,
-                observer=observer,
+                judged=judged,
             )
         )
-        for observer in (record_oracle, lambda _: NO_OBSERVER)
+        for judged in (True, False)
     }
     assert len(digests) == 1
 
@@ -71,13 +71,16 @@ def test_a_barrier_behind_a_newer_cancellation_is_not_waited_for(cancelled: int)
     env = Environment(1)
     job: Any = by_name("flink_19681_alignment_timeout").model
     world = RecordWorld(env, job.spelled_out(), FaultPlan(()), cores=OURS)
-    oracle: Any = world.observer.task(world.tasks[-1])
-    oracle.cancelled(cancelled)
-    oracle.aborted(cancelled)
-    oracle.seen(Barrier(12, 0, OptionKind.TIMEOUTABLE, 1_000))
+    task: Any = world.tasks[-1]
+    for event in (
+        of_tasks.CancellationTaken(task, cancelled),
+        of_tasks.HandlerAborted(task, cancelled),
+        of_tasks.BarrierSeen(task, Barrier(12, 0, OptionKind.TIMEOUTABLE, 1_000)),
+    ):
+        world.events.emit(event)
     later = env.event()
     env.call_at(2_000, 0, env.entity("test"), later.succeed)
     env.run(until=later)
-    oracle.record_begun()
+    world.events.emit(of_tasks.RecordRead(task, split=0, timestamp=None))
     broken = [name for name, *_ in world.violations]
     assert broken == (["time_out_ends_alignment"] if cancelled == 11 else [])

@@ -29,6 +29,7 @@ from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
+from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.graph import TaskSpec
 from ckptsim.sim.job.records.attempt import Attempt
 from ckptsim.sim.job.records.channel import Channel
@@ -381,7 +382,7 @@ def gives_up_behind_closing(patch: pytest.MonkeyPatch) -> None:
         latest_completed: int | None,
         give_up: Callable[[int], None],
     ) -> None:
-        self._observer.lifecycle.giving_up(checkpoint)
+        self._emit(of_tasks.AbortBegun(self._task, checkpoint))
         self.step(lifecycle_events.CheckpointAborted(checkpoint, latest_completed))
         give_up(checkpoint)
 

@@ -12,14 +12,14 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph
-from ckptsim.sim.job.oracle.recovery.rescales import Rescales
+from ckptsim.sim.job.oracle.restarts import Rescales
 from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.search.trial import Subject, trial
 from ckptsim.sim.world import run_world
-from tests.job.records.plans import MS
-from tests.job.records.rescaled_jobs import random_job
+from tests.job.records.plans import MS, pinned
+from tests.job.records.plans import rescaled_job as random_job
 from tests.job.records.rescaling.test_sources import scenario as rescaled
 from tests.job.records.small import small
 
@@ -62,12 +62,12 @@ def test_no_record_is_late_in_random_jobs() -> None:
 @pytest.mark.parametrize("seed", [3707, 6021, 6424, 7595, 7803])
 def test_a_restart_expects_no_more_than_the_run_before(seed: int) -> None:
     """Statuses of idle splits that a checkpoint has in flight count in a job restarted from it."""
-    assert outcome(random_job(seed), seed)[0] <= {"restored_watermarks_stay_true"}
+    assert outcome(pinned(f"restart_{seed}"), seed)[0] <= {"restored_watermarks_stay_true"}
 
 
 def test_watermarks_in_flight_do_not_speak_for_splits_that_move() -> None:
     """Behind a source that is rescaled its records may be late, as released Flink has it."""
-    assert outcome(random_job(4880), 4880)[0] == {"restored_watermarks_stay_true"}
+    assert outcome(pinned("watermark_4880"), 4880)[0] == {"restored_watermarks_stay_true"}
 
 
 def test_the_hazard_keeps_its_name_through_a_second_failure() -> None:

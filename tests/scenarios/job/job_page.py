@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.job.faults import JOB_FAULTS
-from ckptsim.scenarios.job.old_keys import KEYS, TABLES
 from ckptsim.scenarios.limits import BUFFERS, PIPELINE, RECORDS, limits_of
 
 JOBS = ("barriers", "barrier_protocol", "final_checkpoint")
@@ -47,13 +46,14 @@ def _told(value: object) -> str:
 def limits(link: str = "barriers", places: Sequence[str] = (RECORDS, BUFFERS)) -> str:
     """Return the table of what is refused on a plane, or in a pipeline."""
     key, model = LINKS[link].key, LINKS[link].model
-    rows = (
-        _row(f"`{place}`", f"`{key}.{one.path}`", f"`{one.only}`", one.limit.because)
-        for place in places
-        for one in limits_of(model)
-        if one.limit.place == place and not one.limit.noted
-    )
-    return _table(_row("place", "key", "only", "because"), *rows)
+    keys: dict[tuple[str, str], list[str]] = {}
+    for place in places:
+        for one in limits_of(model):
+            if one.limit.place == place and not one.limit.noted:
+                told = f"`{key}.{one.path} = {one.only}`"
+                keys.setdefault((place, one.limit.because), []).append(told)
+    rows = (_row(f"`{place}`", ", ".join(told), why) for (place, why), told in keys.items())
+    return _table(_row("place", "the only value of a key", "because"), *rows)
 
 
 def pipeline_limits() -> str:
@@ -73,22 +73,11 @@ def _says(table: type) -> str:
     return (table.__doc__ or "").partition("\n")[0]
 
 
-def old_keys() -> str:
-    """Return the table of old keys and what is written instead."""
-
-    def rows(table: Mapping[str, str]) -> list[str]:
-        return [_row(f"`{old}`", new) for old, new in table.items()]
-
-    moved = {f"{old}.*": f"{new}.*" for old, new in TABLES.items()}
-    return _table(_row("old", "new"), *rows(KEYS), *rows(moved))
-
-
 TABLES_OF_PAGE = {
     "defaults": defaults,
     "limits": limits,
     "limits of pipelines": pipeline_limits,
     "faults": faults,
-    "old keys": old_keys,
 }
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from typing import Any
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import from_json, loads, plain
-from ckptsim.scenarios.generators.composed import NETWORK, slow_down
+from ckptsim.scenarios.generators.pipelines import NETWORK
 from ckptsim.scenarios.limits import BUFFERS, RECORDS
 from ckptsim.scenarios.planning import with_parameters
+from tests.composed.plans import slow_down
 
 
 def _on_buffers(name: str, more: Mapping[str, Any] | None = None) -> Callable[[], Scenario]:

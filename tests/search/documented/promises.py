@@ -99,7 +99,7 @@ HAZARDS: list[tuple[str, int, Check, list[pytest.MarkDecorator]]] = [
     (
         f"{TRACKER} --mutant tracker_stops_any_clock",
         1,
-        has("VIOLATED tasks_fail_for_a_cause"),
+        has("VIOLATED given_up_for_a_cause"),
         [],
     ),
     (

@@ -11,8 +11,8 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.generators import Choices
-from ckptsim.scenarios.generators.around import around
-from ckptsim.scenarios.generators.checkpoint_store import store_hazards_of
+from ckptsim.scenarios.generators.hazards import hazards
+from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.store import Compact, TruncateLog
 from ckptsim.sim.kernel import Streams
 from ckptsim.sim.search import explore
@@ -66,7 +66,7 @@ def test_chances_stay_chances(name: str) -> None:
     """What goes wrong by chance stays rare, or as frequent as the scenario has it."""
     scenario, drawn = by_name(name), []
     most = max(*losses(plain(scenario)), 0.02)
-    for number in range(150):
+    for number in range(800):
         choices = Choices(more=Streams(number).stream("around", 0).integer)
         drawn += losses(plain(around(scenario)(choices)))
     assert 0 < max(drawn) <= most
@@ -74,8 +74,9 @@ def test_chances_stay_chances(name: str) -> None:
 
 def test_a_log_that_changes_under_newer_rows_is_a_hazard() -> None:
     """Compaction takes deletes away, and a lost tail leaves rows that no log has."""
-    model: Any = by_name("deletes_compacted_away").model
-    kept = replace(model, input=replace(model.input, deletes_every=0))
-    assert store_hazards_of(model, (Compact(),)) == ("content_converges",)
-    assert store_hazards_of(kept, (Compact(),)) == ()
-    assert store_hazards_of(kept, (TruncateLog(),)) == ("content_converges",)
+    scenario = by_name("deletes_compacted_away")
+    model: Any = scenario.model
+    kept = replace(scenario, model=replace(model, input=replace(model.input, deletes_every=0)))
+    assert hazards(replace(scenario, faults=(Compact(),))) == ("content_converges",)
+    assert hazards(replace(kept, faults=(Compact(),))) == ()
+    assert hazards(replace(kept, faults=(TruncateLog(),))) == ("content_converges",)

@@ -90,9 +90,9 @@ def _public() -> list[str]:
         "",
         "## Public designs",
         "",
-        "The same for designs that have been in use, with all their known defects, on scenarios of",
-        f"those: how many of {PUBLIC_SEEDS} seeds break a property (`destination.levels` is",
-        "`persisted`, the level that all of them look at).",
+        "These designs have been in use. They run with all their known defects, on scenarios of",
+        f"those defects. The table counts how many of {PUBLIC_SEEDS} seeds break a property.",
+        "`destination.levels` is `persisted`, the level that all of them look at.",
         "",
         "| design | scenario | seeds | property |",
         "| --- | --- | ---: | --- |",
@@ -104,8 +104,8 @@ def _public() -> list[str]:
         lines.append(f"| `{design}` | `{scenario}` | {seeds} | {shown} |")
     lines += [
         "",
-        "That `dataflow` is unsafe behind concurrent readers on one channel, and not merely stuck:",
-        "its counts can agree by chance while the records of other partitions are meant.",
+        "`dataflow` is unsafe with concurrent readers on one channel, and not merely stuck. Its",
+        "counts can agree by chance while the records belong to other partitions.",
     ]
     return lines
 
@@ -117,12 +117,10 @@ def table() -> str:
         "# Mutants of the ordering core",
         "",
         "Each mutant is the ordering core with one rule broken. From a checkout,",
-        "`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME` tells it from the",
-        "right core. Seeds start at 0, ties are random.",
-        (
-            "Written by `python -m tests.sync.mutants.mutant_table`; "
-            "a test compares it with the program."
-        ),
+        "`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME` finds it. Seeds",
+        "start at 0, ties are random. The right core passes.",
+        "`python -m tests.sync.mutants.mutant_table` writes this page, and a test compares it",
+        "with the program.",
         "",
         *kills.lines_of(rows, MUTANTS, SAMPLE),
     ]

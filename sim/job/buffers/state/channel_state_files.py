@@ -36,8 +36,7 @@ class ChannelStateFile:
         self._behind: dict[tuple[int, int], Callable[[], object]] = {}
         self._answered: dict[int, int] = {}
         core = world.protocol.channel_state(sorted(self._tasks))
-        names = {task.number: task.entity.name for task in tasks}
-        self.writer: ChannelStateHost = ChannelStateHost(core, self, world.observer.files(names))
+        self.writer: ChannelStateHost = ChannelStateHost(core, self, world.events, self._tasks)
 
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
         """Write the file; what would be small travels in the acknowledgement."""

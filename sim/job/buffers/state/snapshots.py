@@ -17,6 +17,7 @@ from ckptsim.sim.job.buffers.state.identities import Cut
 from ckptsim.sim.job.buffers.state.recovery import BufferSnapshot, Span
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.checkpoint import PartFigures
+from ckptsim.sim.job.events import of_job, of_tasks
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
@@ -225,7 +226,7 @@ class Snapshots:
             self._world.coordinator.note_file(checkpoint, size)
 
         def begin() -> None:
-            self._world.observer.task(self._task).file_begun(checkpoint)
+            self._world.events.emit(of_tasks.StateFileBegun(self._task, checkpoint))
             self._uploads[checkpoint] = storage.save(
                 sizes,
                 storage.sst if self.state.is_on_disk else storage.state,
@@ -275,7 +276,7 @@ class Snapshots:
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Send the acknowledgement."""
         task, part = self._task, self.parts[checkpoint]
-        self._world.observer.acknowledged(task, checkpoint, size, unaligned=unaligned)
+        self._world.events.emit(of_job.PartReported(task, checkpoint, size, unaligned))
         part.unaligned, part.acknowledged_ns = unaligned, self._env.now
         if part.snapshot is not None and part.cut is not None and task.records is not None:
             # Only now everything is there that arrived in front of the barriers.

@@ -27,6 +27,7 @@ from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.buffers.output import Outputs, Slice
 from ckptsim.sim.job.buffers.tasks.ending import TaskEnding
 from ckptsim.sim.job.buffers.tasks.pausing import Pausing
+from ckptsim.sim.job.events import of_job
 from ckptsim.sim.kernel import Signal
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ class Task(Pausing):
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
         """Take a trigger by remote call; a source that starts up answers when it has."""
-        self.world.observer.trigger_came(self, barrier.checkpoint)
+        self.world.events.emit(of_job.TriggerArrived(self, barrier.checkpoint))
         at_ns = self.starts_until_ns
         if self.env.now < at_ns:
             trigger = self.control.trigger

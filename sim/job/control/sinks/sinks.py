@@ -120,7 +120,7 @@ class Sinks:
         if late_ns > 0 and self.external.has_no_end(name):
             says = f"{name} is still there, {duration_text(late_ns)} after the external "
             says += "system's time-out"
-            self.violate("transactions_time_out", says)
+            self.violate("no_transaction_lingers", says)
 
     def left(self, checkpoint: int, name: str) -> None:
         """Note that a closing sink leaves a transaction pre-committed for a checkpoint.

@@ -24,12 +24,13 @@ from ckptsim.models.barriers.barrier import Barrier, CancellationMarker
 from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.channels import network as channel_effects
 from ckptsim.models.barriers.subtask import events as subtask_events
+from ckptsim.sim.job.events import of_tasks
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints
     from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
     from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
-    from ckptsim.sim.job.oracle.observer import TaskObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort, Timer
 
 _ENDS_WRITING = (
@@ -47,8 +48,8 @@ class CheckpointsHost:
 
     __slots__ = (
         "_clock",
+        "_emit",
         "_lifecycle",
-        "_observer",
         "_outbox",
         "_output_timer",
         "_reach",
@@ -65,7 +66,7 @@ class CheckpointsHost:
         lifecycle: LifecycleHost,
         *,
         writer: ChannelStateHost,
-        observer: TaskObserver,
+        events: Events,
         clock: Clock,
         reach: Reach,
     ) -> None:
@@ -73,7 +74,7 @@ class CheckpointsHost:
         self._task = task
         self._lifecycle = lifecycle
         self._writer = writer
-        self._observer = observer
+        self._emit = events.emit
         self._clock = clock
         self._reach = reach
         self._outbox = task.outbox
@@ -86,12 +87,12 @@ class CheckpointsHost:
         """Open the channel state of a checkpoint."""
         part = self._task.snapshots.part_of(barrier)
         part.unaligned = part.unaligned or barrier.is_unaligned
-        self._observer.begun(barrier)
+        self._emit(of_tasks.ChannelStateBegun(self._task, barrier))
         self.step(subtask_events.CheckpointInitialized(barrier))
 
     def trigger(self, barrier: Barrier, start_delay_ns: int) -> None:
         """Take part in a checkpoint now, unless the core knows better."""
-        self._observer.cut(barrier, start_delay_ns)
+        self._emit(of_tasks.SnapshotDue(self._task, barrier, start_delay_ns))
         self._task.snapshots.part_of(barrier.unforced()).start_delay_ns = start_delay_ns
         self.is_entering = True
         self._task.spend_on_barrier(self._enter, barrier)
@@ -106,22 +107,22 @@ class CheckpointsHost:
 
     def abort(self, checkpoint: int) -> None:
         """Give a checkpoint up, because the coordinator says so."""
-        self._observer.lifecycle.giving_up(None)
+        self._emit(of_tasks.AbortDone(self._task))
         self.step(subtask_events.AbortNotified(checkpoint))
 
     def measured(self, checkpoint: int, duration_ns: int, size: int) -> None:
         """Take the figures of the alignment."""
-        self._observer.measured(checkpoint, duration_ns, size)
+        self._emit(of_tasks.AlignmentMeasured(self._task, checkpoint, duration_ns, size))
         self._task.snapshots.aligned(checkpoint, duration_ns, size)
 
     def _enter(self, barrier: Barrier) -> None:
         checkpoint = barrier.checkpoint
         self.is_entering = False
-        self._observer.entered(checkpoint)
+        self._emit(of_tasks.TriggerEntered(self._task, checkpoint))
         if checkpoint <= self.core.last:
             self._task.ending.note("skipped", checkpoint)
         self.step(subtask_events.CheckpointTriggered(self._clock.now, barrier))
-        self._observer.answered(checkpoint)
+        self._emit(of_tasks.TriggerAnswered(self._task, checkpoint))
 
     # What the subtask's core decides ----------------------------------------------------------
 
@@ -151,7 +152,7 @@ class CheckpointsHost:
                 case subtask_events.BroadcastBarrier(barrier):
                     self._send(barrier)
                 case subtask_events.BroadcastCancellation(checkpoint):
-                    self._observer.cancellation_sent(checkpoint)
+                    self._emit(of_tasks.CancellationSent(task, checkpoint))
                     task.outputs.broadcast(CancellationMarker(checkpoint))
                 case subtask_events.SetOutputTimer(checkpoint, delay_ns):
                     fired = subtask_events.OutputTimerFired(checkpoint)
@@ -186,20 +187,20 @@ class CheckpointsHost:
         was_running = bool(self.core.running)
         effects = self.core.step(event)
         if was_running and not self.core.running:  # noted first: an effect may be a step of its own
-            self._observer.lifecycle.writes_settled()
+            self._emit(of_tasks.WritesSettled(self._task))
         return effects
 
     def _note_writing(self, effect: subtask_events.SubtaskEffect) -> None:
         """Tell from when to when a part is being written."""
         if isinstance(effect, subtask_events.StartAsyncPart):
-            self._observer.writing_begun(effect.checkpoint)
+            self._emit(of_tasks.WritingBegun(self._task, effect.checkpoint))
         elif isinstance(effect, _ENDS_WRITING):
             whole = isinstance(effect, subtask_events.AcknowledgeCheckpoint)
-            self._observer.writing_over(effect.checkpoint, whole=whole)
+            self._emit(of_tasks.WritingEnded(self._task, effect.checkpoint, whole))
 
     def _send(self, barrier: Barrier) -> None:
         self.drain()  # what was left belongs to what is in front of the barrier
-        self._observer.barrier_sent(barrier)
+        self._emit(of_tasks.BarrierSent(self._task, barrier))
         opened = self._task.outputs.broadcast_barrier(barrier)
         self.drain()  # what it has overtaken; which states stay open was counted above
         self._task.snapshots.barrier_sent(barrier.checkpoint)
@@ -235,27 +236,27 @@ class CheckpointsHost:
             self._carry_out(outbox.pop(0))
 
     def _carry_out(self, effect: channel_effects.NetworkEffect) -> None:
-        state = self._task.snapshots
+        task, emit, state = self._task, self._emit, self._task.snapshots
         match effect:
             case channel_effects.PersistInput(channel, checkpoint, buffers):
-                self._observer.input_persisted(channel, checkpoint, buffers)
+                emit(of_tasks.InputPersisted(task, channel, checkpoint, buffers))
                 self._write(checkpoint, state.keep_input(channel, checkpoint, buffers))
             case channel_effects.PersistOutput(output, checkpoint, buffers):
-                self._observer.output_persisted(output, checkpoint, buffers)
+                emit(of_tasks.OutputPersisted(task, output, checkpoint, buffers))
                 self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
             case channel_effects.OutputStateOpened(output, checkpoint):
-                self._observer.output_opened(output, checkpoint)
+                emit(of_tasks.OutputOpened(task, output, checkpoint))
             case channel_effects.OutputStateKnown(output, checkpoint, buffers):
-                self._observer.output_settled(output, checkpoint)
+                emit(of_tasks.OutputSettled(task, output, checkpoint))
                 if buffers:
                     self._reach("timed_out_in_output")
-                    self._observer.output_persisted(output, checkpoint, buffers)
+                    emit(of_tasks.OutputPersisted(task, output, checkpoint, buffers))
                     self._write(checkpoint, state.keep_output(output, checkpoint, buffers))
                 self.step(subtask_events.OutputSettled(checkpoint))
             case channel_effects.OutputStateFailed(output, checkpoint):
-                self._observer.output_settled(output, checkpoint)
+                emit(of_tasks.OutputSettled(task, output, checkpoint))
                 self.step(subtask_events.OutputSettled(checkpoint, failed=True))
             case channel_effects.ResumeSender(channel):
-                self._task.inputs[channel].resume()
+                task.inputs[channel].resume()
             case _:
                 assert_never(effect)

@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, assert_never
 from ckptsim.models.barriers import BarrierHandler, HandlerKind
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
+from ckptsim.sim.job.events import of_tasks
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier
     from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
-    from ckptsim.sim.job.oracle.observer import TaskObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort, Timer
 
 
@@ -40,9 +41,9 @@ class HandlerHost:
         "_checkpoints",
         "_clock",
         "_ended",
+        "_events",
         "_kind",
         "_newest_taken",
-        "_observer",
         "_reach",
         "_task",
         "_timers",
@@ -60,7 +61,7 @@ class HandlerHost:
         checkpoints: CheckpointsHost,
         *,
         kind: HandlerKind,
-        observer: TaskObserver,
+        events: Events,
         clock: Clock,
         reach: Reach,
     ) -> None:
@@ -73,7 +74,7 @@ class HandlerHost:
         self._ended = 0
         self._task = task
         self._checkpoints = checkpoints
-        self._observer = observer
+        self._events = events
         self._clock = clock
         self._reach = reach
         self._kind = kind
@@ -87,25 +88,25 @@ class HandlerHost:
         """Take a barrier."""
         self.barrier_taken_ns = self._clock.now
         self._take(channel, barrier.checkpoint)
-        self._observer.barrier_taken(channel, barrier)
+        self._events.emit(of_tasks.BarrierTaken(self._task, channel, barrier))
         self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier))
 
     def announcement(self, channel: int, barrier: Barrier, sequence: int) -> None:
         """Take the announcement of a barrier that stands in its channel at `sequence`."""
-        self._observer.seen(barrier)
+        self._events.emit(of_tasks.BarrierSeen(self._task, barrier))
         self.step(handler_events.BarrierAnnounced(self._clock.now, channel, barrier, sequence))
 
     def cancellation(self, channel: int, checkpoint: int) -> None:
         """Take a cancellation marker."""
         if self._is_announced_only(checkpoint):
             self._reach("cancelled_by_announcement_only")
-        self._observer.cancelled(checkpoint)
+        self._events.emit(of_tasks.CancellationTaken(self._task, checkpoint))
         self.step(handler_events.CancellationArrived(self._clock.now, channel, checkpoint))
 
     def channel_ended(self, channel: int) -> None:
         """Take the end of a channel."""
         self._ended += 1
-        self._observer.channel_ended(channel)
+        self._events.emit(of_tasks.ChannelEnded(self._task, channel))
         self.step(handler_events.ChannelEnded(self._clock.now, channel))
 
     def trigger_by_rpc(self, barrier: Barrier, channels: Iterable[int]) -> None:
@@ -113,10 +114,11 @@ class HandlerHost:
 
         Source: Apache Flink 1.20.3, StreamTask.triggerUnfinishedChannelsCheckpoint.
         """
-        self._observer.seen(barrier)
+        self._events.emit(of_tasks.BarrierSeen(self._task, barrier))
         for channel in channels:
             self._take(channel, barrier.checkpoint)
-            self._observer.barrier_by_rpc(channel, barrier.checkpoint)
+            replaced = of_tasks.BarrierReplaced(self._task, channel, barrier.checkpoint)
+            self._events.emit(replaced)
             self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier, by_rpc=True))
 
     @property
@@ -142,7 +144,7 @@ class HandlerHost:
 
     def step(self, event: handler_events.HandlerEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
         """Give the handler an event and carry out what it answers."""
-        task, checkpoints, observer = self._task, self._checkpoints, self._observer
+        task, checkpoints, emit = self._task, self._checkpoints, self._events.emit
         for effect in self.core.step(event):
             match effect:
                 case handler_events.BlockChannel(channel):
@@ -159,28 +161,28 @@ class HandlerHost:
                 case handler_events.InitializeInput(barrier):
                     checkpoints.initialize(barrier)
                 case handler_events.StartInput(gate, barrier):
-                    observer.gate_started(gate, barrier)
-                    reason = task.gates[gate].start(barrier.checkpoint)
+                    number = barrier.checkpoint
+                    emit(of_tasks.GateStarting(task, gate, number))
+                    reason = task.gates[gate].start(number)
                     checkpoints.drain()
+                    emit(of_tasks.GateStarted(task, gate, number, refused=reason is not None))
                     if reason is not None:
-                        observer.gate_refused(gate, barrier.checkpoint)
                         self.step(handler_events.InputRefused(self._clock.now, reason))
                         return
-                    observer.gate_persists(gate, barrier.checkpoint)
                 case handler_events.StopInput(gate, checkpoint):
-                    observer.gate_stopped(gate)
+                    emit(of_tasks.GateStopped(task, gate))
                     task.gates[gate].stop(checkpoint)
                 case handler_events.TriggerCheckpoint(barrier, start_delay_ns):
                     self._triggered = barrier.checkpoint
-                    observer.triggered(barrier)
+                    emit(of_tasks.HandlerTriggered(task, barrier))
                     checkpoints.trigger(barrier, start_delay_ns)
                 case handler_events.AlignmentMeasured(checkpoint, duration_ns, size):
                     checkpoints.measured(checkpoint, duration_ns, size)
                 case handler_events.AbortCheckpoint(checkpoint, reason):
-                    observer.aborted(checkpoint)
+                    emit(of_tasks.HandlerAborted(task, checkpoint))
                     checkpoints.step(subtask_events.CheckpointAborted(checkpoint, reason))
                 case handler_events.AllBarriersReceived(checkpoint):
-                    observer.all_received(checkpoint)
+                    emit(of_tasks.BarriersReceived(task, checkpoint))
                     checkpoints.step(subtask_events.InputReceived(checkpoint))
                 case handler_events.SetTimer(timer, delay_ns, barrier):
                     self._timers[timer] = task.set_timer(delay_ns, self._run_out, timer, barrier)
@@ -189,12 +191,12 @@ class HandlerHost:
                     if running is not None:
                         running.cancel()
                 case handler_events.FailTask(story):
-                    observer.failed()
+                    emit(of_tasks.HandlerFailed(task))
                     task.ending.break_down(self._broken_by_failure(), story)
                     return
                 case _:
                     assert_never(effect)
-        observer.settled()
+        emit(of_tasks.HandlerSettled(task))
 
     def _run_out(self, timer: int, barrier: Barrier) -> None:
         if self._timers.pop(timer, None) is not None:
@@ -212,4 +214,4 @@ class HandlerHost:
         """
         left = len(self._task.inputs) - self._ended
         single = self._kind is HandlerKind.TRACKER and left <= 1
-        return "single_channel_keeps_the_clock" if single else "tasks_fail_for_a_cause"
+        return "single_channel_keeps_the_clock" if single else "given_up_for_a_cause"

@@ -20,9 +20,10 @@ from ckptsim.models.barriers.barrier import EndOfData
 from ckptsim.models.lifecycle import StopMode, TaskState
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
+from ckptsim.sim.job.events import of_tasks
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.oracle.observer import TaskObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.task_port import TaskPort
     from ckptsim.sim.slots.protocols import Lifecycle
 
@@ -53,16 +54,14 @@ class LifecycleHost:
     to finish.
     """
 
-    __slots__ = ("_captured", "_held", "_observer", "_task", "chain", "core", "operators_finished")
+    __slots__ = ("_captured", "_emit", "_held", "_task", "chain", "core", "operators_finished")
 
-    def __init__(
-        self, core: Lifecycle, task: TaskPort, *, chain: int, observer: TaskObserver
-    ) -> None:
+    def __init__(self, core: Lifecycle, task: TaskPort, *, chain: int, events: Events) -> None:
         self.core = core
         self.chain = chain
         self.operators_finished = False
         self._task = task
-        self._observer = observer
+        self._emit = events.emit
         self._held: list[lifecycle_effects.Effect] = []
         self._captured: Captured = _not_performing
 
@@ -81,11 +80,10 @@ class LifecycleHost:
 
     def complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
-        self._observer.lifecycle.completion_heard(checkpoint)
         reported = self.core.latest_reported
         effects = self._decide(lifecycle_events.CheckpointCompleted(checkpoint))
         acted = bool(effects) or self.core.latest_reported != reported
-        self._observer.lifecycle.completion_taken(checkpoint, acted=acted)
+        self._emit(of_tasks.CompletionTaken(self._task, checkpoint, acted))
         if checkpoint < reported and self.core.state is not TaskState.CLOSED:
             self._task.ending.note("ignored", checkpoint, reported)
         self._carry_out(effects)
@@ -101,11 +99,10 @@ class LifecycleHost:
 
         Source: Apache Flink 1.20.3, StreamTask.notifyCheckpointAbortAsync, Task.notifyCheckpoint.
         """
-        self._observer.lifecycle.abort_taken(checkpoint, latest_completed)
-        self._observer.lifecycle.completion_heard(latest_completed, by_abort=True)
+        self._emit(of_tasks.AbortTaken(self._task, checkpoint, latest_completed))
         if self.is_over:
             return
-        self._observer.lifecycle.giving_up(checkpoint)
+        self._emit(of_tasks.AbortBegun(self._task, checkpoint))
         effects = self._decide(lifecycle_events.CheckpointAborted(checkpoint, latest_completed))
         closing = next((at for at, effect in enumerate(effects) if _closes(effect)), len(effects))
         self._carry_out(effects[:closing])
@@ -140,14 +137,14 @@ class LifecycleHost:
             self._one(effect)
 
     def _one(self, effect: lifecycle_effects.Effect) -> None:  # noqa: C901, PLR0912 - one branch per effect
-        ending, outputs = self._task.ending, self._task.outputs
-        observer = self._observer.lifecycle
+        task, emit = self._task, self._emit
+        ending, outputs = task.ending, task.outputs
         if isinstance(effect, _Transacts):
             self._transact(effect)
             return
         match effect:
             case lifecycle_effects.StateChanged(state, operator):
-                observer.state_changed(state)
+                emit(of_tasks.TaskStateChanged(task, state))
                 ending.state_changed(state, operator)
             case lifecycle_effects.FinishTask():
                 ending.finish_source()
@@ -161,27 +158,26 @@ class LifecycleHost:
                 if gate is not None:
                     ending.gate_ended(gate)
             case lifecycle_effects.EmitMaxWatermark():
-                observer.marked("watermark")
+                emit(of_tasks.EndMarked(task, "watermark"))
                 ending.emit_max_watermark()
             case lifecycle_effects.FinishOperator(operator):
                 self.operators_finished = operator == self.chain - 1
                 self._call("finish", operator)
             case lifecycle_effects.EmitEndOfData(stop_mode):
                 drain = stop_mode is StopMode.DRAIN
-                observer.marked("end of data", drain=drain)
+                emit(of_tasks.EndMarked(task, "end of data", drain))
                 outputs.broadcast(EndOfData(drain=drain))
             case lifecycle_effects.TakeSnapshot(checkpoint):
-                self._observer.performed(checkpoint)
-                observer.performed(checkpoint, stop=ending.is_stop(checkpoint))
+                emit(of_tasks.SnapshotTaken(task, checkpoint, ending.is_stop(checkpoint)))
                 ending.tell("snapshot", checkpoint)
-                self._task.snapshots.capture(effect, self._captured)
+                task.snapshots.capture(effect, self._captured)
             case lifecycle_effects.DeclineCheckpoint(checkpoint):
                 ending.decline_closing(checkpoint)
             case lifecycle_effects.AcknowledgeEndOfData(channel):
-                observer.end_of_data_acknowledged(channel)
-                self._task.inputs[channel].acknowledge_end_of_data()
+                emit(of_tasks.DataEndAcknowledged(task, channel))
+                task.inputs[channel].acknowledge_end_of_data()
             case lifecycle_effects.EmitEndOfPartition():
-                observer.marked("end of partition")
+                emit(of_tasks.EndMarked(task, "end of partition"))
                 outputs.finish()
             case lifecycle_effects.FailTask(reason):
                 ending.fail(reason)
@@ -189,7 +185,7 @@ class LifecycleHost:
                 assert_never(effect)
 
     def _call(self, what: str, operator: int) -> None:
-        self._observer.lifecycle.called(what, operator)
+        self._emit(of_tasks.OperatorCalled(self._task, what, operator))
         self._task.ending.call(what, operator)
 
     def _transact(self, effect: _Transacts) -> None:

@@ -18,13 +18,14 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.handler import HandlerHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
+from ckptsim.sim.job.events import of_tasks
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier, EndOfData
     from ckptsim.models.barriers.handler import BarrierHandler
     from ckptsim.models.barriers.subtask import SubtaskCheckpoints
     from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
-    from ckptsim.sim.job.oracle.observer import TaskObserver
+    from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.task_port import Clock, Reach, TaskPort
     from ckptsim.sim.slots.protocols import Lifecycle
 
@@ -51,7 +52,7 @@ class TaskControl:
     """
 
     __slots__ = (
-        "_observer",
+        "_emit",
         "_reach",
         "checkpoints",
         "ended_channels",
@@ -66,18 +67,18 @@ class TaskControl:
         cores: TaskCores,
         *,
         writer: ChannelStateHost,
-        observer: TaskObserver,
+        events: Events,
         clock: Clock,
         reach: Reach,
     ) -> None:
         self.task = task
-        self.lifecycle = LifecycleHost(cores.lifecycle, task, chain=cores.chain, observer=observer)
+        self.lifecycle = LifecycleHost(cores.lifecycle, task, chain=cores.chain, events=events)
         self.checkpoints = CheckpointsHost(
             cores.subtask,
             task,
             self.lifecycle,
             writer=writer,
-            observer=observer,
+            events=events,
             clock=clock,
             reach=reach,
         )
@@ -88,12 +89,12 @@ class TaskControl:
                 task,
                 self.checkpoints,
                 kind=cores.kind,
-                observer=observer,
+                events=events,
                 clock=clock,
                 reach=reach,
             )
         self.ended_channels: dict[int, None] = {}
-        self._observer = observer
+        self._emit = events.emit
         self._reach = reach
 
     @property
@@ -118,12 +119,12 @@ class TaskControl:
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
-        self._observer.told(checkpoint, completed=True)
+        self._emit(of_tasks.NotificationArrived(self.task, checkpoint, completed=True))
         self.task.post(self.lifecycle.complete, checkpoint)
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
         """Take the notification that a checkpoint was given up."""
-        self._observer.told(checkpoint, completed=False)
+        self._emit(of_tasks.NotificationArrived(self.task, checkpoint, completed=False))
         self.task.post(self.abort, checkpoint, latest_completed)
 
     # On the task's thread ---------------------------------------------------------------------
@@ -132,7 +133,7 @@ class TaskControl:
         lifecycle, checkpoint = self.lifecycle, barrier.checkpoint
         if stop is not None and self.task.is_source and not lifecycle.is_over:
             drain = stop is StopMode.DRAIN
-            self._observer.lifecycle.stop_asked(drain=drain, ended=lifecycle.core.ended)
+            self._emit(of_tasks.SourceStopped(self.task, drain, lifecycle.core.ended))
             lifecycle.step(lifecycle_events.StopWithSavepointTriggered(checkpoint, drain))
         else:
             lifecycle.step(lifecycle_events.CheckpointTriggered(checkpoint))
@@ -174,15 +175,15 @@ class TaskControl:
 
     def commits_settled(self) -> None:
         """Take note that no commit of the task's sink is under way any more."""
-        self._observer.lifecycle.writes_settled()
+        self._emit(of_tasks.WritesSettled(self.task))
         self.lifecycle.release()
 
     def max_watermark(self, channel: int) -> None:
         """Take the final watermark from a channel."""
-        self._observer.lifecycle.watermark_taken(channel)
+        self._emit(of_tasks.FinalWatermarkTaken(self.task, channel))
         self.lifecycle.step(lifecycle_events.MaxWatermarkReceived(channel))
 
     def end_of_data_acknowledged(self, output: int) -> None:
         """Take the acknowledgement of our end of data by the task behind an output."""
-        self._observer.lifecycle.acknowledgement_heard(output)
+        self._emit(of_tasks.AcknowledgementArrived(self.task, output))
         self.lifecycle.step(lifecycle_events.EndOfDataAcknowledged(output))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.compiled.columns import clock, counts, gate, task, writer
 from ckptsim.sim.job.buffers.output import Slice
-from ckptsim.sim.job.oracle.channels import ChannelOracle
+from ckptsim.sim.job.oracle.buffers.channels import BufferChannel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled.channel import CompiledChannel, CompiledGate
     from ckptsim.sim.job.buffers.compiled.output import CompiledWriter
     from ckptsim.sim.job.buffers.compiled.task import CompiledTask
+    from ckptsim.sim.job.oracle.buffers.journal import KernelNotes
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.view import Violate
 
@@ -32,7 +33,7 @@ _WRONG = {
 }
 
 
-class CountedChannel(ChannelOracle):
+class CountedChannel(BufferChannel):
     """A channel of the kernel, whose data is counted there; end: where it is read."""
 
     def __init__(
@@ -62,11 +63,6 @@ class CountedChannel(ChannelOracle):
         """How much data has come to the task."""
         return self._driver.words[self._first + counts.TAKEN_BYTES]
 
-    @property
-    def on_way_amount(self) -> int:
-        """How much was sent and not handed to the task."""
-        return self.sent_amount - self.taken_amount
-
     def expect(self, sizes: Iterable[int]) -> None:
         """Expect what its checkpoint has in flight, and hear of what is sent meanwhile."""
         super().expect(sizes)
@@ -82,12 +78,11 @@ class CountedChannel(ChannelOracle):
         if self.over is not None:
             self._flag(counts.OVER, on=True)
 
-    def _data_sent(self, element: Any) -> None:
+    def data_sent(self, element: Any) -> None:
         """Check data of which the kernel tells; it has counted it."""
-        self._check_restored(element.bytes)
+        self.check_restored(element.bytes)
         if not self.restored:
             self._flag(counts.RESTORED, on=False)
-        self._check_end()
 
     def overtaking_arrived(self, barrier: Any, busy_ns: int) -> None:
         """Note an unaligned barrier that has come to the front, when its task was so long busy."""
@@ -96,13 +91,14 @@ class CountedChannel(ChannelOracle):
 
     def out_of_turn(self, size: int) -> None:
         """Report data that is not what was sent next."""
-        self._violate("order_is_kept", f"hands {size} bytes over out of turn")
+        self.violate("order_is_kept", f"hands {size} bytes over out of turn")
 
 
 class CountedPool:
     """The segments of an output's pool that are out.
 
-    most: segments that may be out at once; most_per_channel: of one channel.
+    place: of the output at its task.  most: segments that may be out at once; most_per_channel: of
+    one channel.
     """
 
     def __init__(
@@ -111,11 +107,12 @@ class CountedPool:
         name: str,
         violate: Violate,
         *,
+        place: int,
         most: int,
         most_per_channel: int,
     ) -> None:
         self.output = output
-        self.name = name
+        self.name, self.place = name, place
         self._violate = violate
         self._most = most
         self._most_per_channel = most_per_channel
@@ -136,7 +133,7 @@ class CountedPool:
         if given:
             says = f"{out} segments of {self.name} are out, {of_one} of one channel; "
             says += f"at most {self._most} and {self._most_per_channel} may be"
-        self._violate("pools_stay_within_bounds", says)
+        self._violate("buffers_are_accounted_for", says)
 
 
 class CountedGate:
@@ -153,7 +150,7 @@ class CountedGate:
 
 
 class CountsFollower:
-    """Hears what the kernel tells of one attempt."""
+    """Hears what the kernel tells of one attempt; notes: of a journal that hears it, too."""
 
     def __init__(
         self,
@@ -161,8 +158,11 @@ class CountsFollower:
         channels: Iterable[CountedChannel],
         pools: Iterable[CountedPool],
         violate: Violate,
+        *,
+        notes: KernelNotes | None = None,
     ) -> None:
         self._driver = driver
+        self._notes = notes
         self._channels = {one.end.row: one for one in channels}
         self._pools = {one.output.row: one for one in pools}
         self._violate = violate
@@ -173,14 +173,18 @@ class CountsFollower:
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Hear one line; see `columns/clock.py`."""
+        if self._notes is not None:
+            self._notes.tell(what, number, item, size, records)
+            if what >= clock.FIRST_JOURNALED:
+                return
         if what == clock.POOL_WRONG:
             self._pools[number].wrong(given=item == 1, out=size, of_one=records)
             return
         oracle = self._channels[number]
-        if what == clock.SENT_EVENT:
-            oracle.sent(self._driver.event_in(item))
-        elif what == clock.TAKEN_EVENT:
+        if what == clock.TAKEN_EVENT:
             oracle.taken(self._driver.event_in(item), priority=size != 0)
+        elif what == clock.SENT_EVENT:
+            oracle.sent(self._driver.event_in(item))
         elif what == clock.RESUMED:
             oracle.resumed()
         elif what == clock.OVERTAKING_ARRIVED:
@@ -193,7 +197,7 @@ class CountsFollower:
             oracle.out_of_turn(size)
         else:
             says = f"channel {oracle.name} {_WRONG[item]}"
-            self._violate("credits_stay_within_bounds", says)
+            self._violate("buffers_are_accounted_for", says)
 
     def recovered(self, number: int, size: int, records: int) -> None:
         """Note recovered data: it counts as sent, before anything that the sender sends."""

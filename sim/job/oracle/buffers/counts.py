@@ -1,6 +1,6 @@
 """What pools and channels have out, lent and filled, counted apart from what they count themselves.
 
-Told by observed pools and channels (`observed.py`).  A kernel counts the same for itself
+Observed pools and channels (`observed.py`) are their source.  A kernel counts the same for itself
 (`compiled/kernel/base/counts.py`).
 """
 
@@ -9,14 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.oracle.buffers.journal import Note
     from ckptsim.sim.job.oracle.view import Violate
+
+_NAME = "buffers_are_accounted_for"
 
 
 class PoolCount:
     """The segments of one output's pool that are out.
 
-    most: segments that may be out at once; most_per_channel: of one channel.
+    most: segments that may be out at once; most_per_channel: of one channel.  note: for a journal.
     """
+
+    note: Note | None = None
 
     def __init__(
         self, name: str, violate: Violate, *, channels: int, most: int, most_per_channel: int
@@ -30,20 +35,23 @@ class PoolCount:
 
     def given(self, channel: int) -> None:
         """Check a segment that is handed out: never more than may be."""
+        if self.note is not None:
+            self.note("hands out", channel)
         self.out += 1
         self._out_of[channel] += 1
         if self.out > self._most or self._out_of[channel] > self._most_per_channel:
             says = f"{self.out} segments of {self._name} are out, {self._out_of[channel]} "
             says += f"of one channel; at most {self._most} and {self._most_per_channel} may be"
-            self._violate("pools_stay_within_bounds", says)
+            self._violate(_NAME, says)
 
     def returned(self, channel: int) -> None:
         """Check a segment that comes back: one that was out."""
+        if self.note is not None:
+            self.note("gets back", channel)
         self.out -= 1
         self._out_of[channel] -= 1
         if self._out_of[channel] < 0:
-            says = f"a segment of {self._name} comes back twice"
-            self._violate("pools_stay_within_bounds", says)
+            self._violate(_NAME, f"a segment of {self._name} comes back twice")
 
 
 class GateCount:
@@ -57,19 +65,10 @@ class GateCount:
 class CreditCount:
     """The credit of one channel over the network, and the buffers of its receiver that hold data.
 
-    exclusive: buffers of its own; floating: those of its gate.
+    exclusive: buffers of its own; floating: those of its gate.  note: for a journal.
     """
 
-    __slots__ = (
-        "_allowed",
-        "_exclusive",
-        "_filled",
-        "_floating",
-        "_name",
-        "_on_way",
-        "_stopped",
-        "_violate",
-    )
+    note: Note | None = None
 
     def __init__(self, name: str, violate: Violate, *, exclusive: int, floating: GateCount) -> None:
         self._name = name
@@ -81,17 +80,14 @@ class CreditCount:
         self._on_way = 0  # credit and data that have left and not arrived
         self._stopped = False  # it has no buffers of its own, and has given back what it had
 
-    def sent(self) -> None:
-        """Check that data leaves on credit."""
+    def sent(self, *, empty: bool = False) -> None:
+        """Check that data, or an empty buffer, leaves on credit."""
+        if empty and self.note is not None:
+            self.note("sends", "empty")
         self._allowed -= 1
         self._on_way += 1
-        self._check(self._allowed >= 0, "sends data without credit")
-
-    def sent_empty(self) -> None:
-        """Check that an empty buffer leaves on credit."""
-        self._allowed -= 1
-        self._on_way += 1
-        self._check(self._allowed >= 0, "sends an empty buffer without credit")
+        what = "an empty buffer" if empty else "data"
+        self._check(self._allowed >= 0, f"sends {what} without credit")
 
     def arrived_empty(self) -> None:
         """Note that an empty buffer has arrived."""
@@ -103,6 +99,8 @@ class CreditCount:
 
     def credited(self, count: int) -> None:
         """Note credit that reaches the sender."""
+        if self.note is not None:
+            self.note("is credited", count)
         self._on_way -= count
         self._allowed += count
 
@@ -111,7 +109,7 @@ class CreditCount:
         self._stopped = not self._exclusive
 
     def look(self, free: int) -> None:
-        """Check that of each free buffer of the receiver the sender knows, or is told just now."""
+        """Check that the sender knows of each free buffer of the receiver, or is about to."""
         if not self._stopped and free != self._allowed + self._on_way:
             says = f"has {free} buffers free, its sender credit for {self._allowed}, and"
             self._check(False, f"{says} {self._on_way} are on the way")
@@ -124,6 +122,8 @@ class CreditCount:
 
     def arrived(self, *, floating: bool) -> None:
         """Check that data finds a free buffer."""
+        if self.note is not None:
+            self.note("fills", floating)
         self._on_way -= 1
         if floating:
             self._floating.filled += 1
@@ -134,6 +134,8 @@ class CreditCount:
 
     def freed(self, *, floating: bool) -> None:
         """Check that a buffer is freed that held data."""
+        if self.note is not None:
+            self.note("frees", floating)
         if floating:
             self._floating.filled -= 1
         else:
@@ -142,5 +144,4 @@ class CreditCount:
 
     def _check(self, holds: bool, says: str) -> None:  # noqa: FBT001 - the condition itself
         if not holds:
-            name = "credits_stay_within_bounds"
-            self._violate(name, f"channel {self._name} {says}")
+            self._violate(_NAME, f"channel {self._name} {says}")

@@ -73,7 +73,7 @@ class BufferInvariants:
             if task.finished_ns is None:
                 continue
             for channel in self._tasks[task.number].inputs:
-                left = channel.on_way_amount
+                left = channel.sent_amount - channel.taken_amount
                 if left:
                     says = f"{left} bytes of channel {channel.name} are left when"
                     self._lost(f"{says} {task.entity.name} has finished")
@@ -140,7 +140,7 @@ class BufferInvariants:
         booked = pool.size - pool.free + pool.overdraft
         if booked != count.out or seen > count.out or (remote and seen != count.out):
             says = f"{count.out} segments of {task.entity.name} are out, {seen} in its queues"
-            self._violate("pools_stay_within_bounds", f"{says}, {booked} by the pool's own count")
+            self._violate("buffers_are_accounted_for", f"{says}, {booked} by the pool's own count")
 
     def _check_gate(self, gate: InputGate) -> None:
         """Every floating buffer is free, borrowed or filled."""
@@ -149,10 +149,10 @@ class BufferInvariants:
         for channel in gate.channels:
             if channel.floating and self._tasks[gate.task.number].inputs[channel.index].over:
                 says = f"channel {channel.index} of {gate.task.entity.name} has ended and keeps"
-                self._violate("credits_stay_within_bounds", f"{says} floating buffers")
+                self._violate("buffers_are_accounted_for", f"{says} floating buffers")
         if found != floating.total:
             says = f"{found} of {floating.total} floating buffers of {gate.task.entity.name}"
-            self._violate("credits_stay_within_bounds", f"{says} are accounted for")
+            self._violate("buffers_are_accounted_for", f"{says} are accounted for")
 
 
 def _whole_records(channel: Channel, size: int, count: int) -> tuple[int, int]:

@@ -11,8 +11,8 @@ from ckptsim.sim.job.buffers.output import LocalBufferPool, Slice
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.input import InputGate, Wire
     from ckptsim.sim.job.buffers.output import Element, Subpartition
+    from ckptsim.sim.job.oracle.buffers.channels import SliceChannel
     from ckptsim.sim.job.oracle.buffers.counts import CreditCount, PoolCount
-    from ckptsim.sim.job.oracle.channels import ChannelOracle
     from ckptsim.sim.kernel import Entity, Environment
 
 
@@ -50,7 +50,7 @@ class ObservedRemoteChannel(RemoteChannel):
         wire: Wire,
         *,
         exclusive: int,
-        oracle: ChannelOracle,
+        oracle: SliceChannel,
         count: CreditCount,
     ) -> None:
         super().__init__(subpartition, gate, wire, exclusive=exclusive)
@@ -64,7 +64,7 @@ class ObservedRemoteChannel(RemoteChannel):
         super()._send(element, sent_ns)
 
     def _send_empty(self, sent_ns: int) -> None:
-        self._count.sent_empty()
+        self._count.sent(empty=True)
         super()._send_empty(sent_ns)
 
     def _arrive_empty(self, backlog: int) -> None:
@@ -136,7 +136,7 @@ class ObservedLocalChannel(LocalChannel):
         subpartition: Subpartition,
         gate: InputGate,
         *,
-        oracle: ChannelOracle,
+        oracle: SliceChannel,
     ) -> None:
         super().__init__(env, entity, subpartition, gate)
         self._oracle = oracle

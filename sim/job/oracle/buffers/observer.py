@@ -1,7 +1,7 @@
-"""What else a job on buffers tells its observer, which makes the pools and channels of the job.
+"""Who makes the pools and channels of a job on buffers, where nobody judges what they do.
 
-Data move too often for a call each where nobody listens, so what passes through a channel is told
-by channels of an observed kind.
+Data move too often for an event each, so what passes through a channel is seen by channels of an
+observed kind.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.input import LocalChannel, RemoteChannel
 from ckptsim.sim.job.buffers.output import LocalBufferPool
-from ckptsim.sim.job.oracle.observer import JobObserver
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.compiled import CompiledDriver
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 
-class BufferObserver(JobObserver):
-    """Takes note of nothing.
+class BufferObserver:
+    """Makes plain pools and channels, and takes note of nothing.
 
     follows: whether the kernel counts buffers for it, or tells of each, as `columns/clock.py` says.
     """
@@ -80,3 +79,14 @@ class BufferObserver(JobObserver):
         """Return what hears the log of the attempt's kernel, None for nobody."""
         del driver
         return None
+
+    # The run ----------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Look at what must hold at every instant, now and then."""
+
+    def end(self, *, ended: bool) -> None:
+        """Look at the end of the run; ended: every task has FINISHED."""
+
+    def check_contents(self) -> None:
+        """Look at what state and output of a job that has ended hold."""

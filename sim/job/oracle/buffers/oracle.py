@@ -1,4 +1,8 @@
-"""The oracle that follows every buffer and every checkpoint of a job."""
+"""The oracle of a job on buffers: it judges the job, and follows every pool and channel.
+
+The reference tells it of each buffer, through pools and channels of an observed kind.  A kernel
+counts for itself, and the counts are read when somebody looks.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.models.recovery.failover import Phase
 from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.buffers.compiled.columns import clock
+from ckptsim.sim.job.events import Listener, of_job
 from ckptsim.sim.job.graph import Graph
+from ckptsim.sim.job.oracle.buffers.channels import SliceChannel
 from ckptsim.sim.job.oracle.buffers.counted import (
     CountedChannel,
     CountedGate,
@@ -19,6 +25,7 @@ from ckptsim.sim.job.oracle.buffers.counted import (
 )
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants, Filled, Lent
+from ckptsim.sim.job.oracle.buffers.journal import Journal, KernelNotes
 from ckptsim.sim.job.oracle.buffers.observed import (
     ObservedLocalChannel,
     ObservedPool,
@@ -28,7 +35,7 @@ from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.buffers.screen import CountsScreen
 from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle
-from ckptsim.sim.job.oracle.routing import check_route
+from ckptsim.sim.job.oracle.records import check_route
 from ckptsim.sim.job.parallelism import is_rescaled, with_parallelism
 
 if TYPE_CHECKING:
@@ -43,11 +50,11 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-    from ckptsim.sim.job.graph import OutputSpec
-    from ckptsim.sim.job.oracle.channels import ChannelOracle
+    from ckptsim.sim.job.graph import ChannelSpec, OutputSpec
     from ckptsim.sim.kernel import Entity, Environment
 
 
+_COUNTED_EVERY = 4  # looks
 # What a pool itself is made from.
 _OF_POOLS = ("size", "channels", "max_per_channel", "overdraft_max", "stops_early")
 
@@ -70,17 +77,18 @@ def _bounds(
     return {"most": size + overdraft_max, "most_per_channel": max_per_channel - 1 + segments}
 
 
-class BufferOracle(JobOracle, BufferObserver):
-    """Checks what must hold of jobs, and of their buffers."""
+class BufferOracle(BufferObserver, Listener):
+    """Checks what must hold of jobs, and of their buffers.
 
-    follows = clock.COUNTED
-    pool_type: type[PoolCount] = PoolCount
-    credit_type: type[CreditCount] = CreditCount
+    job: checks what does not concern buffers.  journal: of all attempts, where one is kept.
+    """
 
-    def __init__(self, world: DataflowWorld) -> None:
-        self._view = BufferView(world)
-        super().__init__(world.env, world.model, self._view, world.violate)
+    def __init__(self, world: DataflowWorld, *, journal: Journal | None = None) -> None:
+        self.journal = journal
+        self.follows = clock.COUNTED if journal is None else clock.EVERY
         self._world = world
+        self._violate = world.violate
+        self._view = BufferView(world)
         self._gates: dict[tuple[int, int], GateCount] = {}
         # By task and gate; of the kernel's gates and pools what its tables say.
         self._floating: dict[tuple[int, int], Filled] = {}
@@ -89,13 +97,19 @@ class BufferOracle(JobOracle, BufferObserver):
         self._remote: list[ObservedRemoteChannel] = []
         self._counted: list[CountedChannel] = []
         self._screen: CountsScreen | None = None
+        self._looks = 0
         # Of the attempt before, by task and subpartition, where records have identities.
         self._sent: dict[tuple[int, int], list[int]] = {}
         self._invariants: BufferInvariants
+        world.events.attach(self)
+        self.job = JobOracle(world.env, world.model, self._view, world.violate, world.events)
+        if journal is not None:  # small jobs are over before samples are taken
+            for kind in (of_job.CheckpointPlanned, of_job.CheckpointCompleted):
+                world.events.listen(kind, lambda _: self.look())
 
     # Parts of an attempt ----------------------------------------------------------------------
 
-    def deploying(self) -> None:
+    def deploying(self, event: of_job.AttemptDeploying) -> None:
         """Forget the parts of the attempt that is over; the next one has its turn."""
         timed = self._world.control.timed
         if timed is not None and self._world.control.attempts > 1:
@@ -106,7 +120,6 @@ class BufferOracle(JobOracle, BufferObserver):
         if self._world.storage.under_way or not self._world.cores.are_free:
             says = "tasks are deployed while files are written, or cores busy, for those before"
             self._violate("failed_tasks_do_nothing", says)
-        super().deploying()
         self._view.redeployed()
         for parts in (self._floating, self._gates, self._pools, self._remote):
             parts.clear()
@@ -116,19 +129,21 @@ class BufferOracle(JobOracle, BufferObserver):
 
     def pool(self, task: Task, name: str, **settings: Any) -> LocalBufferPool:
         """Make a pool that is observed."""
-        count = self._pool_count(task, name, channels=settings["channels"], **_bounds(**settings))
-        self._pools.setdefault(task.number, []).append(count)
+        bounds = _bounds(**settings)
+        count = PoolCount(name, self._violate, channels=settings["channels"], **bounds)
+        pools = self._pools.setdefault(task.number, [])
+        if self.journal is not None:
+            count.note = self.journal.note_of(f"pool {name}, {len(pools)}")
+        pools.append(count)
         return ObservedPool(count, **{one: settings[one] for one in _OF_POOLS})
 
     def logged_pool(self, writer: CompiledWriter, name: str, **settings: Any) -> None:
         """Count the segments of an output of the kernel."""
-        count = CountedPool(writer, name, self._violate, **_bounds(**settings))
-        self._pools.setdefault(writer.task.number, []).append(count)
+        pools = self._pools.setdefault(writer.task.number, [])
+        bounds = _bounds(**settings)
+        count = CountedPool(writer, name, self._violate, place=len(pools), **bounds)
+        pools.append(count)
         self._counted_pools.append(count)
-
-    def _pool_count(self, task: Task, name: str, **settings: int) -> PoolCount:
-        del task
-        return self.pool_type(name, self._violate, **settings)
 
     def route(self, task: Task, output: OutputSpec, route: Route) -> None:
         """Check where a route leads, and follow a copy of it."""
@@ -140,9 +155,10 @@ class BufferOracle(JobOracle, BufferObserver):
         self, subpartition: Subpartition, gate: InputGate, wire: Wire, *, exclusive: int
     ) -> RemoteChannel:
         """Make a channel that is observed."""
-        oracle = self._channel(subpartition, gate, pulled=False)
-        floating = self._gate(gate)
-        count = self._credit(oracle, exclusive=exclusive, floating=floating)
+        oracle, floating = self._channel(subpartition, gate, pulled=False), self._gate(gate)
+        count = CreditCount(oracle.name, self._violate, exclusive=exclusive, floating=floating)
+        if self.journal is not None:
+            count.note = self.journal.of_credit(oracle)
         channel = ObservedRemoteChannel(
             subpartition, gate, wire, exclusive=exclusive, oracle=oracle, count=count
         )
@@ -160,33 +176,37 @@ class BufferOracle(JobOracle, BufferObserver):
     def logged(self, channel: CompiledChannel, *, exclusive: int, is_local: bool) -> None:
         """Read a channel of the kernel from its tables, and hear of its events."""
         up, gate = channel.subpartition, channel.gate
-        self._floating.setdefault((gate.task.number, gate.index), CountedGate(gate))
-        ends = self.task(up.owner), self.task(gate.task)
-        keeps_order = not up.writer.supports_unaligned
-        oracle = CountedChannel(*ends, channel, keeps_order=keeps_order, pulled=is_local)
-        ends[1].urgent.hear_after = partial(tell_of_records_after, gate.task)
-        self._joined(oracle)
+        receiver = self.job.task(gate.task)
+        key = gate.task.number, gate.index
+        if key not in self._floating:
+            self._floating[key] = CountedGate(gate)
+            receiver.urgent.hear_after = partial(tell_of_records_after, gate.task)
+        oracle = CountedChannel(
+            self.job.task(up.owner),
+            receiver,
+            channel,
+            keeps_order=not up.writer.supports_unaligned,
+            pulled=is_local,
+        )
         self._counted.append(oracle)
 
     def follower(self, driver: CompiledDriver) -> CountsFollower:
         """Return what hears the log of the attempt's kernel."""
-        return CountsFollower(**self._follows(driver))
-
-    def _follows(self, driver: CompiledDriver) -> dict[str, Any]:
         self._screen = CountsScreen(driver, self._view)
-        parts = {"driver": driver, "channels": self._counted, "pools": self._counted_pools}
-        return parts | {"violate": self._violate}
+        parts, notes = (self._counted, self._counted_pools), None
+        if self.journal is not None:
+            notes = KernelNotes(self.journal, driver, *parts)
+        return CountsFollower(driver, *parts, self._violate, notes=notes)
 
     def _channel(
         self, subpartition: Subpartition, gate: InputGate, *, pulled: bool
-    ) -> ChannelOracle:
-        ends = subpartition.owner, gate.task
-        return self.channel(
-            *ends, keeps_order=not subpartition.writer.supports_unaligned, pulled=pulled
-        )
-
-    def _credit(self, oracle: ChannelOracle, *, exclusive: int, floating: GateCount) -> CreditCount:
-        return self.credit_type(oracle.name, self._violate, exclusive=exclusive, floating=floating)
+    ) -> SliceChannel:
+        sender, receiver = self.job.task(subpartition.owner), self.job.task(gate.task)
+        keeps_order = not subpartition.writer.supports_unaligned
+        oracle = SliceChannel(sender, receiver, keeps_order=keeps_order, pulled=pulled)
+        if self.journal is not None:
+            oracle.note = self.journal.of_channel(oracle)
+        return oracle
 
     def _gate(self, gate: InputGate) -> GateCount:
         key = gate.task.number, gate.index
@@ -194,11 +214,10 @@ class BufferOracle(JobOracle, BufferObserver):
         self._floating[key] = count
         return count
 
-    # The run ----------------------------------------------------------------------------------
+    # Attempts ---------------------------------------------------------------------------------
 
-    def halted(self) -> None:
+    def halted(self, event: of_job.AttemptHalted) -> None:
         """Note what the attempt that is over has sent."""
-        super().halted()
         self._sent = {
             (task.number, place): list(records)
             for task in self._world.tasks
@@ -206,23 +225,22 @@ class BufferOracle(JobOracle, BufferObserver):
             for place, records in enumerate(task.records.sent)
         }
 
-    def begun(self, restored: JobCheckpoint | None) -> None:
+    def begun(self, event: of_job.AttemptBegun) -> None:
         """Begin to look at the buffers of an attempt."""
+        restored = event.restored
         backlog = self._world.model.channels.preloaded_records
         self._view.restores = restored is not None or backlog > 0
-        super().begun(restored)
         self._invariants = BufferInvariants(
             self._world,
-            tasks=self.tasks,
+            tasks=self.job.tasks,
             floating=self._floating,
             pools=self._pools,
             written_bytes=self._view.written,
             violate=self._violate,
         )
-
         if restored is not None:
             self._expect_restored(restored)
-            for oracle in self.tasks.values():
+            for oracle in self.job.tasks.values():
                 for out in oracle.outputs:
                     runs_on = oracle.task.number in self._world.regions.carried
                     out.marker_due = self._world.control.timed is not None and not runs_on
@@ -242,7 +260,7 @@ class BufferOracle(JobOracle, BufferObserver):
                 if record != due:
                     behind = f"behind record {records[nth - 1]}" if nth else "first"
                     what = "nothing" if due is None else f"record {due}"
-                    says = f"{self.tasks[number].outputs[place].name} is restored with record "
+                    says = f"{self.job.tasks[number].outputs[place].name} is restored with record "
                     says += f"{record} {behind}, where {what} had been sent"
                     self._violate("order_is_kept", says)
                     break
@@ -252,30 +270,19 @@ class BufferOracle(JobOracle, BufferObserver):
         if is_rescaled(self._world.graph, restored):
             self._check_dealt_out(restored)  # other channels have parts of it each
             return
-        held: Mapping[int, BufferSnapshot] = restored.tasks
-        for task in self._world.tasks:
-            for place, end in enumerate(task.subpartitions):
-                channel = end.input_channel
-                receiver, sender = held.get(channel.gate.task.number), held.get(task.number)
-                spans = [*(receiver.input_spans.get(channel.index, ()) if receiver else ())]
-                spans += sender.output_spans.get(place, ()) if sender else ()
-                oracle = self.tasks[task.number].outputs[place]
-                oracle.expect(size for size, _ in spans)
+        for channel in self._world.graph.channels:
+            oracle = self.job.tasks[channel.upstream].outputs[channel.output]
+            if isinstance(oracle, CountedChannel | SliceChannel):
+                oracle.expect(size for size, _ in _in_flight(restored, channel))
 
     def _check_dealt_out(self, restored: JobCheckpoint) -> None:
         """Check that today's channels of each edge take up all that was in flight there, once."""
         model = self._world.model
         before = {name: len(numbers) for name, numbers in restored.subtasks.items()}
         old = Graph(with_parallelism(model, before))
-        held: Mapping[int, BufferSnapshot] = restored.tasks
         for number, edge in enumerate(model.edges):
-            due = [0, 0]
-            for channel in (one for one in old.channels if one.edge == number):
-                receiver, sender = held.get(channel.downstream), held.get(channel.upstream)
-                spans = [*(receiver.input_spans.get(channel.input, ()) if receiver else ())]
-                spans += sender.output_spans.get(channel.output, ()) if sender else ()
-                due[0] += sum(size for size, _ in spans)
-                due[1] += sum(records for _, records in spans)
+            held = [_in_flight(restored, one) for one in old.channels if one.edge == number]
+            due = [sum(span[part] for spans in held for span in spans) for part in (0, 1)]
             ends = [
                 self._world.tasks[channel.upstream].subpartitions[channel.output].restored
                 for channel in self._world.graph.channels
@@ -290,12 +297,19 @@ class BufferOracle(JobOracle, BufferObserver):
                 says += f"records in flight, {found[0]} bytes; its checkpoint has {due[1]}, "
                 self._violate("every_record_is_somewhere", says + f"{due[0]} bytes")
 
+    # The run ----------------------------------------------------------------------------------
+
     def look(self) -> None:
-        """Check what must hold at every instant, and that an attempt that runs does something."""
-        self._look_at_buffers()
+        """Check what must hold at every instant, and that an attempt that runs does something.
+
+        A buffer that is lost stays lost, so buffers are counted now and then, and at the end.
+        """
+        self._looks += 1
+        if self.journal is not None or self._looks % _COUNTED_EVERY == 0:
+            self._look_at_buffers()
         for channel in self._remote:
             channel.look()
-        super().look()
+        self.job.look()
         if self._world.control.running:
             self._world.watchdog.look()
 
@@ -303,8 +317,26 @@ class BufferOracle(JobOracle, BufferObserver):
         """Check what must hold at the end of a run."""
         self._look_at_buffers()
         self._invariants.end()
-        super().end(ended=ended)
+        self.look()
+        self.job.end(ended=ended)
+
+    def check_contents(self) -> None:
+        """Check what state and output of a job that has ended hold."""
+        self.job.check_contents()
 
     def _look_at_buffers(self) -> None:
         if self._screen is None or not self._screen.holds():
             self._invariants.look()
+
+
+def _in_flight(restored: JobCheckpoint, channel: ChannelSpec) -> list[tuple[int, int]]:
+    """Return bytes and records of what a checkpoint holds of a channel, oldest first."""
+    held: Mapping[int, BufferSnapshot] = restored.tasks
+    receiver, sender = held.get(channel.downstream), held.get(channel.upstream)
+    spans = [*(receiver.input_spans.get(channel.input, ()) if receiver else ())]
+    return spans + [*(sender.output_spans.get(channel.output, ()) if sender else ())]
+
+
+def journaled(world: DataflowWorld) -> BufferOracle:
+    """Return an oracle that keeps a journal."""
+    return BufferOracle(world, journal=Journal(world.env))

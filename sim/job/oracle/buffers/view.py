@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,15 +16,14 @@ from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
 from ckptsim.sim.job.buffers.watched import bytes_ns, message_ns, writing_ns
 from ckptsim.sim.job.oracle.buffers.recount import Counts, Recount
-from ckptsim.sim.job.oracle.view import NOTHING, Contents, Held
+from ckptsim.sim.job.oracle.view import NOTHING, Contents, Held, PlaneView
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
-    from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
-    from ckptsim.sim.job.buffers.output import Route, Slice, Subpartition
+    from ckptsim.sim.job.buffers.output import Route, Subpartition
     from ckptsim.sim.job.buffers.state import Span
-    from ckptsim.sim.job.buffers.tasks import Source, Task
+    from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
 
 # So many messages, one after the other, and one of them has come.  Assumption: as on records.
@@ -33,7 +32,7 @@ _TAKES_NO_MAIL = (int(State.STUCK), int(State.PAUSED), int(State.RESTORING))
 _ALL = None  # what all records are called where they have no identity
 
 
-class BufferView:
+class BufferView(PlaneView):
     """A plane of buffers; restores: the attempt began with data in flight, or may have."""
 
     unit = "bytes"
@@ -43,29 +42,23 @@ class BufferView:
     restores = True
 
     def __init__(self, world: DataflowWorld) -> None:
-        self._world = world
+        self.world = world
         self._recounts: dict[int, list[Recount]] = {}
-        self.faults = world.faults
         self.timer_extra_ns = world.constants.timer_extra_ns
         self.wire_ns = world.model.network.send_ns
         self._writing_ns: int | None = None
 
     @property
-    def grace_ns(self) -> int:
-        """Return after which time a message has come and been handled in any case."""
-        return self.messages_ns + self.faults.longest_ns + self.faults.latest_ns
-
-    @property
     def messages_ns(self) -> int:
         """Return after which time it has where no fault strikes."""
-        return _MESSAGES * message_ns(self._world)
+        return _MESSAGES * message_ns(self.world)
 
     @property
     def writing_ns(self) -> int:
         """Return within which time a part is written, by the parallelism and the files of now."""
         if self._writing_ns is None:
-            self._writing_ns = writing_ns(self._world)
-        return self._writing_ns + bytes_ns(self._world)
+            self._writing_ns = writing_ns(self.world)
+        return self._writing_ns + bytes_ns(self.world)
 
     def redeployed(self) -> None:
         """Forget the routes of the attempt that is over, and its size."""
@@ -76,36 +69,9 @@ class BufferView:
         """Follow a copy of a route."""
         self._recounts.setdefault(task.number, []).append(Recount(route, channels))
 
-    @property
-    def vertices(self) -> Sequence[Vertex]:
-        """Return the vertices."""
-        return self._world.model.vertices
-
-    @property
-    def plan_edges(self) -> Sequence[Edge]:
-        """Return the edges as plans of checkpoints see them."""
-        return self._world.graph.plan_edges
-
     def name(self, task: Task) -> str:
         """Return the name of a task's entity."""
         return task.entity.name
-
-    def amount(self, element: Slice) -> int:
-        """Return the bytes of a slice."""
-        return element.bytes
-
-    def number(self, element: Slice) -> None:
-        """Return None: slices have no numbers."""
-        del element
-
-    def sends_splits_in_order(self, task: Task) -> bool:
-        """Return False: nobody can tell, for records are counted and have no identity."""
-        del task
-        return False
-
-    def split_and_place(self, element: Slice) -> None:
-        """Return None: records have no identity."""
-        del element
 
     def written(self, task: Task) -> list[int]:
         """Return what a task has written so far, per output, counted from its keys alone.
@@ -120,11 +86,12 @@ class BufferView:
         return np.concatenate([self._written(task) for task in tasks])
 
     def _written(self, task: Task) -> Counts:
-        found = [np.zeros(0, dtype=np.int64)]
-        recounts = self._recounts.get(task.number, [])
-        for writer, recount in zip(task.writers, recounts, strict=True):
+        found: list[Counts] = []
+        for writer, recount in zip(task.writers, self._recounts.get(task.number, ()), strict=True):
             ends, sizes = writer.subpartitions, writer.sizes
-            records = np.broadcast_to(recount.records(writer.emitted), len(ends))
+            records = recount.records(writer.emitted)
+            if len(records) != len(ends):
+                records = np.broadcast_to(records, len(ends))
             if sizes.is_steady:
                 size = records * sizes.mean
             else:
@@ -133,19 +100,13 @@ class BufferView:
             if self.restores:
                 size = size + np.array([one.restored.bytes for one in ends])
             found.append(size)
-        return np.concatenate(found)
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
     def unread(self, task: Task) -> list[int]:
         """Return what a task has not read yet of the buffers that it has taken."""
         return task.unread_of_all()
-
-    def has_no_splits(self, task: Task) -> bool:
-        """Return whether it is a source that nothing is left for to read."""
-        return task.is_source and cast("Source", task).has_no_splits
-
-    def splits_left(self, task: Task) -> list[int]:
-        """Return the splits of a source that have an end which it has not come to yet."""
-        return cast("Source", task).splits_left if task.is_source else []
 
     def persisters(self, task: Task) -> list[Persister | None]:
         """Return what each input knows of what it persists; a kernel keeps it to itself."""
@@ -155,7 +116,7 @@ class BufferView:
     def is_restoring(self, task: Task, gate: int) -> bool:
         """Return whether a channel of a gate still holds what was in several before a rescale."""
         given = ((one.records, one.subpartition.restored) for one in task.gates[gate].channels)
-        told_apart = (task.number, gate) in self._world.told_apart
+        told_apart = (task.number, gate) in self.world.told_apart
         return told_apart and any(records < restored.records for records, restored in given)
 
     def held(self, task: Task, part: Any) -> tuple[list[Held], list[Held]]:
@@ -178,14 +139,14 @@ class BufferView:
     def at_once_ns(self, task: Task) -> int:
         """Return what one record takes, or waking up."""
         longest_ns: int = task.longest_step_ns
-        return longest_ns + self._world.constants.wake_ns
+        return longest_ns + self.world.constants.wake_ns
 
     # What the job holds, in records -----------------------------------------------------------
 
     @property
     def attempts(self) -> int:
         """Return how many attempts there were."""
-        return self._world.control.attempts
+        return self.world.control.attempts
 
     def expected(self) -> dict[str, Contents]:
         """Return per vertex what was sent to it: a record goes over each edge once."""
@@ -194,11 +155,11 @@ class BufferView:
     at_most = ever = expected
 
     def _sent_to(self, vertex: Vertex) -> int:
-        graph, total = self._world.graph, self._world.rescales.owed.get(vertex.name, 0)
+        graph, total = self.world.graph, self.world.rescales.owed.get(vertex.name, 0)
         for edge in graph.edges:
             if edge.downstream == vertex.name:
                 emitted = Selectivity(graph.vertex(edge.upstream).selectivity).emitted
-                sent = sum(emitted(task.processed) for task in self._world.tasks_of(edge.upstream))
+                sent = sum(emitted(task.processed) for task in self.world.tasks_of(edge.upstream))
                 total += graph.copies(edge) * sent
         return total
 
@@ -210,22 +171,22 @@ class BufferView:
         """
         if vertex.kind is not VertexKind.SINK:
             return None
-        external = self._world.control.sinks.external
-        copied = self._world.rescales.copied.get(vertex.name, 0)
+        external = self.world.control.sinks.external
+        copied = self.world.rescales.copied.get(vertex.name, 0)
         return Counter({_ALL: external.committed_count(vertex.name) + copied})
 
     def state(self, vertex: Vertex) -> Contents | None:
         """Return what an operator has processed."""
         if vertex.is_source:
             return None
-        return Counter({_ALL: sum(task.processed for task in self._world.tasks_of(vertex.name))})
+        return Counter({_ALL: sum(task.processed for task in self.world.tasks_of(vertex.name))})
 
     def put_back(self) -> dict[str, Contents]:
         """Return per vertex what a restart has put into its channels: whole records, if right."""
         found: dict[str, Contents] = {}
         for vertex in self.vertices:
             subpartitions = [
-                c.subpartition for t in self._world.tasks_of(vertex.name) for c in t.channels
+                c.subpartition for t in self.world.tasks_of(vertex.name) for c in t.channels
             ]
             whole = sum(math.floor(_records_of(one)) for one in subpartitions)
             found[vertex.name] = Counter({_ALL: whole})

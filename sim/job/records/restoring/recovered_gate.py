@@ -17,6 +17,7 @@ from ckptsim.models.recovery import (
     recovered_input,
 )
 from ckptsim.models.recovery.recovered_input import GatePhase
+from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import WATERMARK, Item, Mark, Record
 
@@ -90,9 +91,9 @@ class RecoveredGate:
             self.take_watermark(place, FINAL_WATERMARK)
             return None
         if isinstance(item, Mark):
-            if item.watermark is not None:
-                observer = self._task.observer.event_time
-                observer.mark_recovered(channel.spec.input, item.watermark)
+            place_here = channel.spec.input
+            recovered = of_tasks.WatermarkRecovered(self._task, place_here, item.watermark)
+            self._task.tell(recovered)
             item.tell(self, place)
             self._task.event_time.pass_on()
             return None

@@ -96,7 +96,7 @@ class Rescaling:
     def _fill(self, channel: Channel, place: int, assignment: recovery.GateAssignment) -> None:
         """Fill both ends of a channel, or its receiver with all; place: in the gate."""
         edge, pairs = channel.spec.edge, assignment.virtual_channels(place)
-        channel.observer.takes_over(len(pairs))
+        channel.account.takes_over(len(pairs))
         for subtask, old in pairs:
             one = self._channel_of.get((edge, old, subtask))
             if one is not None:
@@ -122,7 +122,7 @@ class Rescaling:
             found = self._core.gates(exchanges, subtask=task.subtask, stateful=stateful)
             return [replace(gate, on_one_side=side) for gate in found]
         except ProtocolError as error:
-            self._attempt.violate("in_flight_data_is_assigned", f"{task.name}: {error}")
+            self._attempt.violate("records_come_out_whole", f"{task.name}: {error}")
             nothing = [replace(exchange, in_flight=False) for exchange in exchanges]
             found = recovery.InFlightAssignment().gates(
                 nothing, subtask=task.subtask, stateful=stateful

@@ -28,10 +28,8 @@ class ChannelStateFile:
         self._attempt = attempt
         self._tasks = {spec.index: spec for spec in tasks}
         self._lost: set[int] = set()
-        core = attempt.cores.channel_state([spec.index for spec in tasks])
-        names = {spec.index: spec.name for spec in tasks}
-        observer = attempt.world.observer.files(names)
-        self.writer: ChannelStateHost = ChannelStateHost(core, self, observer)
+        core, events = attempt.cores.channel_state([*self._tasks]), attempt.world.events
+        self.writer: ChannelStateHost = ChannelStateHost(core, self, events, self._tasks)
 
     def is_lost(self, checkpoint: int) -> bool:
         """Say whether the file of a checkpoint could not be written."""

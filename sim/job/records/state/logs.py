@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.recovery.persistence import ChannelLog, LogSlice, first_needed
 from ckptsim.scenarios.job import BufferSizes, ReplayFrom
+from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.records.kinds import Kind
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ class OutputLogs:
         }
         if self.is_told_at_snapshot:
             for one in channels:
-                self._task.observer.output_opened(one.spec.output, checkpoint)
+                opened = of_tasks.OutputOpened(self._task, one.spec.output, checkpoint)
+                self._task.tell(opened)
             for index in self._told.get(checkpoint, {}):
                 self._settled(index, checkpoint)
         return {
@@ -107,7 +109,7 @@ class OutputLogs:
         self._waiting.pop(checkpoint, None)
         if self.is_told_at_snapshot:
             for one in self._task.output_channels:
-                self._task.observer.output_settled(one.spec.output, checkpoint)
+                self._tell_settled(one.spec.output, checkpoint)
 
     def told(self, channel: int, checkpoint: int, read: int) -> None:
         """Take a receiver's message that its state has read so many buffers of a channel."""
@@ -122,8 +124,10 @@ class OutputLogs:
         return self._told.get(checkpoint, {})
 
     def _settled(self, channel: int, checkpoint: int) -> None:
-        output = self._task.attempt.channels[channel].spec.output
-        self._task.observer.output_settled(output, checkpoint)
+        self._tell_settled(self._task.attempt.channels[channel].spec.output, checkpoint)
+
+    def _tell_settled(self, output: int, checkpoint: int) -> None:
+        self._task.tell(of_tasks.OutputSettled(self._task, output, checkpoint))
 
     def _is_told(self, checkpoint: int) -> bool:
         if not self.is_told_at_snapshot:
@@ -145,7 +149,7 @@ class OutputLogs:
             before = self._sent_before.get(index, 0)
             first = first_needed(sent_before=before, credit=credit, read=told.get(index))
             log.truncate(first)
-            self._task.attempt.channels[index].observer.log_cut(first, checkpoint)
+            self._task.attempt.channels[index].account.log_cut(first, checkpoint)
         self._sent_before = sent
         for one in [number for number in self._sent if number <= checkpoint]:
             del self._sent[one]

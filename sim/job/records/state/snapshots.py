@@ -14,6 +14,7 @@ from ckptsim.models.lifecycle.effects import TakeSnapshot
 from ckptsim.models.recovery.persistence import LogPosition
 from ckptsim.scenarios.job import Persistence
 from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
+from ckptsim.sim.job.events import of_job
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state.logs import OutputLogs, tell_senders
 from ckptsim.sim.job.records.state.snapshot import REMEMBERED, Element, Parts, TaskSnapshot
@@ -167,7 +168,7 @@ class Snapshots:
         record = world.coordinator.records.get(checkpoint)
         if record is None or not record.request.savepoint:
             world.log_service.completed(checkpoint)
-        world.observer.log_service_cut(world.log_service.cut)
+        world.events.emit(of_job.LogServiceCut(world.log_service.cut))
         self.logs.completed(checkpoint)
 
     # --- what the coordinator hears ---
@@ -177,7 +178,7 @@ class Snapshots:
         task, parts = self.task, self.parts[checkpoint]
         if task.killed:
             return
-        task.attempt.world.observer.acknowledged(task, checkpoint, size, unaligned=unaligned)
+        task.tell(of_job.PartReported(task, checkpoint, size, unaligned))
         parts.unaligned, parts.acknowledged_ns = unaligned, task.env.now
         task.attempt.acknowledge(task, checkpoint, self._whole(checkpoint, parts), parts)
         for number in [n for n in self.parts if n < checkpoint - REMEMBERED]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.barriers.barrier import NetworkEvent
 from ckptsim.models.recovery import ConnectionDescriptor, RecordPart
 from ckptsim.scenarios.job import OrderedEdges, Partitioner, SubtaskIndices, VertexKind
-from ckptsim.sim.job.oracle.view import Contents, Held
+from ckptsim.sim.job.oracle.view import Contents, Held, PlaneView
 from ckptsim.sim.job.records.restoring.held import HeldInFlight
 from ckptsim.sim.job.records.restoring.rescaling import keeper
 from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK, whole_records
@@ -17,16 +17,15 @@ from ckptsim.sim.job.records.times import writing_ns
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.channels.persister import Persister
-    from ckptsim.models.coordinator.plan import Edge as PlanEdge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.graph import Graph
     from ckptsim.sim.job.records.channel import Channel
     from ckptsim.sim.job.records.state import Element
-    from ckptsim.sim.job.records.tasks import Source, Task
+    from ckptsim.sim.job.records.tasks import Task
     from ckptsim.sim.job.records.world import RecordWorld
 
 
-class RecordView:
+class RecordView(PlaneView):
     """A record plane; amounts are records, the final watermark one of them."""
 
     unit = "records"
@@ -34,45 +33,33 @@ class RecordView:
     loses_queues = True
 
     def __init__(self, world: RecordWorld) -> None:
-        self._world = world
-        self.faults = world.faults
-        costs, faults = world.job.costs, world.faults
+        self.world = world
+        costs = world.job.costs
         self.storing_ns: int | None = costs.completion_ns
         self._written_in: tuple[Graph, int | None] | None = None
-        self.messages_ns = 4 * (costs.rpc_ns + costs.rpc_jitter_ns + costs.snapshot_jitter_ns)
-        self.messages_ns += 4 * costs.notification_jitter_ns
-        self.grace_ns = self.messages_ns + faults.longest_ns + faults.latest_ns
+
+    @property
+    def messages_ns(self) -> int:
+        """Return after which time a message has come and been handled where no fault strikes."""
+        costs = self.world.job.costs
+        jitter_ns = costs.rpc_jitter_ns + costs.snapshot_jitter_ns + costs.notification_jitter_ns
+        return 4 * (costs.rpc_ns + jitter_ns)
 
     @property
     def writing_ns(self) -> int | None:
         """Return within which time a part is written that waits for nothing else, if any."""
-        world = self._world
+        world = self.world
         if self._written_in is None or self._written_in[0] is not world.graph:  # rescaled since
             self._written_in = world.graph, writing_ns(world.job, world.graph, self.faults)
         return self._written_in[1]
-
-    @property
-    def vertices(self) -> Sequence[Vertex]:
-        """Return the vertices."""
-        return self._world.graph.vertices
-
-    @property
-    def plan_edges(self) -> Sequence[PlanEdge]:
-        """Return the edges as plans of checkpoints see them."""
-        return self._world.graph.plan_edges
 
     def name(self, task: Task) -> str:
         """Return `vertex/subtask`."""
         return task.name
 
-    def amount(self, element: Element) -> int:
-        """Return one: a record."""
-        del element
-        return 1
-
     def sends_splits_in_order(self, task: Task) -> bool:
         """Return whether a task sends the records of splits as it reads them, in any attempt."""
-        table = self._world.job.channel_state
+        table = self.world.job.channel_state
         is_right = not table.is_logged and table.subtask_indices is SubtaskIndices.KEPT
         return is_right and task.is_source and task.makes_records
 
@@ -84,10 +71,6 @@ class RecordView:
             return None
         return divmod(record, SOURCE_SPAN)
 
-    def number(self, element: Element) -> int:
-        """Return the number of a record in its channel."""
-        return element[0]
-
     def written(self, task: Task) -> list[int]:
         """Return the number of the last record in each output."""
         return [channel.emitted for channel in task.output_channels]
@@ -95,14 +78,6 @@ class RecordView:
     def unread(self, task: Task) -> list[int]:
         """Return how many buffers of a record that is not whole each input has taken."""
         return [len(channel.deserializer.partial) for channel in task.inputs]
-
-    def has_no_splits(self, task: Task) -> bool:
-        """Return whether it is a source that nothing is left for to read."""
-        return task.is_source and cast("Source", task).has_no_splits
-
-    def splits_left(self, task: Task) -> list[int]:
-        """Return the splits of a source that have an end which it has not come to yet."""
-        return cast("Source", task).splits_left if task.is_source else []
 
     def persisters(self, task: Task) -> list[Persister | None]:
         """Return what each input knows of the data that it persists."""
@@ -123,11 +98,11 @@ class RecordView:
 
     def logged(self, parts: Mapping[int, Any]) -> dict[tuple[int, int], Held]:
         """Return what parts of a checkpoint hold of logs, by sender and place of the output."""
-        if not self._world.job.channel_state.is_logged:
+        if not self.world.job.channel_state.is_logged:
             return {}
-        held = HeldInFlight(self._world.job, {n: part.snapshot for n, part in parts.items()})
+        held = HeldInFlight(self.world.job, {n: part.snapshot for n, part in parts.items()})
         found = {}
-        for channel in self._world.graph.channels:
+        for channel in self.world.graph.channels:
             numbers = tuple(one.number for one in held.logged(channel))
             found[channel.upstream, channel.output] = Held(len(numbers), len(numbers), numbers)
         return found
@@ -145,11 +120,11 @@ class RecordView:
     @property
     def attempts(self) -> int:
         """Return how many attempts there were."""
-        return self._world.attempts_before + self._world.attempts
+        return self.world.attempts_before + self.world.attempts
 
     def expected(self) -> dict[str, Contents]:
         """Return per vertex what it must have processed of what sources have emitted by now."""
-        world = self._world
+        world = self.world
         return expected_output(world.graph, world.positions(), self._parallelism(min))
 
     def at_most(self) -> dict[str, Contents]:
@@ -158,25 +133,25 @@ class RecordView:
         More than it must have where a vertex behind a broadcast was rescaled: then a record has as
         many copies as there were subtasks when it was sent.
         """
-        world = self._world
+        world = self.world
         return expected_output(world.graph, world.positions(), self._parallelism(max))
 
     def ever(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what any attempt has emitted."""
-        world = self._world
+        world = self.world
         return expected_output(world.graph, world.most_emitted(), self._parallelism(max))
 
     def _parallelism(self, choose: Callable[[list[int]], int]) -> dict[str, int]:
-        return {name: choose(ever) for name, ever in self._world.parallelisms.items()}
+        return {name: choose(ever) for name, ever in self.world.parallelisms.items()}
 
     def output(self, vertex: Vertex) -> Contents | None:
         """Return the committed output of a sink."""
         is_sink = vertex.kind is VertexKind.SINK
-        return self._world.external.committed(vertex.name) if is_sink else None
+        return self.world.external.committed(vertex.name) if is_sink else None
 
     def state(self, vertex: Vertex) -> Contents | None:
         """Return what the state of a vertex has; None where some went with finished subtasks."""
-        world = self._world
+        world = self.world
         if vertex.kind is VertexKind.SOURCE or vertex.name in world.lost_state:
             return None
         tasks = world.graph.tasks_of(vertex.name)
@@ -187,7 +162,7 @@ class RecordView:
 
         None where readers are fed from outside, whose records have identities of their own.
         """
-        world = self._world
+        world = self.world
         graph = world.graph
         if not all(task.makes_records for task in world.tasks):
             return None

@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
+from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.records.keys import timestamp_of
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.state import SOURCE_SPAN, Mark, Record
+from ckptsim.sim.job.records.state import Mark, Record
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.records.tasks.source import Source
@@ -49,26 +50,25 @@ class EventTime:
         self._is_on = task.attempt.job.event_time.watermark_interval_ns is not None
         attempt = task.attempt
         self._valve = attempt.cores.watermarks(sum(attempt.graph.gate_channels[task.number]))
-        self._told = _Told()
+        self._told, self._tell = _Told(), task.tell
 
     def take(self, channel: int, mark: Mark) -> None:
         """Take what a sender tells, and pass on what changes by it."""
-        self._task.observer.event_time.mark_taken(channel, mark.watermark, idle=mark.idle)
+        self._tell(of_tasks.WatermarkTaken(self._task, channel, mark.watermark, mark.idle))
         mark.tell(self, channel)
         self.pass_on()
         self._settled()
 
     def end(self, channel: int) -> None:
         """Take the final watermark of a channel, by which an idle one is active again."""
-        observer = self._task.observer.event_time
-        observer.mark_taken(channel, FINAL_WATERMARK, idle=False)
+        self._tell(of_tasks.WatermarkTaken(self._task, channel, FINAL_WATERMARK, idle=False))
         self.take_status(channel, idle=False)
         self.take_watermark(channel, FINAL_WATERMARK)
         self._settled()
 
     def _settled(self) -> None:
         if self._is_on:
-            self._task.observer.event_time.mark_passed_on()
+            self._tell(of_tasks.WatermarksSettled(self._task))
 
     def take_watermark(self, channel: int, timestamp: int) -> None:
         """Take a watermark; the final one moves event time before it counts for the task's end."""
@@ -92,11 +92,9 @@ class EventTime:
             self._task.attempt.goal("watermark_passed_an_idle_input")
         self._task.emit(mark)
 
-    def record_taken(self, record: Record) -> None:
-        """Tell the observer the event time of a record that is processed next."""
-        if self._is_on:
-            timestamp = timestamp_of(self._task.attempt.graph, record)
-            self._task.observer.event_time.timed_record_taken(record // SOURCE_SPAN, timestamp)
+    def timestamp_of(self, record: Record) -> int | None:
+        """Return the event time of a record, in ns, None where the job has none."""
+        return timestamp_of(self._task.attempt.graph, record) if self._is_on else None
 
 
 class SourceMarks:
@@ -122,16 +120,17 @@ class SourceMarks:
         source = self._source
         self._began_ns = source.env.now
         was_rescaled = len(set(source.attempt.world.parallelisms[source.spec.vertex.name])) > 1
-        source.observer.event_time.splits_opened(list(source.splits) if was_rescaled else [])
+        moved = list(source.splits) if was_rescaled else []
+        source.tell(of_tasks.SplitsOpened(source, moved))
         self._tick()
 
     def read(self, split: Split, record: Record) -> None:
         """Note a record that is emitted now."""
+        source, timestamp = self._source, None
         if self._table.watermark_interval_ns is not None:
-            timestamp = timestamp_of(self._source.attempt.graph, record)
-            self._latest[split.number] = timestamp
-            self._source.observer.event_time.timed_record_taken(split.number, timestamp)
-            self._read_ns[split.number] = self._source.env.now
+            timestamp = self._latest[split.number] = timestamp_of(source.attempt.graph, record)
+            self._read_ns[split.number] = source.env.now
+        source.tell(of_tasks.RecordRead(source, split.number, timestamp))
 
     def _tick(self) -> None:
         source, interval_ns = self._source, self._table.watermark_interval_ns
@@ -154,7 +153,7 @@ class SourceMarks:
         mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
         if mark is not None:
             source.emit(mark)
-        source.observer.event_time.splits_told(unread)
+        source.tell(of_tasks.SplitsTold(source, unread))
 
     def _is_idle(self, split: int | None) -> bool:
         """Tell whether nothing has come of a split for so long; None: since the beginning."""

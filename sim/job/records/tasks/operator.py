@@ -12,11 +12,12 @@ from ckptsim.models import barriers
 from ckptsim.models.recovery import ConnectionDescriptor
 from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.control.sinks.sink import open_sink
+from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.recovered_gate import StateEnd
-from ckptsim.sim.job.records.state import WATERMARK, Element, Mark, Record, is_record
+from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK, Element, Mark, Record, is_record
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 
 
@@ -30,8 +31,6 @@ class Operator(Task):
         self._clock = None if handler is None else handler.core.clock
         self._turn = 0
         self._is_ordered = self.attempt.job.channel_state.order_required
-        for record in self.state if self._is_ordered else ():
-            self._note_order(record, restored=True)
         self._woken = Kind.STEP
         self._is_last = not self.attempt.graph.outputs[self.number]
 
@@ -39,10 +38,12 @@ class Operator(Task):
         """Begin to work; where all that comes is keyed, with the state of its own keys."""
         edges = dict.fromkeys(channel.spec.edge for channel in self.inputs)
         keyed = [self.attempt.graph.edges[number] for number in edges]
+        owners: list[set[int]] = []
         if all(edge.partitioner is Partitioner.HASH for edge in keyed):
-            for record in self.state:
-                owners = {self.attempt.receiver_of(edge, record) for edge in keyed}
-                self.observer.routing.keyed_state_restored(record, owners)
+            owner_of = self.attempt.receiver_of
+            owners = [{owner_of(edge, record) for edge in keyed} for record in self.state]
+        units = [self._unit_of(record) for record in self.state]
+        self.tell(of_tasks.RecordsRestored(self, tuple(self.state), owners, units))
         super().start()
 
     def run(self) -> Steps:
@@ -80,13 +81,7 @@ class Operator(Task):
                 if record is not None:
                     if self._is_last:
                         self.attempt.recovery.record_taken()
-                    self.observer.lifecycle.record_taken(channel.spec.input)
-                    self.event_time.record_taken(record)
-                    if channel.keyed_edge is not None:
-                        owner = self.attempt.receiver_of(channel.keyed_edge, record)
-                        self.observer.routing.keyed_record_taken(record, owner)
-                    if self._is_ordered:
-                        self._note_order(record)
+                    self._begin_record(channel, record)
                     yield from self.spend(self._service_ns, Kind.SERVICE)
                     self.finish_record(record)
                     self._woken = yield self.last_in_instant()
@@ -98,11 +93,19 @@ class Operator(Task):
             return True
         return self.has_room and self._ready() is not None
 
-    def _note_order(self, record: Record, *, restored: bool = False) -> None:
-        """Note a record whose order matters."""
-        unit = unit_of(self.attempt.graph, self.spec.vertex.name, record)
-        if unit is not None:
-            self.observer.ordered_record(unit, record, restored=restored)
+    def _begin_record(self, channel: Channel, record: Record) -> None:
+        """Tell of a record that is processed next: where it belongs, and what is its event time."""
+        edge, time = channel.keyed_edge, self.event_time.timestamp_of(record)
+        owner = None if edge is None else self.attempt.receiver_of(edge, record)
+        split, place = record // SOURCE_SPAN, channel.spec.input
+        begun = of_tasks.RecordTaken(self, place, record, owner, self._unit_of(record), split, time)
+        self.tell(begun)
+
+    def _unit_of(self, record: Record) -> tuple[int, ...] | None:
+        """Return what a record belongs to whose order matters."""
+        if not self._is_ordered:
+            return None
+        return unit_of(self.attempt.graph, self.spec.vertex.name, record)
 
     def _with_priority(self) -> Channel | None:
         """Return the first channel in which something has overtaken what was queued."""
@@ -138,7 +141,7 @@ class Operator(Task):
             channel.taken(data)
         item = data[1]
         if item == WATERMARK:
-            channel.observer.watermark_polled()
+            channel.account.watermark_polled()
         if is_record(item) and self._clock is not None and self._clock.running:
             self._clock.add_bytes(1)  # every buffer counts as one
         gate = self.gates[channel.spec.gate].recovered
@@ -181,7 +184,7 @@ class Operator(Task):
         handler = control.handler
         if handler is None:
             raise AssertionError(f"{self.name} has no inputs, and gets {event!r}")
-        channel.observer.taken(event, priority=priority)
+        channel.account.taken(event, priority=priority)
         match event:
             case ConnectionDescriptor() | barriers.EndOfChannelState():
                 self._handle_recovered(channel, event)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers import Barrier, NetworkEvent
 from ckptsim.models.barriers.channels import OutputStateOpened
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.scenarios.job import Partitioner
+from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.records.state import Mark, Record, is_record
 
 if TYPE_CHECKING:
@@ -59,16 +59,15 @@ class Outputs:
         self._task = task
         self._turns = [0] * len(edges)
 
-    def channels_of(self, record: Record | Mark) -> Iterator[Channel]:
-        """Yield the channels that a record takes; watermarks take all of them."""
+    def channels_of(self, record: Record | Mark) -> list[Channel]:
+        """Return the channels that a record takes; watermarks take all of them."""
         if not is_record(record):
-            yield from self.channels
-            return
-        observer = self._task.observer.routing
-        for number, (spec, channels) in enumerate(self.edges):
-            chosen = self._chosen(number, spec, channels, record)
-            observer.record_routed(spec, chosen)
-            yield from chosen
+            return self.channels
+        chosen = [self._chosen(n, *edge, record) for n, edge in enumerate(self.edges)]
+        taken = [[channel.spec.index for channel in one] for one in chosen]
+        routes = [(spec, one) for (spec, _), one in zip(self.edges, taken, strict=True)]
+        self._task.tell(of_tasks.RecordSent(self._task, routes))
+        return [channel for one in chosen for channel in one]
 
     def _chosen(
         self, number: int, spec: OutputSpec, channels: list[Channel], record: Record

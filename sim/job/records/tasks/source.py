@@ -133,7 +133,6 @@ class Source(Task):
         if self._reader is not None:
             record = self._reader.take()
             self.state.append(record)
-        self.observer.record_begun()
         split.due_ns = self.env.now + (split.gap_ns or 0)
         self.attempt.progress()
         self._marks.read(split, record)

@@ -26,17 +26,17 @@ from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import RESUMED, waits_of
+from ckptsim.sim.job.events import Event, of_job, of_tasks
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
-from ckptsim.sim.job.records.state import Mark, Record, Snapshots, TaskSnapshot, is_record
+from ckptsim.sim.job.records.state import Mark, Record, Snapshots, TaskSnapshot
 from ckptsim.sim.job.records.tasks.ending import TaskEnding, handle_aborted, handle_complete
 from ckptsim.sim.job.records.tasks.event_time import EventTime
 from ckptsim.sim.job.records.tasks.outputs import InputGate, Outputs
 from ckptsim.sim.kernel import Entity, Environment, Process, Signal, Timer, Wait
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.oracle.observer import TaskObserver
     from ckptsim.sim.job.records.attempt import Attempt
     from ckptsim.sim.job.records.uncoordinated import TaskCheckpoints
 
@@ -79,12 +79,12 @@ class Task:
         self.busy = self.mailbox_closed = False
         self.stalled_until_ns = 0
         self.ready_ns: int = 0  # when what it restores is there
-        self.reads_ns = 0  # how long it takes to begin its reads of channel state
-        self.leaves_ns = 0  # when it is not known here any more, once it has closed
+        # How long it takes to begin its reads of channel state; when it is not known any more.
+        self.reads_ns = self.leaves_ns = 0
         self.sink: SinkWriter | None = None
         self.snapshots: Snapshots = Snapshots(self)
         self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
-        self.observer: TaskObserver = attempt.world.observer.task(self)
+        attempt.world.events.emit(of_job.TaskDeployed(self))
         self.end_modes: set[bool] = set()  # how inputs have ended: drained, or cut
         self._held_ns = 0  # for how long the thread was held in all
         self.control: TaskControl = TaskControl(
@@ -100,7 +100,7 @@ class Task:
                 witness=self.env.witness,
             ),
             writer=attempt.files[spec.index].writer,
-            observer=self.observer,
+            events=attempt.world.events,
             clock=self.env,
             reach=attempt.goal,
         )
@@ -111,6 +111,10 @@ class Task:
         self.news: Signal = Signal(self.env)
         self._step = self.env.timer(Kind.STEP, self.entity, self.news.happen, Kind.STEP)
         self._last = self.env.timer(Kind.BEGIN, self.entity, self.news.happen, Kind.BEGIN)
+
+    def tell(self, event: Event) -> None:
+        """Emit an event."""
+        self.attempt.world.events.emit(event)
 
     @property
     def splits(self) -> dict[int, int]:
@@ -139,13 +143,13 @@ class Task:
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
         if self.attempt.alive and not self.killed:
-            self.observer.told(checkpoint, completed=True)
+            self.tell(of_tasks.NotificationArrived(self, checkpoint, completed=True))
             self.post(partial(handle_complete, self, checkpoint))
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
         """Take the notification that a checkpoint was given up."""
         if self.attempt.alive and not self.killed:
-            self.observer.told(checkpoint, completed=False)
+            self.tell(of_tasks.NotificationArrived(self, checkpoint, completed=False))
             self.post(partial(handle_aborted, self, checkpoint, latest_completed))
 
     def connect(
@@ -260,7 +264,7 @@ class Task:
 
     def kill(self) -> None:
         """Do nothing more, whatever was to follow: the machine is lost."""
-        self.attempt.world.observer.killed(self.number)
+        self.tell(of_job.TaskKilled(self))
         self.gone = self.killed = self.mailbox_closed = True
         self.mails.clear()
         self.snapshots.drop_all()
@@ -336,10 +340,8 @@ class Task:
 
     def emit(self, record: Record | Mark) -> None:
         """Send a record over every edge; watermarks go to every channel."""
-        if is_record(record):
-            self.observer.lifecycle.record_sent()
-        elif isinstance(record, Mark):
-            self.observer.event_time.mark_sent(record.watermark, idle=record.idle)
+        if isinstance(record, Mark):
+            self.tell(of_tasks.WatermarkSent(self, record.watermark, record.idle))
         for channel in self.outputs.channels_of(record):
             channel.put(record)
             channel.pump()

@@ -19,15 +19,14 @@ HEADER = (
 )
 VARIANTS = ("rule", *(variant.value for variant in Variant))
 PARTING = (
-    "Whose rules tasks follow is the parameter `job.ending.protocol`. Where the design (`flip`) "
-    "and the released system (`flink`) part, the core looks at this table "
-    "(`models/lifecycle/rules.py`); all else is common to both. Whether a checkpoint is "
-    "triggered at once when all data has ended can be set apart from the rest, with "
-    "`job.checkpointing.immediate_final`."
+    "`job.ending.protocol` chooses the rules of tasks: the design (`flip`) or the released system "
+    "(`flink`). They differ in the rules of this table (`models/lifecycle/rules.py`). "
+    "`job.checkpointing.immediate_final` decides separately if the end of all data triggers a "
+    "checkpoint at once."
 )
 READING = (
-    "An empty event belongs to the one above; a status holds from its row on. The waits stand one "
-    "under another, but may come true in any order: the last event needs them all."
+    "A row without an event belongs to the event above. A status holds from its row on. The waits "
+    "may end in any order. The last event needs all of them."
 )
 
 _END_MODES = {
@@ -83,7 +82,7 @@ def lifecycle_rows(kind: TaskKind) -> list[tuple[str, ...]]:
 
 
 def variant_rows() -> list[tuple[str, ...]]:
-    """Return where variants part, as text: (what it is about, a column per variant in order)."""
+    """Return where variants differ, as text: (what it is about, a column per variant in order)."""
     found = []
     for field in fields(Rules):
         about, yes, no = _SAYS[field.name]

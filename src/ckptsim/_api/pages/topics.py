@@ -120,7 +120,7 @@ def lifecycle_page() -> Page:
         )
         for kind in tables.KINDS
     ]
-    variants = "Where the variants part\n" + "\n".join(
+    variants = "Where the variants differ\n" + "\n".join(
         _wrapped([tables.VARIANTS, *tables.variant_rows()], _RULE_WIDTHS)
     )
     assert isinstance(link.data, dict)

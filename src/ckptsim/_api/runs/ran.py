@@ -45,8 +45,8 @@ def setting_document(subject: Subject) -> dict[str, object]:
     return {
         "cores": subject.names,
         "mutant": subject.mutant,
-        "ignored": list(subject.ignore),
-        "properties": subject.property_names,
+        "ignored": list(subject.judging.ignore),
+        "properties": subject.judging.property_names,
     }
 
 

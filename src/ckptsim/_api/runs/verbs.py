@@ -15,6 +15,7 @@ from ckptsim._api.subject import Cores, check_importable, find_of, subject_of
 from ckptsim.scenarios import UserError
 from ckptsim.sim import search
 from ckptsim.sim.export import pictures
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.own_properties import Function
 from ckptsim.sim.rows import CheckpointRow
@@ -75,9 +76,7 @@ def run(
         set,
         core or cores,
         mutant,
-        ignore=ignore,
-        properties=properties,
-        like_ours=like_ours,
+        Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours),
     )
     if rules:
         from ckptsim.sim.rules.beside import HostDuties
@@ -136,9 +135,7 @@ def check(
         set,
         core or cores,
         mutant,
-        ignore=ignore,
-        properties=properties,
-        like_ours=like_ours,
+        Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours),
     )
     if jobs > 1:
         check_importable(subject)
@@ -192,9 +189,7 @@ def hunt(
         set,
         core or cores,
         mutant,
-        ignore=ignore,
-        properties=properties,
-        like_ours=like_ours,
+        Judging(ignore=tuple(ignore), properties=tuple(properties), like_ours=like_ours),
     )
     find = search.hunt(
         subject,

@@ -6,8 +6,10 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.compiled.columns import clock, counts, gate, writer
+from ckptsim.sim.job.oracle.buffers import BufferOracle
+from ckptsim.sim.job.oracle.buffers.counted import CountsFollower
 from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
-from ckptsim.sim.job.oracle.buffers.journal import JournaledOracle, JournalFollower
+from ckptsim.sim.job.oracle.buffers.journal import Journal
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers import DataflowWorld
@@ -83,7 +85,7 @@ class Replay:
         if what == clock.CREDITED:
             credit.credited(size)
         elif what == clock.SENT_EMPTY:
-            credit.sent_empty()
+            credit.sent(empty=True)
         elif what == clock.ARRIVED:
             credit.sent()  # of a remote channel alone: local ones have no wire and no credit
             credit.arrived(floating=size != 0)
@@ -113,7 +115,7 @@ class Replay:
 class _Both:
     """Lets a journal and the reference hear of each line."""
 
-    def __init__(self, follower: JournalFollower, replay: Replay) -> None:
+    def __init__(self, follower: CountsFollower, replay: Replay) -> None:
         self._follower, self.replay = follower, replay
         self.recovered, self.told_to_resume = follower.recovered, follower.told_to_resume
 
@@ -123,19 +125,19 @@ class _Both:
         self.replay.tell(*line)
 
 
-class ReplayedOracle(JournaledOracle):
+class ReplayedOracle(BufferOracle):
     """An oracle beside which each buffer is counted once more, compared wherever it looks around.
 
     broken: the properties of buffers that the reference finds broken.
     """
 
     def __init__(self, world: DataflowWorld) -> None:
-        super().__init__(world)
+        super().__init__(world, journal=Journal(world.env))
         self.broken: list[str] = []
         self.compared = 0
         self._replay: Replay | None = None
 
-    def follower(self, driver: CompiledDriver) -> JournalFollower:
+    def follower(self, driver: CompiledDriver) -> CountsFollower:
         """Return what hears the log of the attempt's kernel, and counts it."""
         follower = super().follower(driver)
         self._replay = Replay(driver, self.broken)

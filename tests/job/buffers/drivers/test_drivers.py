@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.generators.final_checkpoint import HAZARDS
+from ckptsim.scenarios.generators.hazards import HAZARDS
 from ckptsim.scenarios.job import Engine, Job, Partitioner
 from ckptsim.scenarios.job.faults import JobFault, StallTask
 from ckptsim.sim.job.buffers import DataflowWorld
@@ -31,11 +32,16 @@ from ckptsim.sim.rules.beside import HostDuties
 from ckptsim.sim.search import Subject
 from tests.job.buffers.broken import MS, job
 from tests.job.buffers.plans import crashing_job, jobs, random_job
-from tests.job.buffers.rescaled_jobs import random_job as rescaled_job
+from tests.job.records.plans import rescaled_job
 
 TIES = ("random", "structural", "pct")
 # The last ones are rescaled, each third of them in the time that this takes.
-KINDS: tuple[Callable[[int], Scenario], ...] = (random_job, crashing_job, random_job, rescaled_job)
+KINDS: tuple[Callable[[int], Scenario], ...] = (
+    random_job,
+    crashing_job,
+    random_job,
+    partial(rescaled_job, plane="buffers"),
+)
 
 
 def seen(
@@ -225,10 +231,10 @@ def test_journals_part_at_the_first_instant_that_differs() -> None:
     """Of several channels the first one to part is told, with both entries or what is missing."""
     env = Environment(0)
     one, two = Journal(env), Journal(env)
-    one.of("a").append((5, "sends", (10, 1)))
+    one.entries.setdefault("a", []).append((5, "sends", (10, 1)))
     assert one.parting(one) is None
-    two.of("a").append((7, "sends", (10, 1)))
-    one.of("b").append((4, "sends", (10, 1)))
+    two.entries.setdefault("a", []).append((7, "sends", (10, 1)))
+    one.entries.setdefault("b", []).append((4, "sends", (10, 1)))
     assert one.parting(two) == "b: the kernel has (4, 'sends', (10, 1)), the reference no more"
 
 

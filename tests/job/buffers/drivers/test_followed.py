@@ -15,8 +15,7 @@ from ckptsim.sim.job.buffers.compiled import CompiledDriver
 from ckptsim.sim.job.buffers.compiled.columns import cell, channel, clock, gate, task, writer
 from ckptsim.sim.job.buffers.compiled.followers import Follower
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.job.oracle.buffers import BufferOracle
-from ckptsim.sim.job.oracle.buffers.journal import JournaledOracle
+from ckptsim.sim.job.oracle.buffers import BufferOracle, journaled
 from ckptsim.sim.kernel import Environment, parse_ties
 from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
@@ -56,9 +55,9 @@ def _longer_slice(driver: CompiledDriver) -> None:
 
 
 WRONG: list[tuple[Break, str]] = [
-    (_credit_from_nowhere, "credits_stay_within_bounds"),
-    (_buffer_from_nowhere, "credits_stay_within_bounds"),
-    (_segment_from_nowhere, "pools_stay_within_bounds"),
+    (_credit_from_nowhere, "buffers_are_accounted_for"),
+    (_buffer_from_nowhere, "buffers_are_accounted_for"),
+    (_segment_from_nowhere, "buffers_are_accounted_for"),
     (_record_from_nowhere, "every_record_is_somewhere"),
     (_longer_slice, "order_is_kept"),
 ]
@@ -96,7 +95,7 @@ class _Notes:
 def test_the_log_tells_the_way_of_each_buffer() -> None:
     """Data is sent, arrives and is taken in this order, none of it twice, all with its instant."""
     env = Environment(1)
-    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=JournaledOracle)
+    world = DataflowWorld(env, replace(job(), engine=Engine.COMPILED), observer=journaled)
     driver = world.compiled
     assert driver is not None
     assert driver.follower is not None

@@ -73,7 +73,7 @@ def test_a_pool_without_bound_is_caught_behind_many_records(
     """What comes of one record may take the pool and its overdraft, and no segment more."""
     grants_all(monkeypatch)
     job = replace(many_of_one(NETWORKS["small segments"]), engine=jobs.Engine.PROCESSES)
-    assert "pools_stay_within_bounds" in broken(job)
+    assert "buffers_are_accounted_for" in broken(job)
 
 
 @pytest.mark.parametrize("selectivity", [1.0, 100.0])
@@ -84,4 +84,4 @@ def test_a_pool_that_forgets_its_full_channels_is_caught(
     monkeypatch.setattr(LocalBufferPool, "available", property(lambda self: self.free > 0))
     job = many_of_one(NETWORKS["two per channel"], selectivity=selectivity)
     found = broken(replace(job, engine=jobs.Engine.PROCESSES))
-    assert "pools_stay_within_bounds" in found
+    assert "buffers_are_accounted_for" in found

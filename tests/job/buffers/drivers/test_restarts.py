@@ -16,9 +16,9 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers import rescaled_jobs
 from tests.job.buffers.drivers.test_compiled import run, seen
 from tests.job.buffers.plans import crashing_job
+from tests.job.records.plans import rescaled_job
 
 MS = 1_000_000
 TIES = ("structural", "random", "pct")
@@ -53,7 +53,8 @@ def silent(scenario: Scenario, number: int) -> Scenario:
 
 def rescaled(seed: int) -> Scenario:
     """Return a job that is rescaled, at once or in its time."""
-    return rescaled_jobs.random_job(seed)
+    found = rescaled_job(seed, "buffers")
+    return found if seed % 3 else in_time(found)
 
 
 def late(world: DataflowWorld) -> list[object]:

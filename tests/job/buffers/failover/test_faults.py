@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from ckptsim.models.barriers.reason import FailureReason as Why
 from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.job import Job, Mode, Storage
 from ckptsim.scenarios.job import faults as job_faults
 from ckptsim.sim.job.buffers import DataflowWorld
@@ -16,8 +18,8 @@ from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 from tests.job.buffers.broken import MS, job
-from tests.job.buffers.plans import document, scenario_of
-from tests.job.records.plans import Seeded
+from tests.job.buffers.plans import random_job
+from tests.job.records.plans import scenario_of
 from tests.job.records.small import small
 
 SOURCE = {"vertex": "source", "subtask": 0}
@@ -147,7 +149,7 @@ def test_a_lost_word_of_an_abort_frees_channels_with_the_next_checkpoint() -> No
 
 def test_only_sources_refuse_triggers() -> None:
     """A fault that cannot strike its task is the user's error, with its place."""
-    text = document(Seeded(1))
+    text: Any = plain(random_job(1))
     text["faults"] = [
         {"kind": "refuse_trigger", "vertex": "operator0", "subtask": 0, "checkpoint": 1}
     ]

@@ -18,6 +18,7 @@ from ckptsim.scenarios.job import (
     Job,
     Mode,
     Partitioner,
+    Plane,
     Recorded,
     Vertex,
     VertexKind,
@@ -35,7 +36,7 @@ from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.world import run_world
 from tests.job.buffers.failover.test_timed_failover import MS, S, job
-from tests.job.buffers.rescaled_jobs import HUNT
+from tests.job.many import RESCALED
 from tests.many import tally
 
 
@@ -327,7 +328,7 @@ def test_copied_state_is_not_written_again(parallelism: int) -> None:
 
 def test_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
     """Fifty jobs from 1 to 8 subtasks; every record is taken up once, whatever is replicated."""
-    found = tally(HUNT, range(50))
+    found = tally(RESCALED[Plane.BUFFERS], range(50))
     assert found.violations == []
     assert found.missed() == []
     assert found.goals["record_filtered"] >= 3
@@ -336,6 +337,6 @@ def test_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
 @pytest.mark.long
 def test_many_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
     """The same for 500 jobs."""
-    found = tally(HUNT, range(50, 550))
+    found = tally(RESCALED[Plane.BUFFERS], range(50, 550))
     assert found.violations == []
     assert found.goals["record_filtered"] > 40

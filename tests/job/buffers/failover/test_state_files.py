@@ -26,7 +26,7 @@ from ckptsim.scenarios.job import (
 )
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
 from ckptsim.sim.infer.change import changed
-from ckptsim.sim.job.buffers.constants import PLAIN, of_job
+from ckptsim.sim.job.buffers.constants import PLAIN, constants_of
 from ckptsim.sim.job.buffers.state.keyed_state import COMPACTED_FLUSHES, KeyedState, StateFiles
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -92,7 +92,7 @@ def test_streams_share_a_limit(table: dict[str, bool], factor: int) -> None:
 def test_each_slot_has_a_processor_and_deletes_wait_for_nobody() -> None:
     """The default is one core for each slot, and no start delay after a large checkpoint."""
     model = job(Vertex(name="keyed", state_bytes=2_000 * MB))
-    assert of_job(model).cores == 4
+    assert constants_of(model).cores == 4
     world = run(replace(model, checkpointing=replace(model.checkpointing, interval_ns=S)))
     parts = [part for one in world.coordinator.records.values() for part, _ in one.parts.values()]
     assert len(durations_ms(world)) > 3

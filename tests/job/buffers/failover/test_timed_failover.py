@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ckptsim.scenarios.files import plain
 from ckptsim.scenarios.job import (
     Checkpointing,
     Engine,
@@ -34,9 +35,9 @@ from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.kernel import Environment
-from tests.job.buffers.plans import crashing_document, scenario_of
+from tests.job.buffers.plans import crashing_job
 from tests.job.many import played
-from tests.job.records.plans import Seeded
+from tests.job.records.plans import scenario_of
 
 MS = 1_000_000
 S = 1_000 * MS
@@ -311,7 +312,7 @@ def check_many(seeds: range) -> Counter[str]:
     """Run random jobs that fail in their time; return what was seen of them."""
     seen: Counter[str] = Counter()
     for seed in seeds:
-        text = crashing_document(Seeded(seed))
+        text: Any = plain(crashing_job(seed))
         text["job"]["recovery"] = {"timed": True}
         for vertex in text["job"]["vertices"]:
             if vertex.get("kind") == "source" and vertex.get("rate_per_s"):

@@ -18,6 +18,7 @@ from ckptsim.scenarios.planning import load_plan, runs
 from ckptsim.sim.world import run_world
 from tests.job.records.ends.swept import swept
 from tests.job.records.small import closes_ns, since
+from tests.lifecycle.pages import wrapped
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "ending.md"
 FIGURES = DOCUMENT.parent / "figures"
@@ -107,34 +108,43 @@ def document() -> str:
     parts = [
         "# How jobs end: results",
         (
-            "What comes out of the scenarios and sweep plans on bounded jobs. The rules are in "
-            "[the life of a task](lifecycle.md). Tables are written by "
-            "`python -m tests.job.records.ends.results_page`, and a test compares them with the "
-            "program."
+            "This page has the results of the scenarios and sweep plans on bounded jobs. The rules "
+            "are in [the life of a task](lifecycle.md). "
+            "`python -m tests.job.records.ends.results_page` writes the tables, and a test "
+            "compares them with the program."
         ),
         "## Golden numbers",
         (
-            "Five tasks in a row; the source ends at 25 s, checkpoints are triggered every 10 s "
-            "and take 1 s, EndOfPartition takes 0.1 s per hop; with a backlog 7 records of 1 s "
-            "wait before each task. `ckptsim run NAME` repeats a row."
+            "There are five tasks in a row, and the source ends at 25 s. A checkpoint is triggered "
+            "every 10 s and takes 1 s. EndOfPartition takes 0.1 s per hop. In scenarios with a "
+            "backlog, 7 records of 1 s wait before each task. `ckptsim run NAME` repeats a row."
         ),
         table(("scenario", "triggered [s]", "tasks close [s]"), golden()),
         "## Time to finish",
         (
-            "Seconds from the end of the source until the last task has closed, and (in brackets) "
-            "checkpoints triggered meanwhile. Three records of 1 s wait before each of five tasks, "
-            "the first trigger comes 5 s after the end and one every 10 s, where the table does "
-            "not say otherwise; where the interval varies the first comes after 1 s. "
-            "`ckptsim sweep PLAN --out DIR` and `ckptsim report DIR` give the pictures."
+            "The tables have the seconds from the end of the source until the last task closes. "
+            "The checkpoints that are triggered meanwhile are in brackets. Unless a table varies "
+            "it, three records of 1 s wait before each of five tasks. The first trigger comes 5 s "
+            "after the end, and one follows every 10 s. Where the interval varies, the first comes "
+            "after 1 s. `ckptsim sweep PLAN --out DIR` and `ckptsim report DIR` draw the pictures."
         ),
         *(text for plan in PANELS for text in (f"`{plan}`:", finishing(plan))),
         "![time to finish against depth](figures/finishing_depth.svg)",
         "## Sweeps",
+        table(
+            ("symbol", "meaning"),
+            [
+                ("T_D", "end of the data of the last task"),
+                ("k0", "first trigger after the end"),
+                ("I", "interval"),
+                ("c", "duration of a checkpoint"),
+                ("h", "hop"),
+                ("n", "number of tasks"),
+            ],
+        ),
         (
-            "T_D: end of the data of the last task; k0: first trigger after the end; I: interval; "
-            "c: duration of a checkpoint; h: hop; n tasks. The numbers are checked to the "
-            "nanosecond where nothing is left to chance, and within three standard deviations "
-            "where something is (`tests/job/records/ends/test_sweeps.py`)."
+            "A test checks the numbers (`tests/job/records/ends/test_sweeps.py`). They are exact "
+            "without chance. With chance they are within three standard deviations."
         ),
         table(
             ("published sweep", "plan", "what comes out"),
@@ -142,20 +152,20 @@ def document() -> str:
         ),
         "## Order of lifecycle calls",
         (
-            "What a local cluster of Flink 1.20.3 printed, and the scenario that has the same "
-            "calls in the same order (`tests/job/records/ends/test_observed.py`)."
+            "These jobs ran on a local cluster of Flink 1.20.3. The scenario makes the same calls "
+            "in the same order (`tests/job/records/ends/test_observed.py`)."
         ),
         table(("on the cluster", "scenario"), list(OBSERVED.items())),
         "## Pictures of a run",
         (
-            "A report draws the run with the slowest checkpoint like this. Here five tasks with "
-            "unaligned checkpoints behind a backlog (`final_backlog_unaligned`), then three "
-            "checkpoints at once after the end of data (`transactions_after_finish`)."
+            "A report draws the run with the slowest checkpoint. The first picture has five tasks "
+            "with unaligned checkpoints and a backlog (`final_backlog_unaligned`). The second has "
+            "three checkpoints at once after the end of data (`transactions_after_finish`)."
         ),
         "![lives of five tasks](figures/final_backlog_unaligned.svg)",
         "![three checkpoints at once](figures/transactions_after_finish.svg)",
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(map(wrapped, parts)) + "\n"
 
 
 PANELS = {

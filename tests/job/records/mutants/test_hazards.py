@@ -94,7 +94,7 @@ def test_a_single_channel_loses_the_clock_and_several_keep_it() -> None:
     assert check(several, range(60), ties=("random", "pct", "structural")).passed
     faulty = replace(several, mutant="tracker_stops_any_clock")
     (found,) = check(faulty, range(60), ties=("random", "pct")).unexpected
-    assert {row.property for row in found.violations} == {"tasks_fail_for_a_cause"}
+    assert {row.property for row in found.violations} == {"given_up_for_a_cause"}
 
 
 @pytest.mark.parametrize("plane", list(Plane))

@@ -9,11 +9,10 @@ import pytest
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.errors import ScenarioError
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.control.faults import FaultPlan
-from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.mutants.rescaling import MUTANTS
@@ -21,8 +20,8 @@ from ckptsim.sim.search.trial import Subject, trial
 from ckptsim.sim.slots import OURS
 from ckptsim.sim.world import run_world
 from tests import many
-from tests.job.records.plans import MS, scenario_of
-from tests.job.records.rescaled_jobs import HUNT, random_job
+from tests.job.many import RESCALED
+from tests.job.records.plans import MS, pinned, scenario_of
 
 TIES = ("structural", "random", "pct")
 SEEDS = 100
@@ -31,7 +30,7 @@ SEEDS = 100
 SHOWN_BY = [
     ("one_mapper_for_all_gates", "flink_22686_two_mappers", "restored_checkpoint_is_a_cut"),
     ("skips_stateless_vertices", "flink_31963_stateless", "restored_checkpoint_is_a_cut"),
-    ("asks_every_mapper", "flink_38267_forward_output", "in_flight_data_is_assigned"),
+    ("asks_every_mapper", "flink_38267_forward_output", "records_come_out_whole"),
     ("permutes_subtasks", "rescale_keyed", "restored_checkpoint_is_a_cut"),
     ("one_deserializer_per_channel", "spanning_scale_in_upstream", "records_come_out_whole"),
     ("one_deserializer_per_channel", "spanning_scale_in_downstream", "records_come_out_whole"),
@@ -43,8 +42,8 @@ SHOWN_BY = [
     ("converts_when_read", "flink_38544_rewiring", "exactly_once_output"),
     ("persists_while_recovering", "checkpoint_during_recovery", "restored_checkpoint_is_a_cut"),
     ("drops_markers", "rescale_keyed", "job_ends"),
-    ("overtakes_on_any_edge", "flink_21945_pointwise", "ordered_edges_hold_nothing_in_flight"),
-    ("overtakes_on_any_edge", "flink_22815_broadcast", "ordered_edges_hold_nothing_in_flight"),
+    ("overtakes_on_any_edge", "flink_21945_pointwise", "aligned_holds_nothing_in_flight"),
+    ("overtakes_on_any_edge", "flink_22815_broadcast", "aligned_holds_nothing_in_flight"),
 ]
 
 
@@ -81,7 +80,7 @@ def test_the_mutant_of_38544_is_found_by_priorities() -> None:
 
 def test_random_jobs_survive_crashes_and_rescales() -> None:
     """Some jobs, 1 to 8 subtasks, all modes and edges, records of up to three buffers."""
-    found = many.tally(HUNT, range(24))
+    found = many.tally(RESCALED[Plane.RECORDS], range(24))
     assert found.violations == []
     assert found.goals["restored_rescaled"] >= 3
 
@@ -93,7 +92,7 @@ def test_a_sender_that_closes_can_wait_for_an_offset_for_ever() -> None:
     indexed = told | {"job.channel_state.replay_from": "file_index"}
     broken_by = [
         {row.property for row in trial(Subject(scenario=one), 279, "random").violations}
-        for one in (with_parameters(random_job(279), values) for values in (told, indexed))
+        for one in (with_parameters(pinned("rescaled_279"), values) for values in (told, indexed))
     ]
     assert "job_ends" in broken_by[0]
     assert broken_by[1] == set()
@@ -103,14 +102,14 @@ def test_a_checkpoint_that_one_gate_lets_in_is_declined_by_another_that_reads() 
     """One gate of a task is recovered while another still reads, and no end of a state is kept."""
     reassigned = {"job.channel_state.spilling": "ad_hoc"}
     reassigned["job.channel_state.ordered_edges"] = "reassigned"
-    scenario = with_parameters(random_job(506), reassigned)
+    scenario = with_parameters(pinned("rescaled_506"), reassigned)
     assert not trial(Subject(scenario=scenario), 506, "pct").violations
 
 
 @pytest.mark.long
 def test_five_hundred_random_jobs_survive_and_reach_everything() -> None:
     """Five hundred such jobs hold every property and reach all goals of a rescale."""
-    found = many.tally(HUNT, range(500))
+    found = many.tally(RESCALED[Plane.RECORDS], range(500))
     assert found.violations == []
     assert found.missed() == []
 
@@ -183,7 +182,7 @@ def test_in_flight_data_of_a_pointwise_edge_is_refused_by_its_mapper() -> None:
     """What mutants let happen on such an edge is refused when it is rescaled, not lost silently."""
     scenario = by_name("flink_21945_pointwise")
     result = run_world(scenario, seed=0, mutant="overtakes_on_any_edge")
-    says = [row.says for row in result.violations if row.property == "in_flight_data_is_assigned"]
+    says = [row.says for row in result.violations if row.property == "records_come_out_whole"]
     assert says
     assert str(ProtocolError("unsupported_rescale", state="2 to 3 subtasks")) in says[0]
 
@@ -208,6 +207,5 @@ def test_a_restart_behind_a_rescale_is_one_of_a_rescaled_job() -> None:
     )
     again.run()
     assert first.job != model
-    observer = again.observer
-    assert isinstance(observer, JobOracle)
-    assert all(task.lifecycle.was_rescaled for task in observer.tasks.values())
+    assert again.oracle is not None
+    assert all(task.lifecycle.was_rescaled for task in again.oracle.tasks.values())

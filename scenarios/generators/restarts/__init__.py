@@ -1,1 +1,0 @@
-"""What is drawn around restarts: savepoints, and checkpoints that are restored from."""

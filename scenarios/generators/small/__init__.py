@@ -1,1 +1,0 @@
-"""Small random jobs, each kind made for something to meet something else."""

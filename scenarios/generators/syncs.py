@@ -1,0 +1,176 @@
+"""Random syncs with fault plans that a right ordering core completes.
+
+Every fault of a plan fails at most one attempt, and a plan has fewer than the platform forgives; or
+the sync may end either way, and its platform forgives fewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.documents import drawn, fitted
+from ckptsim.scenarios.generators.faults import expected, with_faults
+from ckptsim.scenarios.generators.hazards import with_hazards
+from ckptsim.scenarios.spec import Scenario
+from ckptsim.scenarios.sync import FailSend, Medium, StateKind, SyncModel
+
+_MS = 1_000_000
+_NAMES = ("users", "orders", "items")
+# In all, where two of them already end an attempt: two attempts, and what a third begins with.
+_FAILED_SENDS_MAX = 5
+# With heartbeats of 5 ms ten minutes, which is what the platform gives, would take seconds.
+_STALL_LIMIT_NS = 10_000 * _MS
+# The fifth failed attempt without data in a row would be the platform's last.
+FAULTS_MAX = 4
+# Each one other than the one before, so that one shows how many attempts in a row had no data.
+_BACKOFF_NS = [2 * _MS, 5 * _MS, 11 * _MS, 23 * _MS]
+_SOURCE = {
+    "checkpoint_lock": ("locked", "unlocked"),
+    "checkpoint_ns": (_MS, 4 * _MS, 20 * _MS),
+    "round_readers": (1, 2, 3, 4),
+    "connections": (1, 2, 3, 4),
+    "open_ns": (0, _MS // 2, 2 * _MS, 4 * _MS),
+    "record_ns": (10_000, 1_000, 100_000),
+    "packet_records": (4, 5, 10, 30),
+    "reader_limit_ns": ("none", "none", 3 * _MS),
+    "log_partition_records": (5, 20, 40),
+    "state_bytes": (1_024, 64, 16_384),
+}
+_SOCKETS = {
+    "bandwidth_bytes_per_s": (20_000_000, 1_000_000),
+    "latency_ns": (0, _MS // 2, 3 * _MS),
+    "pipe_bytes": (65_536, 4_096, 500),
+}
+_DESTINATION = {
+    "record_ns": (4_000, 0, 50_000),
+    "batch_records": (5, 20, 80),
+    "batch_delay_ns": (50 * _MS, 2 * _MS),
+    "upload_ns": (0, 2 * _MS, 20 * _MS),
+    "upload_spread": (0.5, 0.0, 1.5),
+    "uploads_at_once": (1, 2, 4),
+    "complete_ns": (0, 4 * _MS, 40 * _MS),
+    "state_memory_bytes": (1 << 20, 4_096),
+    "memory_policy": ("overflow", "overflow", "block"),
+    "heartbeat_ns": (60_000 * _MS, "none", 5 * _MS),
+    "send_ns": (0, _MS // 2, 4 * _MS, 20 * _MS),
+    "send_spread": (0.3, 0.0),
+    # So many that no fault fails more than one attempt by itself.
+    "send_tries": (5, 3, 2),
+    "upload_tries": (3, 2),
+    "end_wait_ns": (60_000 * _MS, 10 * _MS, _MS),
+    "end_poll_ns": (1_000 * _MS, 3 * _MS),
+    "stall_limit_ns": (_STALL_LIMIT_NS,),
+}
+_LEVELS = {"levels": ("complete", "persisted", "both"), "rejects_at": ("persisted", "complete")}
+# How soon the platform gives up; mostly not before the faults have stopped.
+_LIMITS: tuple[dict[str, Any], ...] = (
+    *({}, {}, {}, {}),
+    *({"empty_in_a_row": 2}, {"empty_attempts": 2}, {"partial_attempts": 1}),
+    *({"partial_attempts": 2}, {"empty_in_a_row": 1, "empty_attempts": 3}),
+)
+
+
+def ordering(choices: Choices) -> Scenario:
+    """Return a random sync with a fault plan."""
+    kind = choices.of(tuple(StateKind)).value
+    sync: dict[str, Any] = {
+        "medium": choices.of(tuple(Medium)).value,
+        "state_kind": kind,
+        "streams": [_stream(choices, name) for name in _NAMES[: choices.integer(1, 3)]],
+        "source": drawn(choices, _SOURCE) if choices.flag() else {},
+        "sockets": drawn(choices, _SOCKETS) if choices.flag() else {},
+        "destination": drawn(choices, _DESTINATION) if choices.flag() else {},
+        "platform": {},
+    }
+    sync["source"]["log_records"] = 0 if kind == "stream" else choices.integer(0, 80)
+    sync["sockets"]["count"] = choices.integer(1, 4)
+    sync["destination"] |= drawn(choices, _LEVELS)
+    theme = choices.integer(0, 9)
+    if theme < len(_THEMES):
+        _THEMES[theme](choices, sync)
+    scenario = fitted(
+        {
+            "name": "generated",
+            "link": "ordering",
+            "says": "a workload and fault plan that was generated",
+            "sync": sync,
+        }
+    )
+    kinds = ("crash_at", "crash_point") if theme == 0 else None
+    times = expected(scenario, step_ns=6 * _MS, steps=6)
+    scenario = with_faults(choices, scenario, times, most=FAULTS_MAX, kinds=kinds)
+    return with_hazards(_completing(scenario))
+
+
+def _stream(choices: Choices, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "records": choices.integer(0, 90),
+        "partition_records": choices.integer(5, 60),
+        "record_bytes": choices.of((100, 10, 2_000)),
+        "reject_every": choices.of((0, 0, 2, 7, 1)),
+    }
+
+
+def _completing(scenario: Scenario) -> Scenario:
+    """Return the sync with a platform that has the patience for its faults."""
+    model = cast("SyncModel", scenario.model)
+    failed = [fault.sends for fault in scenario.faults if isinstance(fault, FailSend)]
+    destination = model.destination
+    if failed:
+        # Nobody asks for what has failed to be sent again before the next heartbeat.
+        destination = replace(destination, stall_limit_ns=_STALL_LIMIT_NS)
+    if sum(failed) > _FAILED_SENDS_MAX:
+        # Or more attempts in a row fail without data than the platform lets pass.
+        destination = replace(destination, send_tries=5)
+    return replace(scenario, model=replace(model, destination=destination))
+
+
+def _fails_in_turn(choices: Choices, sync: dict[str, Any]) -> None:
+    """Have attempts fail soon behind each other, and some platforms give up sooner."""
+    limits = choices.of(_LIMITS)
+    sync["platform"] = {"backoff_ns": _BACKOFF_NS} | limits
+    if limits:
+        sync["outcome"] = "any"
+
+
+def _is_short_of_memory(choices: Choices, sync: dict[str, Any]) -> None:
+    """Have states of several sizes wait for memory, so that one that leaves makes room for some."""
+    for stream in sync["streams"]:
+        stream["state_bytes"] = choices.of((900, 3_800, 1_500))
+        stream["partition_records"] = choices.integer(5, 15)
+    sync["destination"] |= {"state_memory_bytes": 4_096, "memory_policy": "block"}
+    sync["destination"]["send_ns"] = choices.of((4, 10)) * _MS
+    sync["sockets"]["count"] = max(sync["sockets"]["count"], choices.of((3, 2)))
+
+
+def _only_sends(choices: Choices, sync: dict[str, Any]) -> None:
+    """Have attempts only send, slowly, for longer than the platform bears with silence.
+
+    Records are small, so that a packet of them is not on its way for so long.
+    """
+    sync["destination"] |= {
+        "send_ns": choices.of((10, 5)) * _MS,
+        "send_spread": choices.of((0.3, 0.0)),
+        "stall_limit_ns": choices.of((80, 160)) * _MS,
+    }
+    sync["sockets"]["count"] = max(2, sync["sockets"]["count"])
+    for stream in sync["streams"]:
+        stream |= {"records": max(40, stream["records"]), "partition_records": 5}
+        stream["record_bytes"] = 10
+    sync["outcome"] = "any"
+
+
+def _reads_abreast(choices: Choices, sync: dict[str, Any]) -> None:
+    """Have several readers of a round read at once, so that others end behind one that fails."""
+    sync["source"] |= {"round_readers": choices.integer(3, 4), "connections": 3}
+    sync["source"]["packet_records"] = choices.integer(4, 5)
+    sync["sockets"]["count"] = max(3, sync["sockets"]["count"])
+    for stream in sync["streams"]:
+        stream["records"] = max(60, stream["records"])
+        stream["partition_records"] = min(20, stream["partition_records"])
+
+
+_THEMES = (_fails_in_turn, _is_short_of_memory, _only_sends, _reads_abreast)

@@ -1,0 +1,220 @@
+"""What must hold of channel state: which gates persist, and the files that subtasks share.
+
+Of files:
+
+* Every beginning is answered exactly once, at the latest when the subtask begins a newer one.
+* A part fails only with its file, or because its checkpoint was aborted or a newer one has begun.
+* With a file that could not be written all parts of it fail, before anything else is written.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from ckptsim.models.barriers.channels.persister import PersisterStatus
+from ckptsim.sim.job.events import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ckptsim.sim.job.events import of_job, of_tasks
+    from ckptsim.sim.job.oracle.tasks import TaskOracle
+    from ckptsim.sim.job.oracle.view import Violate
+
+_IN_TURN = "input_starts_and_stops_in_turn"
+_ANSWERED = "channel_state_writes_are_answered"
+
+
+class ChannelStateOracle(Listener):
+    """What one task has persisted of its channels, and when."""
+
+    def __init__(self, task: TaskOracle) -> None:
+        self._task = task
+        self._begun = -1  # newest checkpoint for which the channel state was begun
+        self._started: dict[int, int] = {}  # gate -> checkpoint whose input is being persisted
+        self._left: set[int] = set()  # gates that a failed start has left persisting
+        self._stopped: dict[int, int] = {}  # the same, since the last look
+
+    def channel_state_begun(self, event: of_tasks.ChannelStateBegun) -> None:
+        """Note that the channel state of a checkpoint is begun."""
+        self._begun = max(self._begun, event.barrier.checkpoint)
+
+    def gate_starting(self, event: of_tasks.GateStarting) -> None:
+        """Check that a gate starts to persist when it may.
+
+        That is when the checkpoint was begun before, none is started already, and it has not been
+        taken yet.
+        """
+        gate, number = event.gate, event.checkpoint
+        if gate in self._started:
+            self._says(f"starts gate {gate} for {number} after {self._started[gate]}")
+        was_triggered = self._task.has_triggered(number)
+        if self._begun < number or was_triggered:
+            when = "after its trigger" if was_triggered else "before it is begun"
+            self._says(f"starts gate {gate} for {number} {when}")
+        self._started[gate] = number
+        self._left.discard(gate)
+
+    def gate_started(self, event: of_tasks.GateStarted) -> None:
+        """Check that the part can tell what it is to hold of the gate's channels.
+
+        Of a gate that could not start, those before it persist until something newer comes.
+        """
+        gate, number, task = event.gate, event.checkpoint, self._task
+        if event.refused:
+            self._left |= {one for one in range(gate + 1) if self._started.pop(one, None)}
+            task.cancel(number)
+        elif task.plane.is_restoring(task.task, gate):
+            says = f"persists gate {gate} for {number}, which still reads restored "
+            self._says(f"{says}data, or has those of several old channels in one", number)
+
+    def gate_stopped(self, event: of_tasks.GateStopped) -> None:
+        """Note that a gate stops to persist; more than once is allowed after a failed start."""
+        number = self._started.pop(event.gate, None)
+        if number is not None:
+            self._stopped[event.gate] = number
+
+    def look(self) -> None:
+        """Check that every channel of a gate that was stopped has heard of it."""
+        if not self._stopped:
+            return
+        for index, persister in enumerate(self._task.plane.persisters(self._task.task)):
+            number = self._stopped.get(self._gate_of(index))
+            if number is None or persister is None or persister.last_seen > number:
+                continue
+            if persister.last_seen < number or persister.status is not PersisterStatus.COMPLETED:
+                self._says(f"stops for {number}, and channel {index} does not")
+        self._stopped.clear()
+
+    def _gate_of(self, channel: int) -> int:
+        """Return the index of the gate of a channel."""
+        gates = self._task.task.gates
+        if len(gates) == 1:
+            return 0
+        ends = accumulate(len(gate.channels) for gate in gates)
+        return next(index for index, end in enumerate(ends) if channel < end)
+
+    def input_persisted(self, event: of_tasks.InputPersisted) -> None:
+        """Check elements of an input that become state: while its gate is to persist them."""
+        gate = self._gate_of(event.channel)
+        if gate not in self._started and gate not in self._left:
+            says = f"persists channel {event.channel} for {event.checkpoint} outside of its turn"
+            self._says(says)
+        self._task.inputs[event.channel].input_persisted(event.checkpoint, event.elements)
+
+    def output_persisted(self, event: of_tasks.OutputPersisted) -> None:
+        """Check elements of a subpartition that become state."""
+        self._task.outputs[event.output].persisted(event.checkpoint, event.elements)
+
+    def output_opened(self, event: of_tasks.OutputOpened) -> None:
+        """Note that the state of an output is not known yet."""
+        self._task.outputs[event.output].opened(event.checkpoint)
+
+    def output_settled(self, event: of_tasks.OutputSettled) -> None:
+        """Note that the state of an output is known, or never will be."""
+        self._task.outputs[event.output].settled(event.checkpoint)
+        self._task.writing.look()
+
+    def _says(self, says: str, checkpoint: int | None = None) -> None:
+        self._task.says(_IN_TURN, says, checkpoint)
+
+
+class _Files:
+    """What has become of the files of one group of tasks, the newest of each."""
+
+    def __init__(self) -> None:
+        self.unanswered: dict[tuple[int, int], None] = {}  # (subtask, checkpoint)
+        # A cause is asked for of the newest checkpoint only, so the newest of each is enough.
+        self.newest = -1  # begun or aborted
+        self.aborted = -1
+        self.broken = -1
+        self.untold = -1  # whose file could not be written, until all who wait have heard
+
+
+class FileOracle(Listener):
+    """Who of each group waits for an answer, and why a part may fail.
+
+    name_of: names a task by its number.
+    """
+
+    def __init__(self, name_of: Callable[[int], str], violate: Violate) -> None:
+        self._name_of = name_of
+        self._violate = violate
+        self._groups: dict[tuple[int, ...], _Files] = {}
+
+    def _of(self, event: of_tasks.FileEvent) -> _Files:
+        return self._groups.setdefault(event.group, _Files())
+
+    def file_part_begun(self, event: of_tasks.FilePartBegun) -> None:
+        """Note that a subtask begins to write."""
+        files = self._of(event)
+        self._check_told(files)
+        files.unanswered[event.subtask, event.checkpoint] = None
+        files.newest = max(files.newest, event.checkpoint)
+
+    def file_aborted(self, event: of_tasks.FileAborted) -> None:
+        """Note that a subtask gives its part up."""
+        files = self._of(event)
+        self._check_told(files)
+        files.aborted = max(files.aborted, event.checkpoint)
+        files.newest = max(files.newest, event.checkpoint)
+
+    def file_broken(self, event: of_tasks.FileBroken) -> None:
+        """Note that a file could not be written: who waits for it hears of that now."""
+        files = self._of(event)
+        self._check_told(files)
+        files.broken = max(files.broken, event.checkpoint)
+        files.untold = event.checkpoint
+
+    def file_answered(self, event: of_tasks.FileAnswered) -> None:
+        """Check that there is one answer per beginning, and that a part fails for a cause."""
+        files, number, name = self._of(event), event.checkpoint, self._name_of(event.subtask)
+        if event.failed and number >= files.newest and number not in (files.aborted, files.broken):
+            says = f"the channel state of {name} for {number} is given up without a cause"
+            self._violate(_ANSWERED, says, number)
+        if (event.subtask, number) not in files.unanswered:
+            says = f"{name} hears of channel state of {number}, which it does not wait for"
+            self._violate(_ANSWERED, says, number)
+        files.unanswered.pop((event.subtask, number), None)
+
+    def file_settled(self, event: of_tasks.FileSettled) -> None:
+        """Check, after a beginning has been taken in, that older ones have been answered."""
+        files, subtask = self._of(event), event.subtask
+        mine = [number for who, number in files.unanswered if who == subtask]
+        for older in mine:
+            if older < max(mine):
+                says = f"{self._name_of(subtask)} never hears of its channel state of {older}"
+                self._violate(_ANSWERED, says, older)
+                del files.unanswered[subtask, older]
+
+    def attempt_deploying(self, event: of_job.AttemptDeploying) -> None:
+        """Check that all have heard of what had failed; nobody waits for the rest any more."""
+        for files in self._groups.values():
+            self._check_told(files)
+        self._groups.clear()
+
+    def _check_told(self, files: _Files) -> None:
+        """Check that nobody waits any more for the file that could not be written last."""
+        number, files.untold = files.untold, -1
+        for subtask, checkpoint in files.unanswered:
+            if checkpoint == number:
+                name = self._name_of(subtask)
+                says = f"{name} does not hear that its file of {number} has failed"
+                self._violate(_ANSWERED, says, number)
+                return
+
+    def end(self, given_up: Callable[[int, int], bool]) -> None:
+        """Check, when the job has ended, that nobody waits for an answer.
+
+        given_up: whether a subtask has given its part of a checkpoint up: it waits for none.
+        """
+        for group, files in self._groups.items():
+            self._check_told(files)
+            for subtask, number in files.unanswered:
+                if given_up(subtask, number):
+                    continue
+                says = f"{self._name_of(subtask)} waits for its file of checkpoint {number}"
+                owed = any(given_up(one, number) for one in group)
+                name = "closed_tasks_owe_no_shared_file" if owed else _ANSWERED
+                self._violate(name, says, number)

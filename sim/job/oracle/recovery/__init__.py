@@ -1,1 +1,0 @@
-"""What an oracle checks of failures and of what the job goes back to."""
