@@ -11,6 +11,7 @@ from ckptsim.scenarios.job import (
     Checkpointing,
     Input,
     Job,
+    Machine,
     Mode,
     Network,
     NoRestart,
@@ -95,24 +96,10 @@ def scenario_of(
     findings.add(("job", "placement"), "placement", placement, placement.value.value)
     network = _network(recording, vertices, findings)
     checkpointing = _checkpointing(recording, findings)
-    cores = cores_of(recording)
     constants = PROFILES[profile]
-    usual = usual_cores(recording, cores.value, constants)
-    per_file = checkpointing.subtasks_per_file
-    storage = _storage(recording, findings, (per_file, usual, constants))
-    found_machine = machine_of(
-        recording,
-        machine,
-        cores.value,
-        storage=storage,
-        subtasks_per_file=per_file,
-        constants=constants,
+    storage, on = _storage_and_machine(
+        recording, findings, (checkpointing.subtasks_per_file, machine, constants)
     )
-    said = str(usual)
-    findings.add(("job", "machine", "cores"), "machine: cores", cores, said)
-    if found_machine.value.cost_factor != 1.0:
-        factor = f"{found_machine.value.cost_factor:.3g}"
-        findings.add(("job", "machine", "cost_factor"), "machine", found_machine, factor)
     pace = pace_of(recording, machine)
     findings.add(("job", "machine"), "machine: service times", pace, f"x {pace.value:.3f}")
     findings.add(("job", "vertices"), "service times: service_variation", _STEADY)
@@ -134,9 +121,10 @@ def scenario_of(
         network=network,
         checkpointing=checkpointing,
         storage=storage,
-        machine=found_machine.value,
+        machine=on,
         restart=NoRestart(),
-        duration_ns=_duration_ns(checkpointing),
+        # Then a run ends that has not completed its checkpoints, whatever they take.
+        duration_ns=max(_LONGEST_NS, 4 * CHECKPOINTS * checkpointing.interval_ns),
     )
     problems = job.problems()
     if problems:
@@ -146,6 +134,23 @@ def scenario_of(
     return Imported(scenario=bounded(scenario), findings=findings.all, names=names)
 
 
+def _storage_and_machine(
+    recording: Recording, findings: Findings, context: tuple[int, MachineChoice, Constants]
+) -> tuple[Storage, Machine]:
+    """Return storage and machine; context: subtasks that share a file, the choice, the profile."""
+    per_file, choice, constants = context
+    cores = cores_of(recording)
+    usual = usual_cores(recording, cores.value, constants)
+    storage = _storage(recording, findings, (per_file, usual, constants))
+    limits: dict[str, Any] = {"storage": storage, "subtasks_per_file": per_file}
+    found = machine_of(recording, choice, cores.value, constants=constants, **limits)
+    findings.add(("job", "machine", "cores"), "machine: cores", cores, str(usual))
+    if found.value.cost_factor != 1.0:
+        factor = f"{found.value.cost_factor:.3g}"
+        findings.add(("job", "machine", "cost_factor"), "machine", found, factor)
+    return storage, found.value
+
+
 def _check_size(vertices: tuple[VertexAnswer, ...]) -> None:
     if len(vertices) > _MOST_VERTICES:
         raise UserError(f"found {len(vertices)} vertices, expected at most {_MOST_VERTICES}")
@@ -153,11 +158,6 @@ def _check_size(vertices: tuple[VertexAnswer, ...]) -> None:
         if vertex.parallelism > _MOST_SUBTASKS:
             found = f"{vertex.parallelism} subtasks of {vertex.name}"
             raise UserError(f"found {found}, expected at most {_MOST_SUBTASKS}")
-
-
-def _duration_ns(checkpointing: Checkpointing) -> int:
-    """Return when a run ends that has not completed its checkpoints, whatever they take."""
-    return max(_LONGEST_NS, 4 * CHECKPOINTS * checkpointing.interval_ns)
 
 
 # Tables of the job -------------------------------------------------------------------------------

@@ -77,6 +77,7 @@ class DataflowWorld:
     tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
     compiled: the driver with a kernel, or None.
     embedding: what takes the place of its own surroundings where it is part of something larger.
+    flushers: the thread of each task manager that flushes the memtables of all its tasks.
     identities: which record is where, if its records come from there.
     protocol: makes the cores that decide about checkpoints.  observer: makes who is told what
     happens; nothing is noted by default.  violations: the first of each property.  ignore:
@@ -113,7 +114,6 @@ class DataflowWorld:
         self.tasks: list[Task] = []
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         self.cores = Cores(env, constants.cores if mechanisms.shared_cores else _ENOUGH_CORES)
-        # One thread of each task manager flushes the memtables of all its tasks.
         self.flushers = defaultdict[int, Cores](lambda: Cores(env, 1))
         self.storage = Storage(env, self.cores, model.storage, constants)
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)

@@ -230,7 +230,7 @@ def test_a_slow_machine_lengthens_checkpoints() -> None:
 
     usual = median_ns(Machine())
     assert median_ns(Machine(cost_factor=3.0)) > 1.8 * usual
-    assert median_ns(Machine(cores=16)) < usual
+    assert median_ns(Machine(cores=1)) > usual
 
 
 @pytest.mark.parametrize(

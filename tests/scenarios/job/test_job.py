@@ -113,7 +113,7 @@ def test_a_job_runs_on_either_plane(name: str) -> None:
 def test_a_plane_refuses_what_it_cannot_do(limited: Limited) -> None:
     """Each is refused at its place on this plane with the reason, and taken on the other one."""
     default: Any = limited.entry.default
-    of_source = "rate" in limited.path or "replayable" in limited.path
+    of_source = any(word in limited.path for word in ("rate", "replayable", "startup"))
     path = "job." + limited.path.replace("[]", "[0]" if of_source else "[1]")
     value: Any = [{"at_ns": 5, "factor": 2.0}] if limited.path.endswith("changes") else 0.5
     if isinstance(default, int):

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ckptsim import scenarios
-from ckptsim._api.jobs.recorded import ImportedJob, change_of, machine_named, profile_named
+from ckptsim._api.jobs.recorded import ImportedJob, change_of, one_named
 from ckptsim._api.scenario import Named, Value, scenario_of
 from ckptsim.scenarios.catalogue import all_names
+from ckptsim.scenarios.job import Profile
 from ckptsim.sim.infer import folder
 from ckptsim.sim.infer.change import changed
+from ckptsim.sim.infer.tasks.machine import MachineChoice
 
 AnyJob: TypeAlias = Named | ImportedJob
 """A scenario of a job on buffers, the path of its file, the folder of a recording, an import."""
@@ -21,7 +23,8 @@ def named_job(
     job: AnyJob, machine: str, job_id: str | None = None, profile: str = "plain"
 ) -> folder.Named:
     """Return a job with its recording and measures. job_id: where several were recorded."""
-    choice, kept = machine_named(machine), profile_named(profile)
+    choice = one_named(MachineChoice, "machine", machine)
+    kept = one_named(Profile, "profile", profile)
     if isinstance(job, ImportedJob):
         named = folder.job_of(scenario_of(job.scenario))
         return replace(named, recording=job.recording, measures=job.measures)

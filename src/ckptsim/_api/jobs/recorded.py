@@ -335,8 +335,9 @@ def import_job(
     Raises UserError for a folder that is no recording, or says too little of a job.
     """
     place, change = place_named(str(recording)), change_of(set)
-    kept = profile_named(profile)
-    named = job_named(place, job=job, machine=machine_named(machine), profile=kept)
+    kept = one_named(Profile, "profile", profile)
+    choice = one_named(MachineChoice, "machine", machine)
+    named = job_named(place, job=job, machine=choice, profile=kept)
     if named.recording is None or named.imported is None:
         raise UserError(f"{place}: found a file, expected the folder of a recording")
     scenario = lasting(changed(named.scenario, change), named.measures)
@@ -373,20 +374,11 @@ def change_of(options: Mapping[str, Value] | None) -> dict[str, str]:
     return read_change([f"{name}={option_text(v)}" for name, v in (options or {}).items()])
 
 
-def machine_named(name: str) -> MachineChoice:
-    """Return the machine that answers are for. Raises UserError for another name."""
-    return _one(MachineChoice, "machine", name)
-
-
-def profile_named(name: str) -> Profile:
-    """Return the profile whose constants hold. Raises UserError for another name."""
-    return _one(Profile, "profile", name)
-
-
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
-def _one(choices: type[Choice], key: str, name: str) -> Choice:
+def one_named(choices: type[Choice], key: str, name: str) -> Choice:
+    """Return the choice of a name. Raises UserError for another name."""
     known = [choice.value for choice in choices]
     if name not in known:
         raise UserError(f"{key}: found {name!r}, expected {one_of(name, known)}")
