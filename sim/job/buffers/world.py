@@ -104,8 +104,8 @@ class DataflowWorld:
         self.env = env
         self.model = model = model.spelled_out()
         self.constants = constants = constants_of(model, constants)
-        self.mechanisms, self.protocol = mechanisms, protocol
-        self.faults, self.embedding = faults, embedding
+        self.mechanisms, self.protocol, self.faults = mechanisms, protocol, faults
+        self.embedding = embedding
         self.identities = None if embedding.reader is None else Identities()
         self.rescales = Rescales(model)
         self.graph = self.rescales.graph
@@ -119,8 +119,7 @@ class DataflowWorld:
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases
-        self.clocks = Clocks()
-        self.sampling = Sampling(self)
+        self.clocks, self.sampling = Clocks(), Sampling(self)
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
