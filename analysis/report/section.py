@@ -131,6 +131,8 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "question": f"Does {about['plan']} differ from {where}?",
         "sentences": [one_metric.sentence for one_metric in found],
         "note": "Points are compared in pairs by seed. " + " ".join(missing),
+        "figure": "",
+        "figure_of": "",
         "warnings": [],
         "headline": shown(drawn, f"{anchor}-answer"),
         "says": f"program {about['program']} against program {other.about['program']}",

@@ -11,7 +11,7 @@ import ckptsim
 
 NAME = "ckptsim"
 FOLDERS = ("models", "scenarios", "sim", "analysis")
-SHIPPED_SUFFIXES = (".py", ".toml", ".properties", ".html", ".css")
+SHIPPED_SUFFIXES = (".py", ".pyi", ".toml", ".properties", ".html", ".css")
 ARCHIVE_NAME = "ckptsim.zip"
 OWN_NAME = "own.zip"
 # A fixed time stamp: the same program gives the same bytes.

@@ -21,8 +21,9 @@ __version__ = "0.1.0"
 
 def _homes():
     """Return public name -> the module that has it, as type checkers and editors read them."""
-    with open(f"{__file__}i", encoding="utf-8") as stub:  # noqa: PTH123 - pathlib takes a while
-        found = re.findall(r"^from (\S+) import (\w+) as", stub.read(), re.MULTILINE)
+    # The loader reads from an archive as well, such as the one that Spark ships.
+    stub = __spec__.loader.get_data(f"{__file__}i").decode()
+    found = re.findall(r"^from (\S+) import (\w+) as", stub, re.MULTILINE)
     return {name: module for module, name in found}
 
 

@@ -38,6 +38,7 @@ def on_buffers(name: str, *, crash_at_ns: int | None = None) -> Scenario:
     found: Any = plain(by_name(name))
     slow_down(found)
     found["pipeline"]["network"] |= NETWORK
+    found["pipeline"]["profile"] = "rig"  # on which its mutants show
     if crash_at_ns is not None:
         found["faults"][0]["at_ns"] = crash_at_ns
     return from_json(json.dumps(found | {"goals": []}))

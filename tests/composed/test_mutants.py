@@ -18,7 +18,7 @@ from tests.job.properties.table import BREAKERS as JOB_BREAKERS
 from tests.mutants.composed import MUTANTS
 from tests.sync.test_properties import BREAKERS as SYNC_BREAKERS
 
-SEEDS = 40
+SEEDS = 60
 
 # The mutant's scenario of the library, and a property that it breaks there.
 FOUND_BY: dict[str, tuple[str, str]] = {

@@ -212,7 +212,7 @@ def test_the_command_runs_beside_folders_of_its_names(installed: Installed) -> N
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["digest"] == ckptsim.run("reference").run.digest
         assert installed.run(*words, "check", "reference", "--seeds", "5").returncode == 0
-        assert "upload_latency" in installed.run(*words, "list").stdout
+        assert "upload_latency" in installed.run(*words, "list", "upload").stdout
 
 
 def test_a_core_in_a_folder_of_our_name_is_the_user_s(installed: Installed) -> None:

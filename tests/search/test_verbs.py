@@ -19,6 +19,7 @@ FOLDER = [
     "story.txt",
     "test_find.py",
     "trace.perfetto.json",
+    "view.html",
 ]
 
 

@@ -106,11 +106,11 @@ def test_a_cost_that_buffers_cannot_have_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A cost that means nothing on buffers ends with exit code 2, its place and the reason."""
-    text = f'{_JOB}\n[job.costs]\ncompletion = "5 min"\n'
+    text = f'{_JOB}\n[job.costs]\nrestore = "5 min"\n'
     (tmp_path / "job.toml").write_text(text, encoding="utf-8")
     assert main(["run", str(tmp_path / "job.toml")]) == 2
     told = capsys.readouterr().err
-    assert "job.costs.completion_ns: found 5 min, expected 0 s on plane" in told
+    assert "job.costs.restore_ns: found 5 min, expected 0 s on plane" in told
 
 
 def test_what_was_reached_fits_the_width(capsys: pytest.CaptureFixture[str]) -> None:

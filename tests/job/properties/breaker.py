@@ -11,7 +11,7 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job import Job, Plane
+from ckptsim.scenarios.job import Job, Plane, Profile
 from ckptsim.scenarios.limits import limits_of
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
@@ -42,13 +42,15 @@ class Breaker:
 def placed(scenario: Scenario, plane: Plane) -> Scenario:
     """Return the scenario on a plane, without what the plane refuses.
 
-    Buffers are flushed soon there, and a run may end late.
+    Buffers are flushed soon there, and a run may end late.  On a plain machine of so small a job
+    nothing would wait, so it is that of the rig.
     """
     model: Any = scenario.model
     if plane is model.plane:
         return scenario
     network = replace(model.network, buffer_timeout_ns=MS)
     model = replace(model, plane=plane, network=network, duration_ns=5_000 * MS)
+    model = replace(model, profile=Profile.RIG if plane is Plane.BUFFERS else Profile.PLAIN)
     for one in limits_of(Job):
         table, _, key = one.path.partition(".")
         if one.limit.place == plane and not one.limit.noted and "[]" not in table:

@@ -24,6 +24,7 @@ from ckptsim.sim.job.control.task.handler import HandlerHost
 from ckptsim.sim.job.events import of_tasks
 from ckptsim.sim.job.oracle.buffers import BufferOracle
 from ckptsim.sim.job.parallelism import Changes
+from ckptsim.sim.judging import Judging
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.slots import OURS
@@ -131,8 +132,9 @@ def test_names_that_have_gone_lead_to_the_new_ones() -> None:
     """Whoever declines or expects a property by its old name is shown the one that it has now."""
     assert set(RENAMED.values()) <= set(ALL_PROPERTIES)
     assert not set(RENAMED) & set(ALL_PROPERTIES)
+    declined = Judging(ignore=("notified_after_completion",))
     with pytest.raises(UserError, match="notified_after_completion is called notified_once now"):
-        run_world(small(chain()), seed=0, ignore=("notified_after_completion",))
+        run_world(small(chain()), seed=0, judging=declined)
     head = {"violates": ["triggers_arrive"], "name": "old", "says": "x", "link": "barriers"}
     with pytest.raises(ScenarioError, match="messages_arrive"):
         from_json(json.dumps(head | {"job": {"vertices": []}}))
