@@ -8,7 +8,7 @@ A checkpoint has a `key`, which is its number in a job, and `scope/number` in a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -50,19 +50,20 @@ def document(
     *,
     title: str = "",
     checkpoint: int | None = None,
-    stories: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return what the page shows of a run; its trace may be missing, as of a recording.
 
     title: above the page, if not the name of the scenario.  checkpoint: the one that is selected,
-    else the slowest one.  stories: of violated properties, by name, one line each.
+    else the slowest one.
     """
     run = result.run
     lanes = _Lanes(scenario, result)
     chosen = _chosen(result, checkpoint)
+    ranked = _ranked(result, chosen)
     events = Events(vocabulary, lanes.index, lanes.senders())
-    events.take(result.trace, _ranked(result, chosen))
-    causes = _causes(scenario, result, chosen, lanes) if lanes.observed else _waits(result)
+    events.take(result.trace, ranked)
+    observed = lanes.observed
+    causes = _causes(scenario, observed, ranked, lanes) if observed else _waits(result)
     return {
         "version": VERSION,
         "title": title or scenario.name,
@@ -78,7 +79,7 @@ def document(
         "links": events.links,
         "left_out": events.left_out,
         "checkpoints": _checkpoints(result),
-        "parts": lanes.parts(_ranked(result, chosen)),
+        "parts": lanes.parts(ranked),
         "recoveries": [asdict(row) for row in result.recoveries],
         "causes": causes,
         "violations": [
@@ -86,7 +87,7 @@ def document(
                 "property": row.property,
                 "at": row.at_ns,
                 "says": row.says,
-                "story": (stories or {}).get(row.property, row.story).splitlines(),
+                "story": row.story.splitlines(),
             }
             for row in result.violations
         ],
@@ -198,12 +199,11 @@ def _ranked(result: RunResult, chosen: int | None) -> list[int]:
 
 
 def _causes(
-    scenario: Scenario, result: RunResult, chosen: int | None, lanes: _Lanes
+    scenario: Scenario, observed: Observed, ranked: Sequence[int], lanes: _Lanes
 ) -> dict[str, Any]:
     """Return the cause and the critical path of checkpoints and recoveries."""
     found: dict[str, Any] = {}
-    ids = _ranked(result, chosen)[:_CAUSES_MAX]
-    for name, why in causes_of(scenario, result, ids):
+    for name, why in causes_of(scenario, observed, ranked[:_CAUSES_MAX]):
         found[name] = {
             "lines": why.lines,
             "path": [

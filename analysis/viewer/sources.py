@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from pathlib import Path
 from typing import Any
 
@@ -26,41 +26,46 @@ def view_of_run(
     ties: str = "structural",
     checkpoint: int | None = None,
     title: str = "",
-    told: Mapping[str, str] | None = None,
 ) -> Document:
     """Return the data of a run; one that was run without its trace is run again.
 
     result: what the subject gave, if it has run.  checkpoint: the one that is selected.
-    told: the stories of violated properties by name, where they are known; else more runs are made.
+    Violations without their stories get them, for which more runs are made.
     Raises UserError for a checkpoint that the run does not have.
     """
-    if result is not None:
-        seed, ties = result.run.seed, result.run.ties
-    if result is None or not result.trace:
+    if result is None:
         result = subject.run(seed, ties, keep_trace=True)
-    if told is None:
-        told = {row.property: row.story for row in stories(subject, result)}
+    elif not result.trace:
+        again = subject.run(result.run.seed, result.run.ties, keep_trace=True)
+        again.violations, result = result.violations, again
+    if not all(row.story for row in result.violations):
+        result.violations = stories(subject, result)
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     _check(result, checkpoint, subject.scenario.name)
-    return document(
-        subject.scenario, result, vocabulary, title=title, checkpoint=checkpoint, stories=told
-    )
+    name = title or _titled(subject)
+    return document(subject.scenario, result, vocabulary, title=name, checkpoint=checkpoint)
+
+
+def _titled(subject: Subject) -> str:
+    """Return the name of a scenario with its changes."""
+    changes = json.loads(subject.parameters).items()
+    return ", ".join([subject.scenario.name, *(f"{path}={value}" for path, value in changes)])
 
 
 def view_of_find(
-    kept: Kept, *, checkpoint: int | None = None, story: str | None = None
+    kept: Kept, result: RunResult | None = None, *, checkpoint: int | None = None
 ) -> Document:
     """Return the data of the run that a find repeats, with its violation and story.
 
-    story: of the violation, where it is known.
+    result: what it gave, if it has run.
     """
     found = view_of_run(
         kept.subject,
+        result,
         seed=kept.seed,
         ties=kept.ties,
         checkpoint=checkpoint,
         title=f"{kept.property} in {kept.subject.scenario.name}",
-        told=None if story is None else {kept.property: story},
     )
     found["violations"].sort(key=lambda one: one["property"] != kept.property)
     return found

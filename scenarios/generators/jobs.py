@@ -31,7 +31,7 @@ PARTITIONERS = (
     *("broadcast", "global", "shuffle", "custom"),
 )
 _OVERTAKING = ("unaligned", "aligned_timeout")
-# No drawn run takes so long by itself; ten minutes would be too many watermarks.  An assumption.
+# No drawn run takes so long, and ten minutes would be too many watermarks.  An assumption.
 _NEVER_NS = 10_000 * MS
 # Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets at the
 # snapshot are none: a task that closes can wait for one for ever.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim._api.scenario import Origin, wrapped
-from ckptsim._api.subject import find_of
+from ckptsim._api.subject import Source, find_of
 from ckptsim._api.subject import subject_of as made_of
 from ckptsim._api.sweeps.asked import designs_set
 from ckptsim.scenarios import LINKS, Scenario
@@ -19,6 +19,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import cost_parameters, load_costs
 from ckptsim.scenarios.planning import design_of, with_parameters
 from ckptsim.sim.cli.options import refuse
+from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.judging import Judging
 from ckptsim.sim.own_properties import is_own, own_properties
 from ckptsim.sim.search.folder import Kept, is_find
@@ -101,6 +102,23 @@ def own_of(arguments: argparse.Namespace) -> tuple[str, ...]:
         if not is_own(name):
             raise UserError(f"--property: found {name!r}, expected package.module:function")
     return tuple(own_properties(arguments.property))
+
+
+def source_of(arguments: argparse.Namespace) -> Source:
+    """Return what a command line looks at: a scenario, a find, or the folder of a recording.
+
+    Raises UserError for options that belong to a scenario.
+    """
+    kept = kept_of(arguments)
+    if kept is not None:
+        return kept
+    place = place_named(arguments.scenario)
+    if not place.is_dir():
+        return subject_of(arguments)
+    names = ("set", "core", "mutant")
+    given = {f"--{name}": getattr(arguments, name) for name in names}
+    refuse(given, "with a recording, expected it with a scenario")
+    return place
 
 
 def kept_of(arguments: argparse.Namespace) -> Kept | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,12 +82,20 @@ def is_find(path: Path) -> bool:
 
 
 def keep(
-    folder: Path, subject: Subject, *, seed: int, ties: str, name: str, beside: bool = True
+    folder: Path,
+    subject: Subject,
+    *,
+    seed: int,
+    ties: str,
+    name: str,
+    beside: bool = True,
+    pages: Callable[[Kept, RunResult], Mapping[str, str]] | None = None,
 ) -> ViolationRow:
     """Run a subject once more, write the folder, and return the violation with its story.
 
     name: the property that breaks.  beside: tell the story beside the nearest run that holds, for
-    which some more runs are made.  Files of other names in the folder are left alone.
+    which some more runs are made.  pages: makes further files of the run, which has its trace and
+    its story, by name.  Files of other names in the folder are left alone.
     Raises ValueError when the run does not break it.
     """
     subject = replace(subject, source=str(folder), parameters="{}")
@@ -105,7 +114,18 @@ def keep(
     if not rows:
         raise ValueError(f"{folder}: the run does not break {name}")
     row = replace(rows[0], replay=shlex.join(["ckptsim", "replay", str(folder)]) + _leave(subject))
+    result.violations = [row]
     files = {SCENARIO: text} | _texts(subject, result, row)
+    if pages is not None:
+        found = Kept(
+            subject=subject,
+            seed=seed,
+            ties=ties,
+            property=row.property,
+            says=row.says,
+            digest=result.run.digest,
+        )
+        files |= pages(found, result)
     with alone_in(folder):
         # Without its decisions a folder is no find: they go first and come last.
         (folder / DECISIONS).unlink(missing_ok=True)

@@ -89,6 +89,8 @@ def cause_lines(scenario: Scenario, result: RunResult) -> Iterator[str]:
     if not isinstance(model, Job) or not model.checkpointing.coordinated:
         return
     asked, rows = _Asked(scenario, Observed(scenario, result), None), result.checkpoints
+    if not rows and model.checkpointing.enabled:
+        yield f"No checkpoint was triggered. {asked.nothing()}"
     done = [row for row in rows if row.status == "completed"]
     slowest = [[max(done, key=lambda row: row.duration_ns or 0)]] if done else []
     failed = [row for row in rows if row.status in _FAILED]
@@ -99,16 +101,15 @@ def cause_lines(scenario: Scenario, result: RunResult) -> Iterator[str]:
 
 
 def causes_of(
-    scenario: Scenario, result: RunResult, checkpoints: Sequence[int]
+    scenario: Scenario, run: Observed, checkpoints: Sequence[int]
 ) -> Iterator[tuple[str, Why]]:
-    """Yield the causes of some checkpoints, by number, and of each recovery, `recovery N`.
+    """Yield the causes of some checkpoints of a job's run, by number, and of each recovery.
 
     None of a scenario without coordinated checkpoints.
     """
-    model = scenario.model
-    if not isinstance(model, Job) or not model.checkpointing.coordinated:
+    if not run.job.checkpointing.coordinated:
         return
-    asked = _Asked(scenario, Observed(scenario, result), None)
+    asked, result = _Asked(scenario, run, None), run.result
     for number in dict.fromkeys(checkpoints):
         rows = [row for row in result.checkpoints if row.checkpoint_id == number]
         if rows:

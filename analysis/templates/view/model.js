@@ -19,19 +19,19 @@ export class Run {
       const [key] = row.key.split("@");
       this.again.set(key, [...(this.again.get(key) ?? []), row]);
     }
+    this.keys = data.events.map((_, number) => this.keyOf(number));
     data.events.forEach((event, number) => {
       this.byLane[event[2]].push(number);
-      const id = this.keyOf(number);
-      if (id === null) return;
-      if (!this.byCheckpoint.has(id)) this.byCheckpoint.set(id, []);
-      this.byCheckpoint.get(id).push(number);
+      const key = this.keys[number];
+      if (key === null) return;
+      if (!this.byCheckpoint.has(key)) this.byCheckpoint.set(key, []);
+      this.byCheckpoint.get(key).push(number);
     });
     for (const [cause, effect] of data.links) {
       this.causes[effect].push(cause);
       this.effects[cause].push(effect);
     }
     this.arrows = data.links.filter(([cause, effect]) => this.lane(cause) !== this.lane(effect));
-    this.keys = data.events.map((_, number) => this.keyOf(number));
   }
 
   time(number) { return this.times[number]; }

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ckptsim._api.runs.viewing import save_find
+from ckptsim._api.runs.viewing import pages_of_find
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import alone_in, to_toml, written_whole
@@ -289,8 +289,7 @@ def _shrunk(
             subject = _written(subject, name, folder / SCENARIO)
             row = replace(row, replay=replay_of(subject, seed, ties))
         else:
-            row = keep(folder, subject, seed=seed, ties=ties, name=name)
-            save_find(folder, subject, row, seed=seed, ties=ties)
+            row = keep(folder, subject, seed=seed, ties=ties, name=name, pages=pages_of_find)
         file = folder / SCENARIO
     return Found(row=row, before=before, seed=seed, ties=ties, shrinking_runs=runs, file=file)
 

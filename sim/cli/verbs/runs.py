@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ckptsim._api.runs.ran import RunResult
 from ckptsim._api.runs.verbs import ran, retold
@@ -23,21 +22,16 @@ from ckptsim.sim.cli.options import (
     limits,
     option,
     positive,
-    refuse,
 )
 from ckptsim.sim.cli.places import default_folder, output_file, output_folder
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import SimulatedTime
-from ckptsim.sim.cli.subject import kept_of, subject_of
+from ckptsim.sim.cli.subject import kept_of, source_of, subject_of
 from ckptsim.sim.extras import ExtraMissing, extras_explained
-from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import Limits, limited
 from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.why import is_traced_at_ease
-
-if TYPE_CHECKING:
-    from ckptsim._api.runs.causes import Why
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -131,25 +125,11 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 def _why(arguments: argparse.Namespace) -> int:
     """Explain one checkpoint, recovery or find."""
-    return show(_cause(arguments), as_json=arguments.json)
+    from ckptsim._api.runs.causes import cause_of
 
-
-def _cause(arguments: argparse.Namespace) -> Why:
-    from ckptsim._api.runs.causes import Why, cause_of
-
-    place, target = place_named(arguments.scenario), _target(arguments.target)
-    kept = kept_of(arguments)
-    if kept is not None:
-        from ckptsim.sim.why.find import why_find
-
-        return Why(found=why_find(kept))
-    if place.is_dir():
-        given = {"--set": arguments.set, "--core": arguments.core, "--mutant": arguments.mutant}
-        refuse(given, "with a recording, expected it with a scenario")
-        from ckptsim.sim.why.recorded import why_recorded
-
-        return Why(found=why_recorded(place, target))
-    return cause_of(subject_of(arguments), target, seed=arguments.seed, ties=arguments.ties)
+    target, source = _target(arguments.target), source_of(arguments)
+    found = cause_of(source, target, seed=arguments.seed, ties=arguments.ties)
+    return show(found, as_json=arguments.json)
 
 
 def _target(words: list[str]) -> int | str:

@@ -6,48 +6,28 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ckptsim.scenarios import UserError
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.options import ALLOW_COMMANDS, SEED, SUBJECT, Verb, option, refuse
-from ckptsim.sim.cli.subject import kept_of, subject_of
-from ckptsim.sim.infer.folder import place_named
+from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.subject import source_of
 
 
 def _view(arguments: argparse.Namespace) -> int:
     """Write the page of one run, or of two beside each other, and say where it is."""
-    from ckptsim._api.runs.viewing import View
+    from ckptsim._api.runs.viewing import View, shown
+
+    def document(given: argparse.Namespace) -> dict[str, Any]:
+        source, how = source_of(given), {"seed": given.seed, "ties": given.ties}
+        return shown(source, **how, checkpoint=given.checkpoint)
 
     refuse({"--vary": arguments.vary}, "a value, expected --beside for a second run")
-    shown = [_document(arguments)]
+    documents = [document(arguments)]
     if arguments.beside is not None:
         plain = {"set": [], "core": [], "mutant": None, "scenario": arguments.beside}
-        shown.append(_document(argparse.Namespace(**vars(arguments) | plain)))
-    if arguments.out.is_dir():
-        raise UserError(f"--out: found the folder {arguments.out}, expected a file")
-    found = View(documents=shown)
+        documents.append(document(argparse.Namespace(**vars(arguments) | plain)))
+    found = View(documents=documents)
     print(f"{found.save(arguments.out)}: {found.text}")
     return EXIT_FINE
-
-
-def _document(arguments: argparse.Namespace) -> dict[str, Any]:
-    from ckptsim.analysis.viewer import view_of_find, view_of_recording, view_of_run
-
-    place, checkpoint = place_named(arguments.scenario), arguments.checkpoint
-    kept = kept_of(arguments)
-    if kept is not None:
-        return view_of_find(kept, checkpoint=checkpoint)
-    if place.is_dir():
-        given = {"--set": arguments.set, "--core": arguments.core, "--mutant": arguments.mutant}
-        refuse(given, "it together with a recording, expected a scenario")
-        return view_of_recording(place, checkpoint=checkpoint)
-    subject = subject_of(arguments)
-    return view_of_run(
-        subject,
-        seed=arguments.seed,
-        ties=arguments.ties,
-        checkpoint=checkpoint,
-        title=", ".join([subject.scenario.name, *arguments.set]),
-    )
 
 
 VERBS = {
@@ -71,7 +51,7 @@ VERBS = {
                 "--out",
                 "where the page is written; default: %(default)s",
                 "FILE",
-                Path,
+                output_file,
                 default=Path("view.html"),
             ),
             ALLOW_COMMANDS,

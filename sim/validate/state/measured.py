@@ -68,9 +68,8 @@ _CONFIG = (
     Field("failures", "list"),
 )
 
-# Assumption for a line without that number.
-_WARM = 20
 _CHECKPOINT = (Field("trigger_ms", "number"), Field("phase", "text"))
+_WARM = 20  # an assumption for a line without the number of jobs before it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +109,7 @@ def problems_of(entry: Mapping[str, Any]) -> list[Problem]:
             found.append(Problem(f"config.{key}", shown(config[key]), expected))
     for index, one in enumerate(entry.get("checkpoints") or ()):
         place = f"checkpoints[{index}]"
-        found += object_problems(
-            one, (Field("trigger_ms", "number"), Field("phase", "text")), place
-        )
+        found += object_problems(one, _CHECKPOINT, place)
     return found
 
 

@@ -13,10 +13,11 @@ from typing import TypeAlias
 from ckptsim import scenarios
 from ckptsim._api.scenario import Named, Value, load, scenario_of, vary
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.own_properties import own_properties
 from ckptsim.sim.search import Subject
-from ckptsim.sim.search.folder import ALLOW, DECISIONS, Kept, read
+from ckptsim.sim.search.folder import ALLOW, DECISIONS, Kept, is_find, read
 from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.process import PREFIX
 from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out
@@ -24,6 +25,9 @@ from ckptsim.sim.world import check_properties
 
 Cores: TypeAlias = Mapping[str, Factory | str] | Sequence[str] | str
 """Slot -> factory of a core, or what names one; or texts as `--core` has them."""
+
+Source: TypeAlias = Subject | Kept | Path
+"""What `why` and `view` look at: a scenario to run, a find, or the folder of a recording."""
 
 
 def subject_of(
@@ -54,6 +58,29 @@ def subject_of(
         source=None if origin is None else origin.source,
         parameters=json.dumps(origin.parameters if origin else {}, sort_keys=True),
     )
+
+
+def source_of(
+    found: Named,
+    set: Mapping[str, Value] | None,
+    core: Cores | None,
+    mutant: str | None,
+    *,
+    allow_commands: bool,
+) -> Source:
+    """Return what a name means: a scenario, the folder of a find, or the folder of a recording.
+
+    Raises UserError as `subject_of` and `find_of` do, and for a recording with changes.
+    """
+    if isinstance(found, str | Path):
+        place = place_named(str(found))
+        if is_find(place):
+            return find_of(place, allowed=allow_commands)[0]
+        if place.is_dir():
+            if set or core or mutant:
+                raise UserError(f"{place}: found a recording and changes, expected a scenario")
+            return place
+    return subject_of(found, set, core, mutant)
 
 
 def cores_of(scenario: scenarios.Scenario, cores: Cores | None) -> dict[str, Factory | str]:

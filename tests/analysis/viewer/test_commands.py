@@ -65,8 +65,8 @@ def test_a_run_that_was_made_is_viewed_as_it_was() -> None:
     ("words", "says"),
     [
         (["reference", "--checkpoint", "99"], "found no checkpoint 99, expected one from"),
-        (["orders", "--set", "mode=unaligned"], "--set: found it together with a recording"),
-        (["reference", "--out", "."], "--out: found the folder ., expected a file"),
+        (["orders", "--set", "mode=unaligned"], "--set: found with a recording"),
+        (["reference", "--out", "."], "--out: found '.', a folder, expected a file"),
         (["no_such_thing"], "expected a name that `ckptsim list` shows"),
     ],
 )

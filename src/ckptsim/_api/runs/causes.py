@@ -12,14 +12,11 @@ from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.runs.ran import RunResult
 from ckptsim._api.scenario import Named, Value
-from ckptsim._api.subject import Cores, find_of, subject_of
+from ckptsim._api.subject import Cores, Source, source_of
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.errors import UserError
 from ckptsim.sim import why as causes
-from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.rows import RunResult as Rows
-from ckptsim.sim.search import Subject
-from ckptsim.sim.search.folder import is_find
+from ckptsim.sim.search.folder import Kept
 from ckptsim.sim.why.answer import place_text
 from ckptsim.sim.why.find import why_find
 from ckptsim.sim.why.recorded import why_recorded
@@ -90,21 +87,22 @@ def why(
 
     Raises UserError as `run` does, and for a target that is not there.
     """
-    if isinstance(found, str | Path):
-        place = place_named(str(found))
-        if is_find(place):
-            return Why(found=why_find(find_of(place, allowed=allow_commands)[0]))
-        if place.is_dir():
-            if set or core or mutant:
-                raise UserError("why: found a recording and changes, expected a scenario")
-            return Why(found=why_recorded(place, target))
     if isinstance(found, RunResult):
         return cause_of(found.subject, target, seed=found.run.seed, ties=found.run.ties)
-    return cause_of(subject_of(found, set, core, mutant), target, seed=seed, ties=ties)
+    source = source_of(found, set, core, mutant, allow_commands=allow_commands)
+    return cause_of(source, target, seed=seed, ties=ties)
 
 
-def cause_of(subject: Subject, target: int | str, *, seed: int, ties: str) -> Why:
-    """Return why a checkpoint or a recovery of a subject took so long, or why one failed."""
+def cause_of(source: Source, target: int | str, *, seed: int, ties: str) -> Why:
+    """Return why a checkpoint or a recovery took so long, or why one failed. seed, ties: of a run.
+
+    The find that a folder repeats has one answer, whatever the target.
+    """
+    if isinstance(source, Kept):
+        return Why(found=why_find(source))
+    if isinstance(source, Path):
+        return Why(found=why_recorded(source, target))
+    subject = source
 
     def again(varied: Scenario) -> Rows:
         return run_world(

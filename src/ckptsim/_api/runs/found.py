@@ -65,14 +65,19 @@ class Find(Result, search.Find):
 
         beside: tell the story beside the nearest run that holds, for which more runs are made.
         """
+        from ckptsim._api.runs.viewing import pages_of_find
         from ckptsim.sim.search.folder import keep
 
         seed, ties = self.shrunk.trial.seed, self.shrunk.trial.ties
-        row = keep(folder, self._smallest, seed=seed, ties=ties, name=self.property, beside=beside)
-        if beside:
-            from ckptsim._api.runs.viewing import save_find
-
-            save_find(folder, self._smallest, row, seed=seed, ties=ties)
+        row = keep(
+            folder,
+            self._smallest,
+            seed=seed,
+            ties=ties,
+            name=self.property,
+            beside=beside,
+            pages=pages_of_find if beside else None,
+        )
         return replace(self, folder=folder, row=row)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,11 @@ from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.runs.ran import RunResult
 from ckptsim._api.scenario import Named, Value
-from ckptsim._api.subject import Cores, find_of, subject_of
+from ckptsim._api.subject import Cores, Source, source_of
 from ckptsim.analysis.viewer import view_of_find, view_of_recording, view_of_run, view_page
-from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
-from ckptsim.sim.infer.folder import place_named
-from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.search import Subject
-from ckptsim.sim.search.folder import Kept, is_find
+from ckptsim.sim import rows
+from ckptsim.sim.search.folder import Kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +45,11 @@ class View(Result):
     def frame(self) -> pd.DataFrame:
         """Return one row per event of the (first) run: `at`, `lane`, `kind`, its fields as text."""
         first = self.documents[0]
-        rows = [
+        found = [
             (at, first["lanes"][lane], first["kinds"][kind][0], " ".join(map(str, fields)))
             for at, kind, lane, *fields in first["events"]
         ]
-        return tidy(frame_of(rows, ("at_ns", "lane", "kind", "fields")))
+        return tidy(frame_of(found, ("at_ns", "lane", "kind", "fields")))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the data of the page, one document per run."""
@@ -86,17 +83,18 @@ class View(Result):
         return f'<iframe srcdoc="{escape(self.html)}" style="{style}"></iframe>'
 
 
-def save_find(folder: Path, subject: Subject, row: ViolationRow, *, seed: int, ties: str) -> None:
-    """Write the page of a find into its folder. subject: what the folder repeats."""
-    kept = Kept(
-        subject=replace(subject, source=str(folder)),
-        seed=seed,
-        ties=ties,
-        property=row.property,
-        says=row.says,
-        digest="",
-    )
-    View(documents=[view_of_find(kept, story=row.story)]).save(folder / PAGE)
+def pages_of_find(kept: Kept, result: rows.RunResult) -> dict[str, str]:
+    """Return the page of a find by its name in the folder. result: of the run that it repeats."""
+    return {PAGE: view_page([view_of_find(kept, result)])}
+
+
+def shown(source: Source, *, seed: int, ties: str, checkpoint: int | None) -> dict[str, Any]:
+    """Return the data of the page of a scenario, a find or a recording. seed, ties: of a run."""
+    if isinstance(source, Kept):
+        return view_of_find(source, checkpoint=checkpoint)
+    if isinstance(source, Path):
+        return view_of_recording(source, checkpoint=checkpoint)
+    return view_of_run(source, seed=seed, ties=ties, checkpoint=checkpoint)
 
 
 def view(
@@ -121,24 +119,18 @@ def view(
     Raises UserError as `run` does, and for a checkpoint that is not there.
     """
 
-    def document(one: Named | RunResult, **varied: Any) -> dict[str, Any]:
+    def document(
+        one: Named | RunResult,
+        set: Mapping[str, Value] | None = None,
+        core: Cores | None = None,
+        mutant: str | None = None,
+    ) -> dict[str, Any]:
         if isinstance(one, RunResult):
             return view_of_run(one.subject, one, checkpoint=checkpoint)
-        if isinstance(one, str | Path):
-            place = place_named(str(one))
-            if is_find(place):
-                kept, _ = find_of(place, allowed=allow_commands)
-                return view_of_find(kept, checkpoint=checkpoint)
-            if place.is_dir():
-                if any(varied.values()):
-                    raise UserError("view: found a recording and changes, expected a scenario")
-                return view_of_recording(place, checkpoint=checkpoint)
-        subject = subject_of(one, varied.get("set"), varied.get("core"), varied.get("mutant"))
-        changes = [f"{path}={value}" for path, value in (varied.get("set") or {}).items()]
-        title = ", ".join([subject.scenario.name, *changes])
-        return view_of_run(subject, seed=seed, ties=ties, checkpoint=checkpoint, title=title)
+        source = source_of(one, set, core, mutant, allow_commands=allow_commands)
+        return shown(source, seed=seed, ties=ties, checkpoint=checkpoint)
 
-    documents = [document(found, set=set, core=core, mutant=mutant)]
+    documents = [document(found, set, core, mutant)]
     if beside is not None:
         documents.append(document(beside))
     return View(documents=documents)
