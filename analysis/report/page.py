@@ -100,10 +100,11 @@ def write_report(
                 raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
             cliffs = cliff_sentences(found, store)
             sections.append(section(found, layout_seen(found, view), cliffs))
-    one = len(sections) == 1
-    title = f"Sweep {sections[0]['name']}" if one else f"{len(sections)} questions, answered"
-    path = directory / PAGE
-    written_whole(path, page(title, sections, _kept(directory, opening)))
+    opening, path = _kept(directory, opening), directory / PAGE
+    questions = len(sections) + (opening is not None)
+    one = questions == 1
+    title = f"Sweep {sections[0]['name']}" if one else f"{questions} questions, answered"
+    written_whole(path, page(title, sections, opening))
     return path
 
 

@@ -181,17 +181,17 @@ class StrayDecline(LateAtCheckpoint):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoseNotification(AtCheckpoint):
-    """A subtask never hears that a checkpoint is complete."""
+    """A subtask is never notified of a complete checkpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelayNotification(LateAtCheckpoint):
-    """A subtask hears late that a checkpoint is complete."""
+    """A subtask is notified late of a complete checkpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrayNotification(LateAtCheckpoint):
-    """A subtask hears of a completion once more, later, in whatever attempt runs then."""
+    """A subtask is notified once more, later, in the attempt that runs then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,7 +183,7 @@ BOTH: Mapping[str, str] = {
         "(`savepoint_behind_closed_tasks`)"
     ),
     "given_up_checkpoints_free_channels": (
-        "hazard of released Flink: channels stay blocked behind a checkpoint that was given up "
+        "hazard of released Flink: channels stay blocked after a checkpoint was aborted "
         "(`given_up_checkpoint_blocks`)"
     ),
     "closed_tasks_owe_no_shared_file": (

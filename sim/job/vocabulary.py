@@ -10,7 +10,7 @@ CONTROL: Vocabulary = {
     ),
     "declined": Telling("declines checkpoint {index}: {reason}", "index reason"),
     "aborted": Telling(
-        "gives checkpoint {index} up: {reason}", "index reason", ends="checkpoint:index"
+        "aborts checkpoint {index}: {reason}", "index reason", ends="checkpoint:index"
     ),
     "precommitted": Telling(
         "pre-commits a transaction for checkpoint {index}; opens another: {successor}",
@@ -64,11 +64,11 @@ BUFFERS: Vocabulary = {
         fields="index channel kind",
     ),
     "announced": Telling(
-        says="hears that the barrier of checkpoint {index} stands in channel {channel}",
+        says="gets the announcement of the barrier of checkpoint {index} in channel {channel}",
         fields="index channel",
     ),
     "cancelled": Telling(
-        says="hears from channel {channel} that no barrier of checkpoint {index} comes",
+        says="gets the cancellation of checkpoint {index} from channel {channel}",
         fields="index channel",
     ),
     "sent_barrier": Telling(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from statistics import median
 from typing import Any
 
 from ckptsim._api.sweeps.verbs import sweep_result
@@ -62,7 +61,7 @@ def job_of_the_tutorial() -> Any:
     for each in jobs.VERBS["whatif"].options:
         each.add_to(parser)
     found = jobs.compared(parser.parse_args(list(TUTORIAL)))
-    before_ms, after_ms = (median(one.medians_ms) for one in found.outcomes[:2])
+    before_ms, after_ms = (one.measures.duration_ms["median"] for one in found.outcomes[:2])
     return Opening(
         anchor="your-job",
         title="What would unaligned checkpoints do to this recorded Flink job?",

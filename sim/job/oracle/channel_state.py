@@ -171,10 +171,10 @@ class FileOracle(Listener):
         """Check that there is one answer per beginning, and that a part fails for a cause."""
         files, number, name = self._of(event), event.checkpoint, self._name_of(event.subtask)
         if event.failed and number >= files.newest and number not in (files.aborted, files.broken):
-            says = f"the channel state of {name} for {number} is given up without a cause"
+            says = f"the channel state of {name} for {number} is aborted without a cause"
             self._violate(_ANSWERED, says, number)
         if (event.subtask, number) not in files.unanswered:
-            says = f"{name} hears of channel state of {number}, which it does not wait for"
+            says = f"{name} gets an answer on channel state of {number} and does not wait for one"
             self._violate(_ANSWERED, says, number)
         files.unanswered.pop((event.subtask, number), None)
 
@@ -184,7 +184,7 @@ class FileOracle(Listener):
         mine = [number for who, number in files.unanswered if who == subtask]
         for older in mine:
             if older < max(mine):
-                says = f"{self._name_of(subtask)} never hears of its channel state of {older}"
+                says = f"{self._name_of(subtask)} never gets the answer on channel state of {older}"
                 self._violate(_ANSWERED, says, older)
                 del files.unanswered[subtask, older]
 
@@ -200,7 +200,7 @@ class FileOracle(Listener):
         for subtask, checkpoint in files.unanswered:
             if checkpoint == number:
                 name = self._name_of(subtask)
-                says = f"{name} does not hear that its file of {number} has failed"
+                says = f"{name} is not notified that its file of {number} has failed"
                 self._violate(_ANSWERED, says, number)
                 return
 

@@ -145,7 +145,7 @@ def check_plan(plan: Plan, tasks: Mapping[Place, TaskOracle], violate: Violate) 
     """
     running = set(plan.wait_for)
     if not running:
-        violate(_PLAN, "a checkpoint awaits nobody")
+        violate(_PLAN, "a checkpoint waits for no task")
     if not set(plan.trigger) <= running:
         violate(_PLAN, "a triggered task is not awaited")
     for place in plan.finished:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ONCE = "notified_once"
 _ARRIVE = "messages_arrive"
-_WHAT = {True: "is complete", False: "was given up"}
+_WHAT = {True: "is complete", False: "was aborted"}
 
 
 class _OnWay:
@@ -187,7 +187,7 @@ class MessageOracle(Listener):
         if self._ended.get(number):
             return
         if self._untold.pop(number, (not completed, 0))[0] is not completed:
-            says = f"tasks hear, once more or wrongly, that {number} {_WHAT[completed]}"
+            says = f"tasks are notified again, or wrongly, that {number} {_WHAT[completed]}"
             self._violate(_ONCE, says, number)
         if not completed:
             self._repeated[number] = self._newest
@@ -210,7 +210,7 @@ class MessageOracle(Listener):
         by_chance = event.completed and self._loss_ratio > 0
         lose = job_faults.LoseNotification
         if not by_chance and not self._faults.strikes(lose, who.task, checkpoint):
-            says = f"{who.name} does not hear that {checkpoint} {_WHAT[event.completed]}"
+            says = f"{who.name} is not notified that {checkpoint} {_WHAT[event.completed]}"
             self._violate(_ONCE, says, checkpoint)
         self._take(event.number, checkpoint, completed=event.completed)
 
@@ -223,7 +223,7 @@ class MessageOracle(Listener):
         if self._ended.get(checkpoint):
             return
         if not self._take(task.task.number, checkpoint, completed=completed):
-            says = f"{task.name} hears too often that {checkpoint} {_WHAT[completed]}"
+            says = f"{task.name} is notified too often that {checkpoint} {_WHAT[completed]}"
             self._violate(_ONCE, says, checkpoint)
 
     def completion_taken(self, event: of_tasks.CompletionTaken) -> None:
@@ -237,7 +237,7 @@ class MessageOracle(Listener):
         expected = self._repeated.get(number)  # None: the one that the job was started from
         if latest is not None and (latest in self._plain or expected not in (None, latest)):
             name = self._plane.name(event.task)
-            says = f"{name} hears, with the end of {number}, that {latest} is complete"
+            says = f"{name} is notified with the end of {number} that {latest} is complete"
             self._violate(_ONCE, f"{says}, where {expected} was the newest", number)
 
     def _take(self, task: int, checkpoint: int, *, completed: bool) -> bool:
@@ -260,7 +260,7 @@ class MessageOracle(Listener):
         self._look_at_notifications()
         for which, number, sent_ns in self._acknowledgements.overdue():
             says = f"{self._tasks[which].name} acknowledged {number} at {duration_text(sent_ns)}, "
-            self._violate(_ARRIVE, f"{says}which nobody has heard", number)
+            self._violate(_ARRIVE, f"{says}which the coordinator has not got", number)
         for which, number, sent_ns in self._triggers.overdue():
             if not self._tasks[which].is_over:  # a task that has failed gets none
                 says = f"{self._tasks[which].name} has not got the trigger of {number}, "
@@ -287,5 +287,5 @@ class MessageOracle(Listener):
                 continue
             if sent_ns + self._faults.delay_ns(late, who.task, number) < due_ns:
                 del self._on_way[key]
-                says = f"{who.name} never hears that {number} {_WHAT[completed]}"
+                says = f"{who.name} is never notified that {number} {_WHAT[completed]}"
                 self._violate(_ONCE, says, number)

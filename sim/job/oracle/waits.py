@@ -228,7 +228,7 @@ class Writing:
     def file_begun(self, checkpoint: int) -> None:
         """Check that no file is begun of a checkpoint that was given up before."""
         if checkpoint in self.given_up:
-            says = f"begins to write a file for {checkpoint}, which it has given up"
+            says = f"begins to write a file for {checkpoint}, which it has aborted"
             self._task.says(_IN_TIME, says, checkpoint)
 
     def ended(self, checkpoint: int, *, whole: bool) -> None:
