@@ -71,11 +71,6 @@ class SharedStateWriter:
         self._effects: list[writer_events.WriterEffect] = []
 
     @property
-    def ongoing(self) -> int:
-        """The checkpoint written last, -1 before the first."""
-        return self._ongoing
-
-    @property
     def writing(self) -> tuple[int, ...]:
         """The subtasks that wait for an answer, ascending."""
         return tuple(sorted(self._parts))

@@ -15,7 +15,6 @@ from ckptsim.models.store import Control, ControlRecord, DataRecord, Rows, Topic
 from ckptsim.models.store.log import Entry
 from ckptsim.models.store.state import FieldValue, ProducerState
 
-NEVER = 1 << 62
 # Made records of a feed that are kept at hand; an assumption: most feeds that are explored are
 # shorter.
 _REMEMBERED = 4096

@@ -13,7 +13,7 @@ Source: Apache Flink 1.20.3, RestartPipelinedRegionFailoverStrategy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -153,8 +153,3 @@ class Regions:
     def running_on(self) -> list[Task]:
         """Return the tasks that a failure has left alone, as new objects."""
         return [self._world.tasks[number] for number in self.carried]
-
-    @property
-    def channels(self) -> Mapping[Key, Instants]:
-        """Return when the records between tasks that run on were due."""
-        return self.in_flight

@@ -65,7 +65,7 @@ class TimedFailover:
         if restored is None or self.lateness.knows(restored.checkpoint_id):
             number = None if restored is None else restored.checkpoint_id
             parts = None if taken_over is None else taken_over.parts
-            self.lateness.restored(number, parts, self._world.regions.channels)
+            self.lateness.restored(number, parts, self._world.regions.in_flight)
         else:
             self.lateness.started_from(self._world.tasks, restored)
 
