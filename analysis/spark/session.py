@@ -7,6 +7,7 @@ directory is touched.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -27,6 +28,8 @@ from ckptsim.analysis.spark.scratch import scratch_directory
 from ckptsim.scenarios.errors import UserError
 
 if TYPE_CHECKING:
+    import subprocess
+
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -79,15 +82,16 @@ def spark_session(
         log = directory / "java.log" if is_local(master) else None
         gateway = launch_gateway(chosen, directory=directory, options=options, log=log)
         try:
-            session = _reach(master, gateway)
-            _hear_no_last_breath(session, gateway)
-            try:
-                _ship_program(session, directory)
-                with _end_explained(gateway):
-                    yield session
-            finally:
-                with _quiet_when_gone(gateway):
-                    session.stop()
+            with silent_when_gone(gateway.process):
+                session = _reach(master, gateway)
+                _hear_no_last_breath(session, gateway)
+                try:
+                    _ship_program(session, directory)
+                    with _end_explained(gateway):
+                        yield session
+                finally:
+                    with _quiet_when_gone(gateway):
+                        session.stop()
         finally:
             with _quiet_when_gone(gateway):
                 _disconnect(gateway)
@@ -173,6 +177,25 @@ def _hear_no_last_breath(session: SparkSession, gateway: Gateway) -> None:
             tell(request, client)
 
     server.handle_error = handle_error
+
+
+@contextmanager
+def silent_when_gone(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Drop the tracebacks that Py4J logs when a Java process that has ended gives no answer.
+
+    Py4J logs them with the functions of the module `logging`, so they come from the root logger.
+    The error that this session raises says the same in one line.
+    """
+
+    def is_news(record: logging.LogRecord) -> bool:
+        return not (f"{os.sep}py4j{os.sep}" in record.pathname and has_ended(process))
+
+    root = logging.getLogger()
+    root.addFilter(is_news)
+    try:
+        yield
+    finally:
+        root.removeFilter(is_news)
 
 
 @contextmanager

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from py4j import java_gateway
 from pyspark.sql import SparkSession
 
 from ckptsim.analysis.spark import java
 from ckptsim.analysis.spark.package import program_root, write_archive
-from ckptsim.analysis.spark.session import spark_session
+from ckptsim.analysis.spark.session import silent_when_gone, spark_session
 
 ENVIRONMENTS = {
     "JAVA_HOME is wrong": {"JAVA_HOME": "/nonexistent", "SPARK_HOME": "/nonexistent"},
@@ -23,7 +25,7 @@ ENVIRONMENTS = {
 }
 PROGRAM = """
 import sys
-from ckptsim.analysis.spark.session import spark_session
+from ckptsim.analysis.spark.session import silent_when_gone, spark_session
 with spark_session("local[1]") as session:
     rows = session.sparkContext.parallelize(range(3), 2).map(lambda x: x * x).collect()
     zone = session.conf.get("spark.sql.session.timeZone")
@@ -119,3 +121,36 @@ def test_the_archive_runs_alone(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout.startswith(str(archive)), done.stderr
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_py4j_logs_nothing_of_a_java_process_that_is_gone(
+    ended: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Py4J's traceback about a missing answer is dropped when the process has ended, else kept."""
+    words = ["-c", "" if ended else "import time; time.sleep(60)"]
+    process = subprocess.Popen([sys.executable, *words])
+    lost = logging.LogRecord(
+        "root",
+        logging.ERROR,
+        java_gateway.__file__,
+        1,
+        "Exception while sending command.",
+        (),
+        None,
+    )
+    try:
+        with silent_when_gone(process):
+            logging.getLogger().handle(lost)
+            logging.getLogger().error("of another library")
+        logging.getLogger().handle(lost)
+    finally:
+        process.kill()
+        process.wait()
+    after = [lost.getMessage()]
+    kept = [] if ended else after
+    assert [record.getMessage() for record in caplog.records] == [
+        *kept,
+        "of another library",
+        *after,
+    ]
