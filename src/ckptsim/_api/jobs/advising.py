@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from ckptsim._api.jobs.advice import Advice
@@ -10,6 +11,7 @@ from ckptsim._api.jobs.named import AnyJob, named_job, with_options
 from ckptsim._api.jobs.picture import Curve
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value
+from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode
@@ -17,9 +19,12 @@ from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.infer.advice.day import WHOLE_DAY, LoadPeriod, loaded, read_load
 from ckptsim.sim.infer.advice.warnings import transaction_warnings, warnings_of
+from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.infer.folder import Named
 
 _POINTS = 7
+# So many intervals have time for the checkpoints that assumptions are compared on.
+_CHECKPOINTS = 8
 _NS_PER_S = 1_000_000_000
 
 
@@ -125,7 +130,21 @@ def _advised(
         flat_s = advice.flat_s(of_mode, found, failures, allowed=allowed)
     cheapest = found or min(every, key=lambda one: one.cost)
     notes = [*transaction_warnings(job, cheapest, failures), *warnings_of(job, named.recording)]
+    notes += assumptions(_advised_job(scenario, cheapest))
     return Advice(name=scenario.name, curves=curves, best=found, flat_s=flat_s, notes=notes)
+
+
+def _advised_job(scenario: Scenario, point: advice.Point) -> Scenario:
+    """Return a job as it is advised, with time for several checkpoints."""
+    job = cast("Job", scenario.model)
+    table = replace(
+        job.checkpointing,
+        mode=point.mode,
+        interval_ns=round(point.interval_s * _NS_PER_S),
+        first_trigger_ns=None,
+    )
+    time_ns = round(_CHECKPOINTS * (point.effective_s + point.duration_s) * _NS_PER_S)
+    return replace(scenario, model=replace(job, checkpointing=table, duration_ns=time_ns))
 
 
 def _curve(advisor: advice.Advisor, mode: Mode, intervals_s: Sequence[float]) -> Curve:
