@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from ckptsim.scenarios.dialect import one_of
+from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name, text
+from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, flag, name, text
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.graph import Vertex, forward_group, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane
+from ckptsim.scenarios.job.restart import NoRestart
 
 _PLAN = "assumption: part of the fault plan"
 _AS_BEFORE = "as_before"
@@ -63,15 +64,18 @@ class AtSubtask(_Fault):
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
-        found = _Fault.problems_in(self, model)
-        vertices = spelled_out(model.vertices)
-        vertex = next((v for v in vertices if v.name == self.vertex), None)
-        if vertex is None:
-            found.append(_unknown(self.vertex, vertices))
-        elif self.subtask >= vertex.parallelism:
-            expected = f"less than the parallelism {vertex.parallelism}"
-            found.append(Problem("subtask", str(self.subtask), expected))
-        return found
+        return _subtask_problems(self.vertex, self.subtask, model)
+
+
+def _subtask_problems(name: str, subtask: int, model: JobModel) -> list[Problem]:
+    """Return what is wrong with the name of a vertex and the index of its subtask."""
+    vertices = spelled_out(model.vertices)
+    vertex = next((v for v in vertices if v.name == name), None)
+    if vertex is None:
+        return [_unknown(name, vertices)]
+    if subtask < vertex.parallelism:
+        return []
+    return [Problem("subtask", str(subtask), f"less than the parallelism {vertex.parallelism}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +93,61 @@ class LateAtCheckpoint(AtCheckpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashTask(AtSubtask):
-    """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
+class _Striking(_Fault):
+    """A fault that strikes at an instant of the run, or some time after an attempt begins."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    at_ns: int | None = duration_ns(
+        None, optional=True, says="instant at which it strikes, from the run's begin", source=_PLAN
+    )
+    attempt: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        unit="attempt",
+        says="number of the attempt in which it strikes, instead of an instant",
+        source=_PLAN,
+    )
+    every_attempt: bool = flag(False, says="it strikes in every attempt", source=_PLAN)
+    after_ns: int = duration_ns(
+        0, says="how long after the begin of such an attempt it strikes", source=_PLAN
+    )
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit together of the instant, or what never ends."""
+        relative = self.every_attempt or self.attempt is not None
+        if self.at_ns is None and not relative:
+            expected = "an instant, or attempt or every_attempt with after"
+            return [Problem("at_ns", "nothing", expected)]
+        found = []
+        if self.at_ns is not None and (relative or self.after_ns):
+            expected = "nothing, beside attempt, every_attempt or after"
+            found.append(Problem("at_ns", duration_text(self.at_ns), expected))
+        if self.every_attempt and self.attempt is not None:
+            found.append(Problem("attempt", str(self.attempt), "nothing, beside every_attempt"))
+        restart = getattr(model, "restart", None)
+        endless = getattr(restart, "attempts", None) is None and not isinstance(restart, NoRestart)
+        if self.every_attempt and endless and getattr(model, "plane", None) is Plane.RECORDS:
+            expected = "false, unless restart.attempts ends the job: no clock does on records"
+            found.append(Problem("every_attempt", "true", expected))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StrikingSubtask(_Striking):
+    """A fault of one subtask that strikes at an instant."""
+
+    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
+    subtask: int = count(0, unit="index", says="subtask concerned, from 0", source=_PLAN)
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = _subtask_problems(self.vertex, self.subtask, model)
+        return found + _Striking.problems_in(self, model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrashTask(_StrikingSubtask):
+    """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +156,9 @@ class CrashAtCheckpoint(AtCheckpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashTaskManager(AtSubtask):
+class CrashTaskManager(_StrikingSubtask):
     """The task manager that a subtask runs on fails, and all subtasks with it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
     symptom: Symptom = choice(
         "connections_break",
         Symptom,
@@ -115,10 +169,8 @@ class CrashTaskManager(AtSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashJobManager(_Fault):
+class CrashJobManager(_Striking):
     """The job manager fails, with the coordinator and all it has under way."""
-
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,10 +247,9 @@ class StrayNotification(LateAtCheckpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StallTask(AtSubtask):
+class StallTask(_StrikingSubtask):
     """A subtask's thread does nothing for a while."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)
     lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
 
 

@@ -258,6 +258,10 @@ RECORDS: Mapping[str, str] = {
         "hazard of released Flink: a restored watermark passes records of a split that has moved "
         "(`watermark_outlives_its_share`)"
     ),
+    "event_time_ends_with_its_records": (
+        "hazard of released Flink: finished inputs take event time to its end while others, which "
+        "are idle, still have records (`finished_and_idle`)"
+    ),
     "no_record_is_late": (
         "no watermark passes a record that is still to come, and a task sends the watermark that "
         "follows from its inputs"

@@ -19,6 +19,7 @@ from ckptsim.sim.infer.advice.budget import loads_of, records_per_s
 from ckptsim.sim.job.buffers.constants import constants_of, slots_of
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.rows import CheckpointRow, RunResult
+from ckptsim.sim.run_spec import prefer_processes
 from ckptsim.sim.world import run_world
 
 # Two more runs take at most this part of the first one, or so many records where that is more.
@@ -104,7 +105,7 @@ def _short_run(scenario: Scenario) -> RunResult | None:
     if records_per_s(job) * span_ns / _SECOND_NS + channels * _CHANNEL > _RECORDS / 3:
         return None
     short = _counted(scenario, min(_COMPARED, table.count or _COMPARED))
-    return run_world(short, seed=0, judged=False)
+    return run_world(short, seed=0, judged=False, began=prefer_processes)
 
 
 def _counted(scenario: Scenario, count: int) -> Scenario:
@@ -125,7 +126,13 @@ def _moved(scenario: Scenario, result: RunResult) -> str:
     found = []
     for factor in _FACTORS:
         other = _counted(weightiest.times(scenario, factor), count)
-        run = run_world(other, seed=result.run.seed, ties=result.run.ties, judged=False)
+        run = run_world(
+            other,
+            seed=result.run.seed,
+            ties=result.run.ties,
+            judged=False,
+            began=prefer_processes,
+        )
         found.append(_median_text(run.checkpoints, count))
     moved = ", ".join(f"{name} {text}" for name, text in zip(_NAMES, found, strict=True))
     counted = "the first checkpoint" if count == 1 else f"the first {count} checkpoints"

@@ -23,7 +23,7 @@ from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, 
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverRecord, StrategyHost, note_canceled
-from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
+from ckptsim.sim.job.control.faults import FaultPlan, enter_attempt, enter_instants
 from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.planning import TaskPlans
 from ckptsim.sim.job.control.sinks import Sinks
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment
     from ckptsim.sim.slots.protocols import Coordinator
 
-# How often a stop that failed is asked for again before the user gives up, and how often a job is
-# started before it is taken for one that cannot run.  Assumptions.
-_STOP_TRIES, _ATTEMPTS = 8, 100
+# How often a stop that failed is asked for again before the user gives up.  Assumption.
+_STOP_TRIES = 8
 
 
 class JobWorld:
@@ -139,6 +138,7 @@ class JobWorld:
         self._plane.watchdog.attempt_began()
         self.coordinator.start(self.attempts, self._plane.tasks)
         self._plane.start()
+        enter_attempt(self._faults, self.env, self.settings.fault_kind, self.entity, self)
 
     def end(self) -> None:
         """End the run: the job has finished, has failed for good, or is not followed further."""
@@ -291,7 +291,7 @@ class JobWorld:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
             return False
-        if self.attempts >= _ATTEMPTS:
+        if self.attempts >= self.settings.attempts_most:
             says = f"the job has failed {self.attempts} times, last: {cause}"
             self._plane.violate("job_ends", says)
             return False

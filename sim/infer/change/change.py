@@ -35,6 +35,7 @@ _CHECKPOINTS = "execution.checkpointing."
 # The engine's name -> our key of the table of checkpoints, how it reads, its least value.
 _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
     "interval": ("interval_ns", duration_ns, 1_000),
+    "interval-during-backlog": ("interval_during_backlog_ns", duration_ns, 0),
     "min-pause": ("min_pause_ns", duration_ns, 0),
     "timeout": ("timeout_ns", duration_ns, 1_000),
     "aligned-checkpoint-timeout": ("aligned_timeout_ns", duration_ns, 0),

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 OfUser = RequestCheckpoint | RequestSavepoint | Cancel | Rescale | Resubmit
-Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
+OfAttempt = CrashTask | CrashTaskManager | CrashJobManager | StallTask
+Timed = OfAttempt | OfUser
 # What makes a checkpoint continue until it expires.
 _LOSSES = (LoseTrigger, LoseAcknowledgement)
 _REQUESTS = (RequestCheckpoint, RequestSavepoint)
@@ -70,6 +71,11 @@ class FaultPlan:
         return [fault for fault in self._faults if isinstance(fault, Timed)]
 
     @property
+    def is_endless(self) -> bool:
+        """Return whether a fault strikes in every attempt."""
+        return any(getattr(fault, "every_attempt", False) for fault in self._faults)
+
+    @property
     def silences(self) -> bool:
         """Return whether a task manager is lost without its connections breaking."""
         breaks = Symptom.CONNECTIONS_BREAK
@@ -93,7 +99,7 @@ class FaultPlan:
     @property
     def latest_ns(self) -> int:
         """Return all instants at which something strikes, added up, in ns."""
-        return self._sum("at_ns")
+        return self._sum("at_ns", "after_ns")
 
     @property
     def slow_files_ns(self) -> int:
@@ -144,6 +150,11 @@ class FaultPlan:
         delay_ns: int | None = getattr(fault, "delay_ns", None)
         return delay_ns
 
+    def strike_attempt(self, fault: Timed, job: Strikable, attempt: int) -> None:
+        """Let a fault strike, unless the attempt that it is for is over."""
+        if job.attempts == attempt:
+            self.strike(fault, job)
+
     def strike(self, fault: Timed, job: Strikable) -> None:
         """Let a fault strike; whom, is known only now: a rescale may have come before."""
         match fault:
@@ -172,7 +183,7 @@ class FaultPlan:
                 assert_never(never)
 
     def _sum(self, *fields: str) -> int:
-        return sum(getattr(fault, field, 0) for fault in self._faults for field in fields)
+        return sum(getattr(fault, field, 0) or 0 for fault in self._faults for field in fields)
 
 
 NO_FAULTS = FaultPlan()
@@ -196,6 +207,8 @@ class Operable(Protocol):
 
 class Strikable(Protocol):
     """A job as faults at an instant strike it; tasks by their numbers."""
+
+    attempts: int
 
     @property
     def running(self) -> bool:
@@ -240,6 +253,17 @@ class Strikable(Protocol):
 def enter_instants(
     plan: FaultPlan, env: Environment, kind: int, entity: Entity, job: Strikable
 ) -> None:
-    """Enter the faults that strike at an instant into the calendar."""
+    """Enter the faults that strike at an instant of the run into the calendar."""
     for fault in plan.timed:
-        env.call_at(fault.at_ns, kind, entity, plan.strike, fault, job)
+        if fault.at_ns is not None:
+            env.call_at(fault.at_ns, kind, entity, plan.strike, fault, job)
+
+
+def enter_attempt(
+    plan: FaultPlan, env: Environment, kind: int, entity: Entity, job: Strikable
+) -> None:
+    """Enter the faults that strike some time after an attempt begins, which it does now."""
+    for fault in plan.timed:
+        if isinstance(fault, OfAttempt) and (fault.every_attempt or fault.attempt == job.attempts):
+            call = plan.strike_attempt, fault, job, job.attempts
+            env.call_in(fault.after_ns, kind, entity, *call)

@@ -21,6 +21,7 @@ _COPIES = "a pipeline has each record once, and refuses it"
 _COMPLETE = "what is drawn completes"
 _TIMES = "it changes how long files take and nothing else: `state_bytes` and `write` stand for it"
 _OF_STATE = (
+    "Checkpointing.interval_during_backlog_ns",
     "Job.state",
     "StateTable.backend=rocksdb",
     "StateTable.incremental",
@@ -70,6 +71,7 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Checkpointing.after_finish": _REFUSED,
         "Checkpointing.count": _REFUSED,
         "Checkpointing.enabled": _REFUSED,
+        "Checkpointing.interval_during_backlog_ns": _REFUSED,
         "Checkpointing.message_logs": _REFUSED,
         "Checkpointing.protocol=communication_induced": _REFUSED,
         "Checkpointing.protocol=uncoordinated": _REFUSED,

@@ -282,6 +282,7 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     ),
     "files": lambda: loads(_FILES, source="files.toml"),
     "crashing files": lambda: loads(_FILES + _CRASHES, source="files.toml"),
+    "starting log": lambda: with_parameters(_log(), {"job.vertices[0].startup_ns": 2_000_000_000}),
     "asked log": lambda: loads(_LOG + _REQUESTS, source="log.toml"),
     "slow calm log": lambda: with_parameters(_log(), _SLOW),
     "slow log": _varied(storage__write_bytes_per_s=300_000),
