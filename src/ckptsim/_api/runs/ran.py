@@ -110,9 +110,9 @@ class RunResult(Result, rows.RunResult):
         notes = notes_lines(unread_notes(scenario.model))
         causes = cause_lines(scenario, self)
         told = ["\n".join(line for one in causes for line in paragraph(one))]
-        told += [recoveries_text(self.recoveries) if self.recoveries else ""]
         rests = [] if self.subject.names else assumptions(scenario, self)
         told += ["\n".join(line for one in rests for line in paragraph(one))]
+        told += [recoveries_text(self.recoveries) if self.recoveries else ""]
         parts = ["\n".join([table(self._pairs()), *notes]), *filter(None, told)]
         return "\n\n".join([*parts, *violation_texts(self.violations)])
 

@@ -57,7 +57,7 @@ def figure_text(row: FigureRow) -> str:
 
 
 _LINES_MAX = 12
-_HEAD = ("downtime", "bytes read", "done again", "caught up")
+_HEAD = ("downtime", "bytes read", "done again", "backlog gone", "caught up")
 
 
 def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
@@ -84,7 +84,7 @@ def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
             (f"{len(own):,}", *_costs(own), in_units(own[0].cause)) for own in groups[:_LINES_MAX]
         ]
         rest = sum(map(len, groups[_LINES_MAX:]))
-        lines += [(f"{rest:,}", "", "", "", "", "other causes")] * bool(rest)
+        lines += [(f"{rest:,}", "", "", "", "", "", "other causes")] * bool(rest)
     return "\n".join(aligned(head, lines))
 
 
@@ -95,10 +95,14 @@ def _costs(rows: Sequence[RecoveryRow]) -> tuple[str, ...]:
     not_yet = "not by the end" if len(rows) == 1 else f"{late:,} not by the end"
     known = _range(caught_up, lambda time: f"{duration_text(time)} later")
     late_text = [not_yet] * bool(late)
+    gone = [
+        None if r.backlog_gone_ns is None else max(0, r.backlog_gone_ns - r.failed_ns) for r in rows
+    ]
     return (
         _range([_downtime_ns(row) for row in rows], duration_text),
         _range([row.bytes_read for row in rows], size_text),
         _range([row.records_reprocessed for row in rows], lambda count: f"{count:,}"),
+        _range(gone, duration_text),
         ", ".join([known, *late_text] if known != "-" else late_text) or "-",
     )
 

@@ -132,3 +132,19 @@ def test_a_source_that_never_gets_through_its_start_ends_the_job() -> None:
     assert failed[0] == pytest.approx(40)
     assert (len(failed), outcome) == (3, "failed")
     assert 150 < ended_s < 200
+
+
+@pytest.mark.parametrize("engine", ["processes", "compiled"])
+def test_the_backlog_is_gone_before_results_are_fresh(engine: str) -> None:
+    """Sources have emitted what was due while records still wait in buffers, on either driver."""
+    timed = f'duration = "2 min"\nengine = "{engine}"\nrecovery = {{ timed = true }}'
+    text = JOB.replace('duration = "5 min"', timed).replace("20 /s", "700 /s")
+    found = run_world(loads(text + 'at = "25 s"\n', source="timed.toml"), seed=0)
+    (row,) = found.recoveries
+    assert row.backlog_gone_ns is not None
+    assert row.caught_up_ns is not None
+    assert row.first_record_ns is not None
+    assert row.first_record_ns < row.backlog_gone_ns < row.caught_up_ns
+    # Down for 5.3 s and 5 s back, at 70 % of the capacity; buffers hold the last second and a half.
+    worked_off_s = 25 + 5.3 + (5.3 + 5) * 0.7 / 0.3
+    assert row.backlog_gone_ns == pytest.approx((worked_off_s - 1.7) * S, abs=S)
