@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, flag, name, text
+from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, flag, name, number, text
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.graph import Vertex, forward_group, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane
@@ -20,6 +20,11 @@ from ckptsim.scenarios.job.restart import NoRestart
 
 _PLAN = "assumption: part of the fault plan"
 _AS_BEFORE = "as_before"
+# Of a storage, what can be slower.
+_SLOWED = (
+    *("write_bytes_per_s", "write_host_bytes_per_s", "create_latency_ns", "open_latency_ns"),
+    *("read_bytes_per_s", "read_host_bytes_per_s", "read_job_bytes_per_s"),
+)
 
 
 class JobModel(Protocol):
@@ -254,6 +259,47 @@ class StallTask(_StrikingSubtask):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _AtStorage(_Fault):
+    """A fault of the checkpoint storage for a time."""
+
+    at_ns: int = duration_ns(REQUIRED, says="instant from which on it lasts", source=_PLAN)
+    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        if getattr(model, "plane", None) is Plane.BUFFERS:
+            return []
+        return [Problem("kind", "a fault of the storage", "none on records: files take no time")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowStorage(_AtStorage):
+    """The checkpoint storage is slower for a time."""
+
+    factor: float = number(
+        REQUIRED,
+        minimum=1.0,
+        maximum=1e6,
+        says="by which its rates are lower and its latencies longer",
+        source=_PLAN,
+    )
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        storage = getattr(model, "storage", None)
+        slows = any(getattr(storage, name, None) for name in _SLOWED)
+        found = _AtStorage.problems_in(self, model)
+        if found or slows:
+            return found
+        return [Problem("factor", str(self.factor), "a rate or latency in job.storage to slow")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailStorage(_AtStorage):
+    """The checkpoint storage fails for a time: no file can be written, and reads wait for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCheckpoint(_Fault):
     """The user asks for a checkpoint; while the job does not run nothing comes of it."""
 
@@ -396,6 +442,8 @@ JobFault = (
     | DelayNotification
     | StrayNotification
     | StallTask
+    | SlowStorage
+    | FailStorage
     | RequestCheckpoint
     | RequestSavepoint
     | Cancel
@@ -422,6 +470,8 @@ JOB_FAULTS: Mapping[str, type] = {
     "delay_notification": DelayNotification,
     "stray_notification": StrayNotification,
     "stall_task": StallTask,
+    "slow_storage": SlowStorage,
+    "fail_storage": FailStorage,
     "request_checkpoint": RequestCheckpoint,
     "request_savepoint": RequestSavepoint,
     "cancel": Cancel,

@@ -220,6 +220,10 @@ class JobWorld:
         self._initial, self.settings = newest, settings
         self.coordinator.replace_core(self._new_core)
 
+    def was_submitted_with(self, checkpoint: int) -> bool:
+        """Return whether a checkpoint is one that the job was given, and not its own."""
+        return self._initial is not None and self._initial.checkpoint_id == checkpoint
+
     def number_of(self, vertex: str, subtask: int) -> int | None:
         """Return the number of a task, None where there is no such subtask any more."""
         numbers = self.coordinator.planning.subtasks[vertex]

@@ -26,6 +26,21 @@ class Backend(StrEnum):
     ROCKSDB = "rocksdb"
 
 
+class SavepointFormat(StrEnum):
+    """What a savepoint is made of."""
+
+    CANONICAL = "canonical"
+    NATIVE = "native"
+
+
+class ClaimMode(StrEnum):
+    """Whose the files are that a job is submitted with."""
+
+    NO_CLAIM = "no_claim"
+    CLAIM = "claim"
+    LEGACY = "legacy"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateTable:
     """The state backend of a job, on buffers."""
@@ -50,6 +65,21 @@ class StateTable:
         says="a task that comes back to a task manager that is alive reads nothing from the "
         "storage",
         source=_FLINK + "execution.checkpointing.local-backup.enabled",
+    )
+
+    savepoint_format: SavepointFormat = choice(
+        "canonical",
+        SavepointFormat,
+        says="a savepoint has the whole state in a file of its own, from which a restore builds "
+        "files anew; or the files of the backend, as a checkpoint has",
+        source=_FLINK + "SavepointFormatType",
+    )
+    claim: ClaimMode = choice(
+        "no_claim",
+        ClaimMode,
+        says="a job that is submitted again leaves the files that it begins from alone, so its "
+        "first incremental checkpoint uploads all; or its checkpoints refer to them",
+        source=_FLINK + "execution.state-recovery.claim-mode",
     )
 
     def problems_with(self, vertices: Iterable[Vertex]) -> list[Problem]:

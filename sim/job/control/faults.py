@@ -12,6 +12,7 @@ from ckptsim.scenarios.job.faults import (
     CrashTask,
     CrashTaskManager,
     DelayTrigger,
+    FailStorage,
     JobFault,
     LoseAcknowledgement,
     LoseTrigger,
@@ -20,6 +21,7 @@ from ckptsim.scenarios.job.faults import (
     Rescale,
     Resubmit,
     SlowFile,
+    SlowStorage,
     StallTask,
     Symptom,
 )
@@ -104,7 +106,13 @@ class FaultPlan:
     @property
     def slow_files_ns(self) -> int:
         """Return by how much files are late, added up, in ns."""
-        return sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
+        late = sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
+        return late + sum(one.lasts_ns for one in self.of_storage)
+
+    @property
+    def of_storage(self) -> list[SlowStorage | FailStorage]:
+        """Return the faults of the checkpoint storage."""
+        return [one for one in self._faults if isinstance(one, SlowStorage | FailStorage)]
 
     def lets_expire(self, job: Job) -> bool:
         """Return whether a checkpoint can continue until it expires, for want of a message.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.scenarios.job import SavepointFormat
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint, FailSnapshot, SlowFile
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.state.identities import Cut
@@ -175,7 +176,12 @@ class Snapshots:
         part.snapshot_ns = self._env.now
         if task.lateness is not None:
             task.lateness.snapshot(task, checkpoint)
-        captured_state = self.state.capture(task.processed, self._env.now)
+        request = self._world.coordinator.records[checkpoint].request
+        canonical = self._world.model.state.savepoint_format is SavepointFormat.CANONICAL
+        if request.savepoint and canonical and self.state.is_on_disk:
+            captured_state = self.state.capture_whole()
+        else:
+            captured_state = self.state.capture(task.processed, self._env.now)
         part.files, part.uploaded = captured_state.files, captured_state.uploaded
         part.snapshot = BufferSnapshot(
             processed=task.processed,
@@ -237,6 +243,7 @@ class Snapshots:
                 threads=self._world.model.storage.transfer_threads,
                 late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
                 fails=fails,
+                checkpoint=checkpoint,
             )
 
         # One thread finishes the snapshots of a chain, operator by operator.  The last one's has
