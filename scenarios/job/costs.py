@@ -28,6 +28,7 @@ _MEASURED = not_on_buffers(
     "messages, snapshots and restores take what was measured, times `machine.cost_factor`"
 )
 _NO_STORAGE = not_on_records("`costs` says how long a snapshot takes", noted=True)
+_FEW = not_in_pipelines("its storage is asked for few files")
 _WITHOUT_BARRIERS = not_in_pipelines("its checkpoints are coordinated")
 
 
@@ -196,6 +197,7 @@ class Storage:
         says="of keys that files are spread over, each with the limit `requests_per_s`: entropy "
         "injection makes many of one",
         source="Source: Amazon S3, 3,500 writes/s a prefix; Apache Flink 1.20.3, s3.entropy.key",
+        limits=_NO_STORAGE + _FEW,
     )
     throttling: Throttling = choice(
         "wait",
@@ -203,6 +205,7 @@ class Storage:
         says="a request above the limit waits for its turn; or it is answered with 503, and tried "
         "again after a back-off",
         source=_STORE,
+        limits=_NO_STORAGE + _FEW,
     )
     retry_backoff_ns: int = duration_ns(
         "500 ms",
@@ -210,6 +213,7 @@ class Storage:
         maximum="1 h",
         says="the first back-off after a 503, doubled each time up to 20 s, half of it by chance",
         source="Source: AWS SDK for Java, throttled base delay and longest back-off",
+        limits=_NO_STORAGE + _FEW,
     )
     retries: int = count(
         10,
@@ -217,6 +221,7 @@ class Storage:
         unit="requests",
         says="after so many more 503 a file cannot be written; one that is read is tried on",
         source="assumption: order of magnitude of clients of object stores",
+        limits=_NO_STORAGE + _FEW,
     )
     file_merging: bool = flag(
         False,
@@ -245,6 +250,7 @@ class Storage:
         unit="files",
         says="that a task manager writes at once, and as many that it reads; absent: any number",
         source="Source: Apache Flink 1.20.3, s3.upload.max.concurrent.uploads",
+        limits=_NO_STORAGE + _FEW,
     )
     open_latency_ns: int = duration_ns(
         "0 ms",

@@ -28,7 +28,7 @@ _PART, _RECORDS = 0.25, 100_000
 _CHANNEL = 10
 # Completed checkpoints that are compared: more say little more about a median.
 _COMPARED = 5
-# A vertex with this load makes barriers wait; below it they wait for the machine.
+# A vertex with this load makes barriers wait. Below it they wait for the machine.
 _LOADED = 0.5
 _FACTORS = (0.5, 2.0)
 _SECOND_NS, _MB = 1_000_000_000, 1_000_000
@@ -75,7 +75,7 @@ def assumptions(scenario: Scenario, result: RunResult | None = None) -> list[str
 
 
 def _taken(job: Job) -> Iterator[str]:
-    """Yield what was not given, with its value and the parameter that gives it."""
+    """Yield each value that is a default, with its parameter."""
     constants = constants_of(job)
     if job.machine.cores is None:
         each = "" if constants.cores != slots_of(job) else ", one for each slot"
@@ -207,7 +207,7 @@ def _longest_part(result: RunResult) -> str:
 
 
 def _busiest(job: Job) -> Vertex | None:
-    """Return the vertex whose records barriers wait for, None where none has enough of them."""
+    """Return the vertex with the records that barriers wait for, None where there are few."""
     operators = [one for one in job.vertices if not one.is_source]
     if any(one.is_source and one.rate_per_s is None for one in job.vertices):
         return max(operators, key=lambda one: one.service_ns / one.parallelism, default=None)

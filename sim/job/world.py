@@ -122,10 +122,9 @@ class JobWorld:
 
     def plan_instants(self, *, may_stop: bool = True) -> None:
         """Enter what happens at set instants into the calendar: faults, a stop, a savepoint."""
-        env, settings = self.env, self.settings
+        env, settings, kind = self.env, self.settings, self.settings.coordinator.kind
         self.events.attach(ControlTrace(env))
         enter_instants(self._faults, env, settings.fault_kind, self.entity, self)
-        kind = settings.coordinator.kind
         if settings.stop_at_ns is not None and may_stop:
             env.call_in(settings.stop_at_ns, kind, self.entity, self.stop)
         if settings.savepoint_at_ns is not None:
@@ -221,7 +220,7 @@ class JobWorld:
         self.coordinator.replace_core(self._new_core)
 
     def was_submitted_with(self, checkpoint: int) -> bool:
-        """Return whether a checkpoint is one that the job was given, and not its own."""
+        """Return whether a checkpoint is one that the job was given."""
         return self._initial is not None and self._initial.checkpoint_id == checkpoint
 
     def number_of(self, vertex: str, subtask: int) -> int | None:
@@ -288,16 +287,15 @@ class JobWorld:
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known; return whether the job may be restarted at all."""
         self.events.emit(of_job.FailureKnown(cause))
-        for failover in self.failovers:
-            failover.known_ns = failover.known_ns or self.env.now
+        for one in self.failovers:
+            one.known_ns = one.known_ns or self.env.now
         stopped = self.coordinator.stop_completed
         if self._recovery(stop_completed=stopped) is Recovery.FAIL:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
             return False
         if self.attempts >= self.settings.attempts_most:
-            says = f"the job has failed {self.attempts} times, last: {cause}"
-            self._plane.violate("job_ends", says)
+            self._plane.violate("job_ends", f"it has failed {self.attempts} times, last: {cause}")
             return False
         if stopped:
             self.coordinator.forget_stop()

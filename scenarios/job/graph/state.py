@@ -34,7 +34,7 @@ class SavepointFormat(StrEnum):
 
 
 class ClaimMode(StrEnum):
-    """Whose the files are that a job is submitted with."""
+    """Who owns the files that a job is submitted with."""
 
     NO_CLAIM = "no_claim"
     CLAIM = "claim"

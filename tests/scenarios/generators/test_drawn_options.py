@@ -25,10 +25,22 @@ _OF_STATE = (
     "Job.state",
     "StateTable.backend=rocksdb",
     "StateTable.incremental",
+    "StateTable.claim=claim",
+    "StateTable.claim=legacy",
     "StateTable.local_recovery",
+    "StateTable.savepoint_format=native",
+    "Storage.file_merging",
+    "Storage.file_merging_across",
+    "Storage.file_merging_bytes",
+    "Storage.host_transfers",
     "Storage.open_latency_ns",
+    "Storage.prefixes",
     "Storage.read_host_bytes_per_s",
+    "Storage.read_job_bytes_per_s",
     "Storage.requests_per_s",
+    "Storage.retries",
+    "Storage.retry_backoff_ns",
+    "Storage.throttling=retry",
     "Storage.transfer_threads",
     "Storage.write_host_bytes_per_s",
     "Vertex.hot_keys",
@@ -39,6 +51,8 @@ _OF_STATE = (
     "Vertex.updates_per_s",
     "Vertex.value_bytes",
 )
+_INSTANTS = "an instant of the run can be in any attempt"
+_OF_ATTEMPTS = ("attempt", "every_attempt", "after_ns")
 # Options, or single values of those that name one of several.
 _UNDRAWN: dict[str, dict[str, str]] = {
     "ordering": {
@@ -55,6 +69,11 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Job.profile=rig": "its constants are those of one machine",
         "Recovery.failover=full": "regions are the default; jobs of one have both",
         **dict.fromkeys(_OF_STATE, _TIMES),
+        **{
+            f"{kind}.{one}": _INSTANTS
+            for kind in ("CrashTask", "CrashTaskManager", "CrashJobManager", "StallTask")
+            for one in _OF_ATTEMPTS
+        },
         "Vertex.keeps_position": "a source that forgets what it has read doubles records",
     },
     "checkpoint_store": {
@@ -96,6 +115,11 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "StepCosts.autocommit_ns": _REFUSED,
         "StepCosts.replay_row_ns": _REFUSED,
         **{one: _TIMES for one in _OF_STATE if one.startswith("Storage.")},
+        **{
+            f"{kind}.{one}": _INSTANTS
+            for kind in ("CrashTask", "StallTask")
+            for one in _OF_ATTEMPTS
+        },
         "Storage.read_bytes_per_s": "read where a recovery takes its time",
         "Store.hooked": _WRONG,
         "Store.order=checkpoint_first": _WRONG,

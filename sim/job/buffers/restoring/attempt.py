@@ -8,7 +8,7 @@ The reader of a gate waits when the channel that it fills holds all buffers it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import EndOfChannelState
@@ -128,13 +128,19 @@ class _RestoringTask:
         self._world.cores.run(cost_ns, self._task.entity, self._go_on, call, *arguments)
 
     def _read(
-        self, size: int, then: Callable[..., object], *arguments: object, opens: bool
+        self, sizes: Sequence[int], then: Callable[..., object], *arguments: object, opens: bool
     ) -> None:
-        """Call `then` when so many bytes in flight have been read; opens: by a request."""
+        """Call `then` when buffers in flight have been read; opens: by a request.
+
+        In a file that subtasks share, the next buffer of a subtask lies beyond those of others, and
+        seeking it is a request to an object store.
+        """
+        size, storage = sum(sizes), self._world.storage
         self._attempt.bytes_read += size
+        if not (self._task.file.is_shared and storage.requests_take_time):
+            sizes = (size,)
         host, entity = self._task.spec.task_manager, self._task.entity
-        read = self._world.storage.read
-        read((size,), host, entity, self._go_on, then, *arguments, opens=opens)
+        storage.read(sizes, host, entity, self._go_on, then, *arguments, opens=opens)
 
     def _read_state(self) -> None:
         """Open the operators when the state has been read, and rebuilt on the heap."""
@@ -178,7 +184,7 @@ class _RestoringTask:
         match effect:
             case restore.ReadOutput():
                 spans = {} if self._snapshot is None else self._snapshot.output_spans
-                self._read(_size(spans.values()), self._output_read, opens=True)
+                self._read(_sizes(spans.values()), self._output_read, opens=True)
             case restore.RestoreOperators():
                 self._read_state()
             case restore.ReadInput():
@@ -239,13 +245,9 @@ class _RestoringTask:
     def read_input(
         self, size: int, then: Callable[..., object], *arguments: object, first: bool
     ) -> None:
-        """Call `then` when a buffer of in-flight data has been read.
-
-        The first one opens the file.  In a file that subtasks share, the next one of a subtask lies
-        beyond those of others, and seeking it is a request to an object store.
-        """
+        """Call `then` when a buffer of in-flight data has been read; the first opens the file."""
         opens = first or self._task.file.is_shared
-        self._read(size + _HEADER_BYTES, then, *arguments, opens=opens)
+        self._read((size + _HEADER_BYTES,), then, *arguments, opens=opens)
 
     def gate_consumed(self, gate: InputGate) -> None:
         """Ask for the partitions of a gate at the next record boundary."""
@@ -316,8 +318,8 @@ def _serve_in(task: Task, step_ns: int) -> None:
     task.step_ns = step_ns
 
 
-def _size(spans: object) -> int:
-    return sum(size + _HEADER_BYTES for part in spans for size, _ in part)  # type: ignore[attr-defined]
+def _sizes(spans: Iterable[Iterable[Span]]) -> list[int]:
+    return [size + _HEADER_BYTES for part in spans for size, _ in part]
 
 
 def is_new_process(world: DataflowWorld, task: Task) -> bool:

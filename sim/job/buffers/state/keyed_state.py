@@ -96,7 +96,7 @@ class KeyedState:
 
     held: its files in the checkpoint that the attempt begins from, None where there are none.
     phase: how many flushes there were since a compaction, where that is chance.  is_owned: whether
-    checkpoints may refer to what is held.
+    checkpoints may refer to these.
     """
 
     def __init__(

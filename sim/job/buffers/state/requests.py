@@ -19,7 +19,7 @@ _PREFIXES = 4_096
 
 
 class Buckets:
-    """Requests that are allowed a second, for each prefix of keys; what is not used is kept."""
+    """Tokens for requests, of each prefix of keys. Unused ones are kept for a second."""
 
     def __init__(self, rate: float, prefixes: int) -> None:
         self._rate, self._most = rate, max(1.0, rate)
@@ -51,7 +51,7 @@ class MergedFile:
         self._pool, self._size, self._most = pool, (held or 0) + size, most
 
     def close(self) -> None:
-        """Let others go behind it, unless it is large enough."""
+        """Let other files follow in it, unless it is large enough."""
         if self._pool is not None and self._size < self._most:
             self._pool.append(self._size)
 

@@ -18,14 +18,13 @@ from ckptsim.models.barriers.channel_state import handle_bytes
 from ckptsim.scenarios.job.costs import Throttling
 from ckptsim.sim.job.buffers.constants import without_quirks
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.state.requests import Buckets, MergedFile
+from ckptsim.sim.job.buffers.state.requests import Buckets, MergedFile, StorageFaults
 from ckptsim.sim.job.buffers.state.streams import Rates, Streams
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Storage as StorageTable
     from ckptsim.sim.job.buffers.constants import Constants
     from ckptsim.sim.job.buffers.cores import Cores
-    from ckptsim.sim.job.buffers.state.requests import StorageFaults
     from ckptsim.sim.job.buffers.state.streams import Transfer
     from ckptsim.sim.kernel import Entity, Environment
 
@@ -134,7 +133,7 @@ class Storage:
         cores: Cores,
         table: StorageTable,
         constants: Constants,
-        faults: StorageFaults,
+        faults: Sequence[object] = (),
     ) -> None:
         self.state = Work(constants.file_cost_ns, constants.state_ns_per_mb)
         self.sst = Work(constants.file_cost_ns, constants.sst_ns_per_mb)
@@ -143,21 +142,21 @@ class Storage:
         self._env = env
         self._cores = cores
         self._overlaps = constants.overlaps
-        self._table, self._faults = table, faults
-        self._entity = env.entity("storage")
+        self._table, self._entity = table, env.entity("storage")
+        self._faults = StorageFaults(env, self._entity, faults)
         self._draws = env.stream("storage")
         self._failures = env.stream("storage failures")
         self._retries = env.stream("storage retries")
         write = table.write_bytes_per_s
         alone, shared = (None, write) if table.shared_limit else (write, None)
         rates = Rates(alone, table.write_host_bytes_per_s, shared)
-        self._writes = Streams(env, self._entity, rates, constants, faults)
+        self._writes = Streams(env, self._entity, rates, constants, self._faults)
         read = table.read_bytes_per_s
         lost = 1 + constants.read_loss_ratio
         alone_read = None if read is None else read / lost
         rates = Rates(alone_read, table.read_host_bytes_per_s, table.read_job_bytes_per_s)
         exact, entity = without_quirks(constants), env.entity("storage reads")
-        self._reads = Streams(env, entity, rates, exact, faults)
+        self._reads = Streams(env, entity, rates, exact, self._faults)
         self._granted_ns = 0
         rate = table.requests_per_s
         retried = rate is not None and table.throttling is Throttling.RETRY
@@ -182,6 +181,11 @@ class Storage:
         """Tell whether state of this size travels in the acknowledgement instead of a file."""
         limit = self._table.inline_threshold_bytes
         return handle_bytes((size,), inline_threshold_bytes=limit) == size
+
+    @property
+    def requests_take_time(self) -> bool:
+        """Return whether opening a file, or seeking in one, takes any."""
+        return bool(self._table.open_latency_ns) or self._table.requests_per_s is not None
 
     # Requests ---------------------------------------------------------------------------------
 

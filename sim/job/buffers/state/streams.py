@@ -134,7 +134,7 @@ class Streams:
         return {host: max(base, own(n) * n) * factor for host, n in crowd.items()}
 
     def account(self) -> None:
-        """Take off what has been moved by now."""
+        """Take off the bytes that have been moved by now."""
         now = self._env.now
         if self._active and now > self._updated_ns:
             costs_ns = self._costs_ns()

@@ -71,7 +71,7 @@ def test_strategies_count_what_strikes_in_every_attempt() -> None:
 
 
 def test_a_fault_strikes_in_its_attempt_alone() -> None:
-    """The second attempt fails after its second; it does not begin without a first failure."""
+    """The second attempt fails after its second. Without a first failure there is none."""
     second = 'attempt = 2\nafter = "1 s"\n'
     assert times_s(JOB + second)[0] == []
     first = '\n[[faults]]\nkind = "crash_job_manager"\nat = "12 s"\n'
@@ -136,7 +136,7 @@ def test_a_source_that_never_gets_through_its_start_ends_the_job() -> None:
 
 @pytest.mark.parametrize("engine", ["processes", "compiled"])
 def test_the_backlog_is_gone_before_results_are_fresh(engine: str) -> None:
-    """Sources have emitted what was due while records still wait in buffers, on either driver."""
+    """Sources have emitted all due records while some still wait in buffers, on either driver."""
     timed = f'duration = "2 min"\nengine = "{engine}"\nrecovery = {{ timed = true }}'
     text = JOB.replace('duration = "5 min"', timed).replace("20 /s", "700 /s")
     found = run_world(loads(text + 'at = "25 s"\n', source="timed.toml"), seed=0)
@@ -145,6 +145,6 @@ def test_the_backlog_is_gone_before_results_are_fresh(engine: str) -> None:
     assert row.caught_up_ns is not None
     assert row.first_record_ns is not None
     assert row.first_record_ns < row.backlog_gone_ns < row.caught_up_ns
-    # Down for 5.3 s and 5 s back, at 70 % of the capacity; buffers hold the last second and a half.
+    # Down for 5.3 s and 5 s back, at 70 % of the capacity. Buffers hold the last 1.7 s.
     worked_off_s = 25 + 5.3 + (5.3 + 5) * 0.7 / 0.3
     assert row.backlog_gone_ns == pytest.approx((worked_off_s - 1.7) * S, abs=S)
