@@ -55,11 +55,14 @@ class Weightiest:
         return with_parameters(scenario, {self.path: value}, source="assumptions")
 
 
-def assumptions(scenario: Scenario, result: RunResult | None = None) -> list[str]:
+def assumptions(
+    scenario: Scenario, result: RunResult | None = None, *, most_records: int = _RECORDS
+) -> list[str]:
     """Return what an answer about a job rests on, and how it moves, in one sentence each.
 
-    result: a run of it, which is made where there is none and it is short.  Nothing of other
-    models, nor of the plane on which no costs are calibrated.
+    result: a run of it, which is made where there is none and it is short.  most_records: that all
+    runs may take, whatever the first one took.  Nothing of other models, nor of the plane on which
+    no costs are calibrated.
     """
     job = scenario.model
     if not isinstance(job, Job) or job.plane is not Plane.BUFFERS:
@@ -68,10 +71,10 @@ def assumptions(scenario: Scenario, result: RunResult | None = None) -> list[str
     if not job.checkpointing.coordinated:
         return says
     if result is None:
-        result = _short_run(scenario)
+        result = _short_run(scenario, most_records)
     if result is None:
         return [*says, _not_simulated("job.machine.cost_factor")]
-    return [*says, _moved(scenario, result)]
+    return [*says, _moved(scenario, result, most_records)]
 
 
 def _taken(job: Job) -> Iterator[str]:
@@ -96,13 +99,13 @@ def _per_mb_ns(job: Job) -> int:
     return constants.sst_ns_per_mb if on_disk else constants.state_ns_per_mb
 
 
-def _short_run(scenario: Scenario) -> RunResult | None:
+def _short_run(scenario: Scenario, most_records: int) -> RunResult | None:
     """Return a run of few checkpoints, None where that takes too many records."""
     job = cast("Job", scenario.model)
     table = job.checkpointing
     span_ns = min((_COMPARED + 1) * table.interval_ns, job.duration_ns)
     channels = len(Graph(job.spelled_out()).channels)
-    if records_per_s(job) * span_ns / _SECOND_NS + channels * _CHANNEL > _RECORDS / 3:
+    if records_per_s(job) * span_ns / _SECOND_NS + channels * _CHANNEL > most_records / 3:
         return None
     short = _counted(scenario, min(_COMPARED, table.count or _COMPARED))
     return run_world(short, seed=0, judged=False, began=prefer_processes)
@@ -114,13 +117,13 @@ def _counted(scenario: Scenario, count: int) -> Scenario:
     return replace(scenario, model=replace(job, checkpointing=checkpointing))
 
 
-def _moved(scenario: Scenario, result: RunResult) -> str:
+def _moved(scenario: Scenario, result: RunResult, most_records: int) -> str:
     """Return how the duration of checkpoints moves, simulated where that is cheap."""
     weightiest = _weightiest(scenario, result)
     rows = [row for row in result.checkpoints if row.status == "completed" and not row.inner]
     if not rows:
         return f"no checkpoint completes, so nothing says how much {weightiest.key} counts"
-    count = _affordable(result, rows)
+    count = _affordable(result, rows, most_records)
     if not count:
         return _not_simulated(weightiest.key)
     found = []
@@ -150,10 +153,10 @@ def _not_simulated(path: str) -> str:
     )
 
 
-def _affordable(result: RunResult, rows: list[CheckpointRow]) -> int:
+def _affordable(result: RunResult, rows: list[CheckpointRow], most_records: int) -> int:
     """Return how many checkpoints two more runs may have."""
     records = sum(task.records for task in result.tasks)
-    most_ns = max(_PART / 2, _RECORDS / 2 / max(1, records)) * result.run.ended_ns
+    most_ns = max(_PART / 2, most_records / 2 / max(1, records)) * result.run.ended_ns
     return sum((row.completed_ns or 0) <= most_ns for row in rows[:_COMPARED])
 
 

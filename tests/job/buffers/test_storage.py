@@ -1,4 +1,4 @@
-"""An object store: throttling, merged files, places, bad times, savepoints, and seeks of restores."""
+"""An object store: throttling, merged files, places, bad times, savepoints, and seeks."""
 
 from __future__ import annotations
 

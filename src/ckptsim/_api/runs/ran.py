@@ -17,7 +17,7 @@ from ckptsim._api.frames import frame_of_rows
 from ckptsim._api.plots import inline
 from ckptsim._api.result import Facts, Result, table_html
 from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
-from ckptsim._api.runs.text import checkpoints_text, figure_text, recoveries_text, unread_notes
+from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.errors import UserError
@@ -107,7 +107,7 @@ class RunResult(Result, rows.RunResult):
     def text(self) -> str:
         """The figures of the run, causes of slow checkpoints, recoveries, and violations."""
         scenario = self.subject.scenario
-        notes = notes_lines(unread_notes(scenario.model))
+        notes = notes_lines(model_notes(scenario.model))
         causes = cause_lines(scenario, self)
         told = ["\n".join(line for one in causes for line in paragraph(one))]
         rests = [] if self.subject.names else assumptions(scenario, self)

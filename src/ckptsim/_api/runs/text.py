@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from ckptsim._api.columns import aligned
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.limits import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
+from ckptsim.sim.infer.advice.warnings import hot_subtasks
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RecoveryRow
 
 
@@ -31,15 +32,16 @@ def checkpoints_text(completed: int, rows: Iterable[CheckpointRow]) -> str:
     return text
 
 
-def unread_notes(model: object) -> list[str]:
-    """Return which keys of a job, or of the job in a pipeline, its plane does not read."""
+def model_notes(model: object) -> list[str]:
+    """Return hot subtasks of a job, and the keys that its plane, or its pipeline's, reads not."""
     if isinstance(model, Job):
         table = "job"
     elif isinstance(model, Pipeline):
         table = "pipeline"
     else:
         return []
-    return [
+    hot = hot_subtasks(model) if isinstance(model, Job) and model.plane is Plane.BUFFERS else ()
+    return [says for _, says in hot] + [
         f'plane "{model.plane}" does not read {table}.{path}: {because}'
         for path, because in unread(model).items()
     ]
