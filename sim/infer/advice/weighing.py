@@ -101,7 +101,7 @@ def _with_state(job: Job) -> bool:
 
 
 def _unknown_delta(job: Job) -> list[str]:
-    """Return the vertices with state of which nothing says what is new in a checkpoint."""
+    """Return the vertices with state and without the size of a delta."""
     return [
         one.name
         for one in job.vertices

@@ -35,7 +35,7 @@ storage = { write = "10 MB/s", read = "10 MB/s" }
 
 
 def run(*faults: str, **storage: object) -> RunResult:
-    """Run the job with other values of its storage; faults: the lines of each."""
+    """Run the job with other values of its storage. Each fault has its lines."""
     text = JOB + "".join(f"\n[[faults]]\n{lines}\n" for lines in faults)
     values = {
         (key if key.startswith("job.") else f"job.storage.{key}"): value
@@ -53,7 +53,7 @@ def durations_s(found: RunResult) -> list[float]:
 
 
 def test_a_slow_storage_takes_its_factor_longer_while_it_lasts() -> None:
-    """The second checkpoint goes on at a quarter of the rate for two of its four seconds."""
+    """The second checkpoint has a quarter of the rate for two of its four seconds."""
     slow = 'kind = "slow_storage"\nat = "15 s"\nlasts = "2 s"\nfactor = 4.0'
     found = durations_s(run(slow))
     assert found[0] == found[2] == pytest.approx(1.02, abs=0.02)
@@ -87,7 +87,7 @@ def test_places_of_a_task_manager_are_taken_in_turn() -> None:
 
 
 def test_requests_above_the_limit_come_again_after_a_back_off() -> None:
-    """Of four files two are answered 503 and written later; without tries they fail."""
+    """Of four files two are answered 503 and written later. Without tries they fail."""
     limit: dict[str, Any] = {"requests_per_s": 2, "throttling": "retry", "retry_backoff_ns": 4 * S}
     late = run(**limit)
     assert durations_s(late)[0] > 1.02 + 2

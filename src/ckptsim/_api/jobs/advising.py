@@ -62,8 +62,8 @@ def advise(
     restart: how long the job is down after one.  rto: most from a failure until no result is late.
     max_reprocessed: most records that a failure may undo. max_overhead: most of the time that
     checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
-    price_gb, price_requests: of 1,000,000,000 written bytes and of 1,000 requests. Intervals that
-    cost the same time are told apart by them.
+    price_gb, price_requests: of 1,000,000,000 written bytes and of 1,000 requests. They
+    decide between intervals that cost the same time.
     progress: called after each run, with about how many there are.
 
     Raises UserError for a place without such a job, and for one that no interval can help.
