@@ -25,7 +25,7 @@ _TRUNCATED = "what the log has lost for good is nowhere else"
 _GONE = "data and checkpoint of the sink go together, and nothing is sent again"
 _OF_ONE_WIDTH = "its in-flight data is put back where no parallelism changes"
 _ALONE = "no coordinator: its tasks take checkpoints by themselves"
-_NO_TIME = "files take no time on records"
+_NO_TIME = "single files that fail or are late show as much on records"
 _OF_STORAGE = ("slow_storage", "fail_storage")
 # An instant of the run can be in any attempt, so that nothing is missed without these.
 _OF_ATTEMPTS = ("attempt", "every_attempt", "after_ns")

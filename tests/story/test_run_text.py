@@ -55,7 +55,9 @@ def _row(number: int, cause: str, *, caught_up: bool = True) -> RecoveryRow:
 def test_a_recovery_is_told_with_its_costs(capsys: pytest.CaptureFixture[str]) -> None:
     """A run with a failure shows its cause, downtime, bytes, records done again and catch-up."""
     assert main(["run", "lost_in_silence", "--seed", "3"]) == 0
-    head, line = capsys.readouterr().out.splitlines()[-2:]
+    lines = capsys.readouterr().out.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("failed at"))
+    head, line = lines[place : place + 2]
     for name in (
         "failed at",
         "downtime",

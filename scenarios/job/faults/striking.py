@@ -175,19 +175,13 @@ class AtStorage(Fault):
     at_ns: int = duration_ns(REQUIRED, says="instant from which on it lasts", source=PLAN)
     lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=PLAN)
 
-    def problems_in(self, model: JobModel) -> list[Problem]:
-        """Return what does not fit the job."""
-        if getattr(model, "plane", None) is Plane.BUFFERS:
-            return []
-        return [Problem("kind", "a fault of the storage", "none on records: files take no time")]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowStorage(AtStorage):
     """The checkpoint storage is slower for a time."""
 
     factor: float = number(
-        REQUIRED,
+        10.0,
         minimum=1.0,
         maximum=1e6,
         says="by which its rates are lower and its latencies longer",
@@ -198,9 +192,8 @@ class SlowStorage(AtStorage):
         """Return what does not fit the job."""
         storage = getattr(model, "storage", None)
         slows = any(getattr(storage, name, None) for name in _SLOWED)
-        found = AtStorage.problems_in(self, model)
-        if found or slows:
-            return found
+        if slows or getattr(model, "plane", None) is Plane.RECORDS:
+            return []
         return [Problem("factor", str(self.factor), "a rate or latency in job.storage to slow")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -113,6 +114,16 @@ class FaultPlan:
     def of_storage(self) -> list[SlowStorage | FailStorage]:
         """Return the faults of the checkpoint storage."""
         return [one for one in self._faults if isinstance(one, SlowStorage | FailStorage)]
+
+    def storage_factor(self, now_ns: int) -> float:
+        """Return by which the storage is slower at an instant."""
+        slow = [one for one in self.of_storage if isinstance(one, SlowStorage)]
+        return math.prod(f.factor for f in slow if f.at_ns <= now_ns < f.at_ns + f.lasts_ns)
+
+    def storage_broken_ns(self, now_ns: int) -> int:
+        """Return for how long the storage is broken from an instant on."""
+        broken = [one for one in self.of_storage if isinstance(one, FailStorage)]
+        return max(0, 0, *(f.at_ns + f.lasts_ns - now_ns for f in broken if f.at_ns <= now_ns))
 
     def lets_expire(self, job: Job) -> bool:
         """Return whether a checkpoint can continue until it expires, for want of a message.

@@ -201,3 +201,21 @@ def test_a_restore_seeks_in_a_file_that_subtasks_share() -> None:
     )
     assert shared.bytes_read == own.bytes_read
     assert (shared.handed_over_ns or 0) > (own.handed_over_ns or 0) + S // 10
+
+
+def test_a_changelog_leaves_little_to_wait_for() -> None:
+    """A checkpoint waits for the log's end, a restore reads all since the materialization."""
+    logged = FILES | {
+        "job.state.changelog": True,
+        "job.state.materialization_interval_ns": 8 * S,
+        "job.vertices[1].updates_per_s": 40_000,
+        "job.storage.read_bytes_per_s": "none",
+    }
+    crash = 'kind = "crash_task"\nvertex = "keyed"\nat = "17 s"'
+    found, usual = run(crash, **logged), run(crash, **(logged | {"job.state.changelog": False}))
+    assert max(durations_s(found)[1:4]) < 0.1 < min(durations_s(usual)[1:4])
+    # 160 MB of updates every four seconds, with the state of 40 MB at every second checkpoint.
+    assert uploaded_mb(found)[:4] == pytest.approx([80, 160, 200, 160], rel=0.02)
+    assert (found.recoveries[0].bytes_read or 0) / MB == pytest.approx(40 + 160 + 160, rel=0.02)
+    with pytest.raises(ScenarioError, match="a size, as a changelog has one"):
+        run(**{"job.state.changelog": True})

@@ -9,7 +9,7 @@ import pytest
 from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.barrier import OptionKind
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.generators.hazards import HAZARDS
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.events import of_tasks
@@ -26,14 +26,16 @@ SEEDS = range(20)
 def digest(world: Any) -> str:
     """Return the digest of a run in which nothing breaks."""
     world.run()
-    assert not {name for name, *_ in world.violations} - set(HAZARDS)
+    assert world.violations == []
     return str(world.env.trace.digest())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_oracle_changes_nothing_on_records(seed: int) -> None:
     """Random jobs with faults take the same course whoever follows them."""
-    scenario = records.random_job(seed)
+    # Without idle splits, as the hazard of these is noted in the trace.
+    never = {"job.event_time.idle_timeout_ns": "none"}
+    scenario = with_parameters(records.random_job(seed), never)
     job: Any = scenario.model
     digests = {
         digest(

@@ -312,6 +312,9 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "starting log": lambda: with_parameters(_log(), {"job.vertices[0].startup_ns": 2_000_000_000}),
     "throttled log": lambda: with_parameters(_log(), _THROTTLED),
     "merging log": lambda: with_parameters(_log(), _MERGING),
+    "logged files": lambda: with_parameters(
+        loads(_FILES + _CRASHES, source="files.toml"), {"job.state.changelog": True}
+    ),
     "submitted files": lambda: loads(_FILES + _SUBMITTED, source="files.toml"),
     "asked log": lambda: loads(_LOG + _REQUESTS, source="log.toml"),
     "slow calm log": lambda: with_parameters(_log(), _SLOW),

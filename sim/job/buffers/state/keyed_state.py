@@ -83,12 +83,14 @@ class StateFiles:
 class Capture:
     """What a subtask's part holds: its live files, what of them it uploads, and its flush.
 
-    flush_ns: how long the one thread that flushes works for it.
+    flush_ns: how long the one thread that flushes works for it.  before: bytes of it that were
+    uploaded while the checkpoint was still to come.
     """
 
     files: StateFiles
     uploaded: tuple[int, ...]
     flush_ns: int = 0
+    before: int = 0
 
 
 class KeyedState:
@@ -119,6 +121,7 @@ class KeyedState:
             self._written = vertex.state_delta_bytes // vertex.parallelism
         self._flushes = self.is_on_disk and bool(vertex.keys) and self._written is None
         self._new: list[int] = []
+        self._logged, self._materialized_ns = 0, 0  # bytes of the changelog, and since when
         self._all_at_once = False  # the next checkpoint uploads everything
         self._updated_ns = self._processed = 0
         if held is None:
@@ -153,6 +156,8 @@ class KeyedState:
         """Take what belongs to a checkpoint, of a subtask that has processed so many records."""
         updates = self._updates(processed, now_ns)
         self.begins(processed, now_ns)
+        if self._table.changelog and self._vertex.value_bytes and not self._vertex.is_source:
+            return self._log(updates, now_ns)
         if not self._flushes:
             written = self.full_bytes if self._written is None else self._written
             written = max(written, self.full_bytes) if self._all_at_once else written
@@ -165,6 +170,21 @@ class KeyedState:
         uploaded = tuple(self._new) if self._table.incremental else self.files.sizes
         self._new = []
         return Capture(self.files, uploaded, flush_ns)
+
+    def _log(self, updates: float, now_ns: int) -> Capture:
+        """Take the changelog, of which only the end is not uploaded yet.
+
+        Assumption: a materialization has no part in what a checkpoint waits for.
+        """
+        table = self._table
+        new = round(updates * _entry_bytes(table, self._vertex))
+        written = 0
+        if now_ns - self._materialized_ns >= table.materialization_interval_ns:
+            self._logged, self._materialized_ns, written = 0, now_ns, self.full_bytes
+        self._logged += new
+        tail = new % table.persisted_bytes
+        files = StateFiles((self.full_bytes,), (self._logged,) if self._logged else ())
+        return Capture(files, (tail,) if tail else (), before=new - tail + written)
 
     def capture_whole(self) -> Capture:
         """Take what belongs to a canonical savepoint: all entries, which a thread reads."""

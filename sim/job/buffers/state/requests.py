@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.job.faults import FailStorage, SlowStorage
+from ckptsim.scenarios.job.faults import SlowStorage
 from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.state.streams import Streams
+    from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.kernel import Entity, Environment
 
 _SECOND_NS = 1_000_000_000
@@ -62,38 +61,28 @@ class StorageFaults:
     factor: by which it is slower at present.  streams: what goes at another speed with it.
     """
 
-    def __init__(self, env: Environment, entity: Entity, faults: Iterable[object]) -> None:
+    def __init__(self, env: Environment, entity: Entity, plan: FaultPlan) -> None:
         self.factor = 1.0
         self.streams: list[Streams] = []
-        self._env = env
-        faults = tuple(faults)
-        self._slow = [one for one in faults if isinstance(one, SlowStorage)]
-        self._broken = [one for one in faults if isinstance(one, FailStorage)]
-        edges = [at_ns for one in self._slow for at_ns in (one.at_ns, one.at_ns + one.lasts_ns)]
+        self._env, self._plan = env, plan
+        slow = [one for one in plan.of_storage if isinstance(one, SlowStorage)]
+        self.slows = bool(slow)  # at any time
+        edges = [at_ns for one in slow for at_ns in (one.at_ns, one.at_ns + one.lasts_ns)]
         for at_ns in sorted(dict.fromkeys(edges)):
             env.call_at(max(env.now, at_ns), Kind.STORAGE, entity, self._edge)
 
     @property
-    def slows(self) -> bool:
-        """Return whether the storage is slower at any time."""
-        return bool(self._slow)
-
-    @property
     def broken_ns(self) -> int:
         """Return for how long the storage is broken from now on."""
-        now = self._env.now
-        ends = [one.at_ns + one.lasts_ns - now for one in self._broken if one.at_ns <= now]
-        return max(0, *ends, 0)
+        return self._plan.storage_broken_ns(self._env.now)
 
     def slower(self, latency_ns: int) -> int:
         """Return how long a latency is at present."""
-        return round(latency_ns * self.factor) if self._slow else latency_ns
+        return round(latency_ns * self.factor) if self.slows else latency_ns
 
     def _edge(self) -> None:
-        now = self._env.now
-        holding = [f.factor for f in self._slow if f.at_ns <= now < f.at_ns + f.lasts_ns]
         for one in self.streams:
             one.account()
-        self.factor = math.prod(holding)
+        self.factor = self._plan.storage_factor(self._env.now)
         for one in self.streams:
             one.arm()

@@ -38,6 +38,7 @@ class SubtaskSnapshot(PartFigures):
     overtaken: buffers in flight that have become state.  input_spans, output_spans: buffers in
     flight, by channel and subpartition.  snapshot: what a restart begins from, None before it is
     taken.  files, uploaded: of its keyed state, all that are live and those that are new.
+    before: bytes of the state that were uploaded before the checkpoint.
     cut: where it cuts the records of the channels, where records have identities.
     """
 
@@ -47,6 +48,7 @@ class SubtaskSnapshot(PartFigures):
     overtaken: int = 0
     files: StateFiles | None = None
     uploaded: tuple[int, ...] = ()
+    before: int = 0
     input_spans: dict[int, list[Span]] = field(default_factory=dict)
     output_spans: dict[int, list[Span]] = field(default_factory=dict)
     snapshot: BufferSnapshot | None = None
@@ -54,8 +56,8 @@ class SubtaskSnapshot(PartFigures):
 
     @property
     def state_bytes(self) -> int:
-        """How many bytes of state the part uploads."""
-        return sum(self.uploaded)
+        """How many bytes of state are uploaded for the part."""
+        return sum(self.uploaded) + self.before
 
     @property
     def full_bytes(self) -> int:
@@ -183,6 +185,7 @@ class Snapshots:
         else:
             captured_state = self.state.capture(task.processed, self._env.now)
         part.files, part.uploaded = captured_state.files, captured_state.uploaded
+        part.before = captured_state.before
         part.snapshot = BufferSnapshot(
             processed=task.processed,
             splits=task.held_splits if isinstance(task, Source) else {},

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.constants import Constants
     from ckptsim.sim.job.buffers.cores import Cores
     from ckptsim.sim.job.buffers.state.streams import Transfer
+    from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.kernel import Entity, Environment
 
 _SECOND_NS = 1_000_000_000
@@ -133,7 +134,7 @@ class Storage:
         cores: Cores,
         table: StorageTable,
         constants: Constants,
-        faults: Sequence[object] = (),
+        faults: FaultPlan,
     ) -> None:
         self.state = Work(constants.file_cost_ns, constants.state_ns_per_mb)
         self.sst = Work(constants.file_cost_ns, constants.sst_ns_per_mb)

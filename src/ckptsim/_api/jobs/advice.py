@@ -45,7 +45,8 @@ class Advice(Result):
     name: of the job. best: the point that is advised, None where none keeps the objectives.
     flat_s: the least and the longest interval that cost the same as the best one, within scatter.
     notes: what must be read with the advice.  others: settings of state at that interval, each with
-    its point and a sentence.  unseen: a line with all that has no part.  price_per_day: of the advised point.
+    its point and a sentence.  unseen: a line with all that has no part.  price_per_day: of the
+    advised point.
     """
 
     name: str
