@@ -172,7 +172,7 @@ class KeyedState:
         return Capture(self.files, uploaded, flush_ns)
 
     def _log(self, updates: float, now_ns: int) -> Capture:
-        """Take the changelog, of which only the end is not uploaded yet.
+        """Take the changelog. Only its end is not uploaded yet.
 
         Assumption: a materialization has no part in what a checkpoint waits for.
         """
