@@ -141,8 +141,8 @@ def _moved(scenario: Scenario, result: RunResult, most_records: int) -> str:
     counted = "the first checkpoint" if count == 1 else f"the first {count} checkpoints"
     usual = _median_text(rows, count)
     return (
-        f"{weightiest.says} ({weightiest.key}) counts most: {moved}, instead of {usual} as it is,"
-        f" the median of {counted}"
+        f"{weightiest.says} ({weightiest.key}) counts most: {usual} as it is, {moved}, the median"
+        f" of {counted}"
     )
 
 
