@@ -238,6 +238,9 @@ def _storage(
         text += " of all together"
     key = "write_bytes_per_s" if rate is not None else "shared_limit"
     findings.add(("job", "storage", key), "storage: rate of a stream", speed, text)
+    if (read := state.read_rate_of(recording)) is not None:
+        table = replace(table, read_bytes_per_s=read.value)
+        findings.add(("job", "storage", "read_bytes_per_s"), "storage: read of a stream", read)
     return replace(table, write_bytes_per_s=rate, create_latency_ns=speed.value.create_latency_ns)
 
 

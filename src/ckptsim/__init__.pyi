@@ -7,6 +7,8 @@ from ckptsim import model as model
 from ckptsim._api.jobs.advice import Advice as Advice
 from ckptsim._api.jobs.advising import advise as advise
 from ckptsim._api.jobs.comparing import whatif as whatif
+from ckptsim._api.jobs.new import NewJob as NewJob
+from ckptsim._api.jobs.new import new as new
 from ckptsim._api.jobs.recorded import Captured as Captured
 from ckptsim._api.jobs.recorded import ImportedJob as ImportedJob
 from ckptsim._api.jobs.recorded import capture as capture
@@ -14,6 +16,8 @@ from ckptsim._api.jobs.recorded import import_job as import_job
 from ckptsim._api.jobs.validated import Validation as Validation
 from ckptsim._api.jobs.validated import validate as validate
 from ckptsim._api.jobs.whatif import WhatIf as WhatIf
+from ckptsim._api.pages.doctor import Diagnosis as Diagnosis
+from ckptsim._api.pages.doctor import doctor as doctor
 from ckptsim._api.pages.pages import Explanation as Explanation
 from ckptsim._api.pages.pages import Listing as Listing
 from ckptsim._api.pages.pages import explain as explain

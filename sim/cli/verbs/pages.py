@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 
 from ckptsim._api.columns import aligned
 from ckptsim._api.pages import pages
 from ckptsim._api.pages.topics import TOPICS
-from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, text_of
+from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
 from ckptsim.scenarios.files import parse, read, to_toml, written_whole
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning import all_plans, folder_of, is_plan, plan_from, with_parameters
-from ckptsim.sim.cli.main import EXIT_FINE, import_verb
-from ckptsim.sim.cli.main import VERBS as EVERY
+from ckptsim.scenarios.planning import folder_of, is_plan, plan_from, with_parameters
+from ckptsim.sim.cli.completion import SHELLS, completion_script
+from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.options import Verb, flag, json_of, option, repeated
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.printing import document_text, show
@@ -72,52 +71,10 @@ def _schema(arguments: argparse.Namespace) -> int:
     return EXIT_FINE
 
 
-# Completion --------------------------------------------------------------------------------------
-
-_SCRIPT = """\
-_ckptsim() {
-    local verb="${COMP_WORDS[1]}" word="${COMP_WORDS[COMP_CWORD]}" words=""
-    if [ "$COMP_CWORD" -eq 1 ]; then
-        words="@VERBS@ help --version --help"
-    else
-        case "$verb" in
-@CASES@
-        esac
-    fi
-    COMPREPLY=($(compgen -W "$words" -- "$word"))
-    [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
-}
-complete -o filenames -F _ckptsim ckptsim
-"""
-_ZSH = "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n"
-
-
 def _completion(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    print((_ZSH if arguments.shell == "zsh" else "") + completion_script(), end="")
+    print(completion_script(arguments.shell), end="")
     return EXIT_FINE
-
-
-def completion_script() -> str:
-    """Return the script, with the verbs, options, scenarios and plans of this program."""
-    cases = [f'        {verb}) words="{" ".join(_words(verb))}" ;;' for verb in EVERY]
-    cases.append(f'        help) words="{" ".join(EVERY)}" ;;')
-    return _SCRIPT.replace("@VERBS@", " ".join(EVERY)).replace("@CASES@", "\n".join(cases))
-
-
-def _words(verb: str) -> Sequence[str]:
-    """Return what may follow a verb: its options and the names that it takes."""
-    names = [name for one in import_verb(verb).options for name in one.names]
-    plans = [plan.name for plan in all_plans()]
-    named: dict[str, list[str]] = {
-        **{each: [*all_names()] for each in ("run", "check", "hunt", "replay")},
-        "sweep": plans,
-        "explain": [*all_names(), *plans, *TOPICS],
-        "list": list(LINKS),
-        "completion": ["bash", "zsh"],
-    }
-    named["check"] = [*named["check"], "all", *LINKS]
-    return ["-h", "--help", *(n for n in names if n.startswith("-")), *named.get(verb, [])]
 
 
 VERBS = {
@@ -172,10 +129,11 @@ Editors for TOML complete and check a file whose first line names the schema:
     ),
     "completion": Verb(
         run=_completion,
-        options=(option("shell", "whose words are completed", choices=("bash", "zsh")),),
+        options=(option("shell", "whose words are completed", choices=SHELLS),),
         examples="""examples:
   ckptsim completion bash
   ckptsim completion zsh
+  ckptsim completion fish > ~/.config/fish/completions/ckptsim.fish
 
 A line in ~/.bashrc or ~/.zshrc takes it over: eval "$(ckptsim completion bash)" """,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import ssl
 from collections import Counter
@@ -21,11 +22,12 @@ from ckptsim._api.scenario import text_of as option_text
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
+from ckptsim.scenarios.files.json_schema import with_schema
 from ckptsim.scenarios.job import Job, Profile
-from ckptsim.sim.capture.client import Client, resolved, server_of
+from ckptsim.sim.capture.client import Body, Client, resolved, server_of
 from ckptsim.sim.capture.folder import check_free, write_recording
 from ckptsim.sim.capture.redaction import redacted
-from ckptsim.sim.capture.visit import Visit
+from ckptsim.sim.capture.visit import Taken, Visit
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
@@ -35,7 +37,7 @@ from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.text import text_of
 from ckptsim.sim.infer.verdict import Row, Verdict, figure_text, verdict_of
-from ckptsim.sim.recording import CheckpointAnswer, Recording
+from ckptsim.sim.recording import CheckpointAnswer, Recording, job_of, read_answers
 from ckptsim.sim.rows import RunResult
 
 if TYPE_CHECKING:
@@ -140,8 +142,10 @@ def capture(
     redact: bool = True,
     progress: Callable[[float], object] = float,
 ) -> Captured:
-    """Record a running job from the REST server of its engine, with GET and nothing else.
+    """Record a job from the REST server of its engine, with GET and nothing else.
 
+    url: of a job manager or a history server. A folder of saved answers, or an archive of the
+    history server, is read instead.
     out: a new or empty folder. Without it `recorded` in the working directory, or the first of
     `recorded-2`, `recorded-3`, ... that is free.  seconds: how long samples are taken.
     job: its id, where several run.  headers: of every request, such as a token, also as texts
@@ -156,17 +160,21 @@ def capture(
         raise UserError("insecure: found together with ca, expected one of them")
     folder = _free() if out is None else Path(out)
     check_free(folder)
-    server = server_of(url)
-    client = Client(
-        server,
-        headers=_headers(headers),
-        timeout_s=nanoseconds(timeout, "timeout") / _NS_PER_S,
-        context=_context(ca, insecure=insecure) if server.is_encrypted else None,
-    )
-    resolved(server)
-    visit = Visit(client, seconds=seconds, job=job, progress=progress)
-    visit.run()
-    taken, counts = visit.taken, {}
+    if Path(url).exists():
+        taken, left_out = _saved(Path(url), job)
+    else:
+        server = server_of(url)
+        client = Client(
+            server,
+            headers=_headers(headers),
+            timeout_s=nanoseconds(timeout, "timeout") / _NS_PER_S,
+            context=_context(ca, insecure=insecure) if server.is_encrypted else None,
+        )
+        resolved(server)
+        visit = Visit(client, seconds=seconds, job=job, progress=progress)
+        visit.run()
+        taken, left_out = visit.taken, visit.left_out
+    counts: Mapping[str, int] = {}
     if redact:
         taken, redaction = redacted(taken)
         counts = redaction.counts
@@ -177,8 +185,24 @@ def capture(
         answers=len(taken),
         size_bytes=size,
         redacted=counts,
-        left_out=visit.left_out,
+        left_out=left_out,
     )
+
+
+def _saved(place: Path, job: str | None) -> tuple[list[Taken], list[str]]:
+    """Return the answers of a place about one job, and what could not be read.
+
+    Raises UserError for a place without answers, and where several jobs have some.
+    """
+    answers = read_answers(place)
+    prefix = f"/jobs/{job_of(answers, job)}"
+    taken = [
+        Taken(one.path, one.at_ms or 0, Body(json.dumps(one.body).encode(), one.body))
+        for one in answers.all
+        if not one.path.startswith("/jobs/")
+        or f"{one.path}/".startswith((f"{prefix}/", f"{prefix}?"))
+    ]
+    return taken, [str(note) for note in answers.notes]
 
 
 def _free() -> Path:
@@ -240,7 +264,7 @@ class ImportedJob(Result):
 
     def save(self, path: str | Path) -> Path:
         """Write the scenario as a file in which every value says how it was found."""
-        written_whole(Path(path), self.contents)
+        written_whole(Path(path), with_schema(Path(path), self.contents))
         return Path(path)
 
     def frame(self) -> pd.DataFrame:
@@ -316,6 +340,7 @@ def import_job(
     recording: str | Path,
     *,
     out: str | Path | None = None,
+    spans: str | Path | None = None,
     job: str | None = None,
     machine: str = "quiet",
     profile: str = "plain",
@@ -325,8 +350,10 @@ def import_job(
 ) -> ImportedJob:
     """Make a scenario of a recording, and say how every value was found.
 
-    recording: its folder, or the name of one that is shipped, such as `orders`.  out: the file to
-    write. Without it nothing is written.  job: its id, where several were recorded.
+    recording: a folder, an archive of the history server, a file of spans, or the name of one that
+    is shipped, such as `orders`.  out: the file to write. Without it nothing is written.
+    spans: a file of OTLP JSON with more of its checkpoints and with its restores.
+    job: its id, where several were recorded.
     machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
     profile: whose constants hold, "plain", or "rig" for the recordings that are shipped.
     set: what the recording does not say, by the engine's option names or ours.
@@ -337,7 +364,8 @@ def import_job(
     place, change = place_named(str(recording)), change_of(set)
     kept = one_named(Profile, "profile", profile)
     choice = one_named(MachineChoice, "machine", machine)
-    named = job_named(place, job=job, machine=choice, profile=kept)
+    more = None if spans is None else Path(spans)
+    named = job_named(place, job=job, machine=choice, profile=kept, spans=more)
     if named.recording is None or named.imported is None:
         raise UserError(f"{place}: found a file, expected the folder of a recording")
     scenario = lasting(changed(named.scenario, change), named.measures)
@@ -345,6 +373,7 @@ def import_job(
     text = text_of(replace(named.imported, scenario=scenario), named.recording, head=head)
     written = None if out is None else Path(out)
     if written is not None:
+        text = with_schema(written, text)
         written_whole(written, text)
     results: list[RunResult] = []
     if seeds:
