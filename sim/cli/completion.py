@@ -105,7 +105,7 @@ def _values() -> dict[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def parameter_paths() -> tuple[str, ...]:
-    """Return the paths that `--set` takes: those of all links, then the engine's options."""
+    """Return the paths that `--set` takes: all links, then the engine's options."""
     found: dict[str, None] = {}
     for link in LINKS.values():
         for one in reference(link):

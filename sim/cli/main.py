@@ -33,7 +33,7 @@ EXIT_TERMINATED = 143
 # What people come for -> verb -> (module of `verbs`, what it does).  Imported when it is asked for.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "your job": {
-        "new": ("starting", "write a job to begin with, from a few questions or options"),
+        "new": ("pages", "write a job to begin with, from a few questions or options"),
         "capture": ("recordings", "record a job from its Flink REST server, or from saved answers"),
         "import": ("recordings", "make a scenario of a recording of a job"),
         "whatif": ("jobs", "compare a job as it is with the job as it would be"),
@@ -62,7 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "store": ("stores", "look into a store file"),
         "measure-store": ("stores", "measure real checkpoint stores on this machine"),
         "completion": ("pages", "print what completes words in bash, zsh or fish"),
-        "doctor": ("starting", "show what is installed, what is missing, and what is cached"),
+        "doctor": ("pages", "show what is installed, what is missing, and what is cached"),
     },
 }
 VERBS = {name: about for verbs in GROUPS.values() for name, about in verbs.items()}

@@ -137,7 +137,7 @@ def _vertex(name: str, inputs: tuple[VertexInput, ...]) -> VertexAnswer:
 
 
 def _with_part(one: CheckpointAnswer) -> CheckpointAnswer:
-    """Return a checkpoint whose bytes are all of the operator. Its phases are unknown."""
+    """Return a checkpoint with all bytes at the operator. Its phases are unknown."""
     part = SubtaskPart(
         subtask=0, end_to_end_ms=one.duration_ms or 0.0, start_delay_ms=0.0, alignment_ms=0.0,
         sync_ms=0.0, async_ms=0.0, checkpointed_bytes=one.checkpointed_bytes or 0,
@@ -175,7 +175,7 @@ def _documents(place: Path, notes: list[Note]) -> Iterator[Mapping[str, Any]]:
 
 
 def _spans(documents: Iterator[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield name and attributes of each span of ours, with those of its resource below them."""
+    """Yield name and attributes of each span of ours, and add the ones of its resource."""
     for document in documents:
         for resource in objects(document.get("resourceSpans")):
             about = resource.get("resource")

@@ -6,12 +6,12 @@ from ckptsim import kernel as kernel
 from ckptsim import model as model
 from ckptsim._api.jobs.advice import Advice as Advice
 from ckptsim._api.jobs.advising import advise as advise
+from ckptsim._api.jobs.captured import Captured as Captured
+from ckptsim._api.jobs.captured import capture as capture
 from ckptsim._api.jobs.comparing import whatif as whatif
 from ckptsim._api.jobs.new import NewJob as NewJob
 from ckptsim._api.jobs.new import new as new
-from ckptsim._api.jobs.recorded import Captured as Captured
 from ckptsim._api.jobs.recorded import ImportedJob as ImportedJob
-from ckptsim._api.jobs.recorded import capture as capture
 from ckptsim._api.jobs.recorded import import_job as import_job
 from ckptsim._api.jobs.validated import Validation as Validation
 from ckptsim._api.jobs.validated import validate as validate

@@ -1,7 +1,7 @@
 """Lay out the pages of the site, build it with Sphinx, and check that every page is reached.
 
-The pages are those of the repository. Links between them stay links, links to other files of the
-repository become text. The table of contents is that of `docs/README.md`: each of its sections is
+The pages are in the repository. Links between them stay links, links to other files of the
+repository become text. The table of contents is `docs/README.md`: each of its sections is
 a kind of page, and generated pages follow under the name that the section gives them.
 """
 

@@ -204,7 +204,7 @@ def _members(made: type) -> Iterator[str]:
 
 
 def _doc(made: object) -> str:
-    """Return a docstring as paragraphs; angle brackets and stars in it are text."""
+    """Return a docstring as paragraphs. Angle brackets and stars in it are text."""
     return re.sub(r"([*<])", r"\\\1", inspect.getdoc(made) or "")
 
 

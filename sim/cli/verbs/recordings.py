@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from ckptsim._api.jobs.recorded import capture, import_job
+from ckptsim._api.jobs.captured import capture
+from ckptsim._api.jobs.recorded import import_job
 from ckptsim.scenarios.job import Profile
 from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
 from ckptsim.sim.cli.places import output_file, output_folder

@@ -1,4 +1,4 @@
-"""What is installed on this machine, what is missing for which verb, and what is cached."""
+"""The packages of this machine, the verbs that lack one, and the caches."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Diagnosis(Result):
-    """What is installed, what is missing for which verb, and what is cached."""
+    """The packages, the verbs that lack one, and the caches."""
 
     checks: Sequence[Check]
 
@@ -78,7 +78,7 @@ class Diagnosis(Result):
 
 
 def doctor() -> Diagnosis:
-    """Look at what is installed, at Java, and at what is cached. Nothing is changed."""
+    """Look at packages, Java and caches. Nothing is changed."""
     return Diagnosis(checks=[*_basics(), *_packages(), _java(), _kernel(), *_spark()])
 
 

@@ -33,14 +33,14 @@ def answers() -> Iterator[tuple[str, Any]]:
 
 
 def archive(to: Path) -> Path:
-    """Write the archive of a job as its job manager does; return the file."""
+    """Write the archive of a job as its job manager does, and return the file."""
     found = [{"path": path, "json": json.dumps(body)} for path, body in answers()]
     (to / JOB).write_text(json.dumps({"archive": found}))
     return to / JOB
 
 
 def saved(to: Path) -> Path:
-    """Save each answer at the place that its path names; return the folder."""
+    """Save each answer at the place that its path names, and return the folder."""
     for path, body in answers():
         (file := to / "saved" / f"{path[1:]}.json").parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(body))
@@ -142,13 +142,13 @@ RESTORE = span(
 
 
 def written(to: Path, *exports: dict[str, Any]) -> Path:
-    """Write exports, one a line; return the file."""
+    """Write exports, one a line, and return the file."""
     (to / "spans.jsonl").write_text("\n".join(json.dumps(one) for one in exports))
     return to / "spans.jsonl"
 
 
 def test_spans_alone_make_a_job(tmp_path: Path, capsys: Captured) -> None:
-    """Interval, mode, state and the speed of a restore come from spans; vertices are assumed."""
+    """Interval, mode, state and the speed of a restore come from spans. Vertices are assumed."""
     done = [checkpoint(number, 200) for number in range(3, 9)]
     place = written(tmp_path, export(*done), export(checkpoint(9, 900, "FAILED"), RESTORE))
     found = read_recording(place)
@@ -188,7 +188,7 @@ def test_spans_add_checkpoints_to_a_recording(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_none_is_refused(text: str, says: str, tmp_path: Path) -> None:
-    """A file without answers and without spans is refused with what was expected."""
+    """A file without answers and without spans is refused with the expected form."""
     place = tmp_path / "odd.json"
     place.write_text(text)
     with pytest.raises(UserError, match=says):

@@ -46,7 +46,7 @@ def test_a_new_job_runs_as_it_is(words: list[str], tmp_path: Path, capsys: Captu
 
 
 def test_the_options_are_in_the_file(tmp_path: Path) -> None:
-    """Names, subtasks, rate and state of the options are those of the job."""
+    """Names, subtasks, rate and state of the options are in the job."""
     made = ck.new(vertices=["in", "work", "out"], parallelism=3, rate="50 /s", state="2 GB")
     work = made.scenario.job.vertices[1]
     assert [one.name for one in made.scenario.job.vertices] == ["in", "work", "out"]
@@ -103,6 +103,7 @@ def test_doctor_shows_what_is_there_and_what_is_missing(
     found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["checks"]}
     assert found["pyspark"]["state"] == found["Java"]["state"] == "fine"
     assert ck.__version__ in found["ckptsim"]["says"]
+
     def absent(name: str) -> str:
         raise doctor.PackageNotFoundError(name)
 
@@ -133,7 +134,7 @@ CASES = [
 
 
 def script(shell: str, to: Path, capsys: Captured) -> Path:
-    """Write what completes words in a shell; return the file."""
+    """Write what completes words in a shell, and return the file."""
     assert main(["completion", shell]) == 0
     (to / shell).write_text(capsys.readouterr().out)
     return to / shell
