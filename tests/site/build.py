@@ -23,6 +23,7 @@ from tests.site import gallery, reference
 ROOT = Path(__file__).parents[2]
 CONTENTS = ROOT / "docs" / "README.md"
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+_ENTRY = re.compile(r"\[([^\]]+)\]\(([^)#]+\.(?:md|ipynb))\)|<!-- generated: ([\w/-]+) -->")
 PICTURES = (".svg", ".png")
 
 
@@ -33,15 +34,19 @@ class SiteError(Exception):
 # Layout ------------------------------------------------------------------------------------------
 
 
-def sections() -> dict[str, list[str]]:
-    """Return the kinds of page, each with its pages by their names in the site, in order."""
-    found: dict[str, list[str]] = {}
+def sections() -> dict[str, dict[str, str]]:
+    """Return the kinds of page, each with its pages in order: name in the site -> its title.
+
+    A generated page has no title here.
+    """
+    found: dict[str, dict[str, str]] = {}
     for part in CONTENTS.read_text("utf-8").split("\n## ")[1:]:
         title, _, body = part.partition("\n")
-        links = re.findall(r"\]\(([^)#]+\.(?:md|ipynb))\)|<!-- generated: ([\w/-]+) -->", body)
-        names = [name_of((CONTENTS.parent / link).resolve()) if link else page
-                 for link, page in links]  # fmt: skip
-        found[title.strip()] = [name for name in dict.fromkeys(names) if name is not None]
+        pages = found.setdefault(title.strip(), {})
+        for says, link, made in _ENTRY.findall(body):
+            name = name_of((CONTENTS.parent / link).resolve()) if link else made
+            if name is not None:
+                pages[name] = says
     return found
 
 
@@ -75,8 +80,10 @@ def lay_out(folder: Path) -> None:
     for name in _decisions(texts):
         texts["decisions/README"] += f"\n```{{toctree}}\n:hidden:\n\n{name}\n```\n"
     trees = [
-        "\n".join(["```{toctree}", f":caption: {title}", ":hidden:", "", *names, "```", ""])
-        for title, names in sections().items()
+        "\n".join(
+            ["```{toctree}", f":caption: {title}", ":hidden:", "", *_entries(pages), "```", ""]
+        )
+        for title, pages in sections().items()
     ]
     texts["index"] += "\n\n" + "\n".join(trees)
     for name, text in texts.items():
@@ -90,6 +97,10 @@ def lay_out(folder: Path) -> None:
         to = folder / name if name == "conf.py" else folder / "static" / name
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "docs" / "site" / name, to)
+
+
+def _entries(pages: Mapping[str, str]) -> list[str]:
+    return [f"{title} <{name}>" if title else name for name, title in pages.items()]
 
 
 def _decisions(texts: Mapping[str, str]) -> Iterator[str]:
