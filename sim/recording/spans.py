@@ -2,7 +2,8 @@
 
 A file has one export, or one a line, as the file exporter of a collector writes it.
 Source: FLIP-384, FLIP-386 and the page "Traces" of Apache Flink: the spans `Checkpoint` and
-`JobInitialization` of the scope CheckpointStatsTracker, with their attributes.
+`JobInitialization` of the scope CheckpointStatsTracker, with their attributes.  Since 2.2 a
+checkpoint has maxima and sums over its subtasks, too.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def read_spans(place: Path, *, job: str | None = None) -> Spans:
     restores = [_initialization(one) for one in initializations.get(chosen, [])]
     every = checkpoints.get(chosen, []) + initializations.get(chosen, [])
     flags = [flag(one.get("isUnaligned")) for one in checkpoints.get(chosen, [])]
+    flags += [True for one in known.values() if one.persisted_bytes]
     return Spans(
         job_id=chosen,
         job_name=_first(every[0], _JOB_NAME) or "job",
@@ -94,7 +96,7 @@ def read_spans(place: Path, *, job: str | None = None) -> Spans:
 
 def with_spans(recording: Recording, spans: Spans) -> Recording:
     """Return a recording with the checkpoints of the spans that its answers have no more."""
-    found = {one.id: one for one in spans.checkpoints}
+    found = {one.id: replace(one, parts={}) for one in spans.checkpoints}
     found |= {one.id: one for one in recording.checkpoints}
     return replace(
         recording,
@@ -121,7 +123,7 @@ def recording_of(spans: Spans) -> Recording:
         checkpointing=options,
         vertices=vertices,
         task_managers=(),
-        checkpoints=tuple(map(_with_part, spans.checkpoints)),
+        checkpoints=spans.checkpoints,
         duration_ms=max(times) - min(times) if times else 0,
         files={},
         notes=(Note("spans", note), *spans.notes),
@@ -136,14 +138,35 @@ def _vertex(name: str, inputs: tuple[VertexInput, ...]) -> VertexAnswer:
     )  # fmt: skip
 
 
-def _with_part(one: CheckpointAnswer) -> CheckpointAnswer:
-    """Return a checkpoint with all bytes at the operator. Its phases are unknown."""
-    part = SubtaskPart(
-        subtask=0, end_to_end_ms=one.duration_ms or 0.0, start_delay_ms=0.0, alignment_ms=0.0,
-        sync_ms=0.0, async_ms=0.0, checkpointed_bytes=one.checkpointed_bytes or 0,
-        processed_bytes=0, persisted_bytes=0, unaligned=False, full_bytes=one.full_bytes or 0,
-    )  # fmt: skip
-    return replace(one, parts={_OPERATOR: (part,)})
+def _part(found: Mapping[str, Any], duration_ms: float) -> SubtaskPart:
+    """Return one part for all subtasks, with the maxima of the phases. 0 is unknown."""
+    figures = _figures(found)
+
+    def of(name: str) -> float:
+        return figures.get(name, 0.0)
+
+    return SubtaskPart(
+        subtask=0,
+        end_to_end_ms=duration_ms,
+        start_delay_ms=of("MaxCheckpointStartDelayMs"),
+        alignment_ms=of("MaxAlignmentDurationMs"),
+        sync_ms=of("MaxSyncCheckpointDurationMs"),
+        async_ms=of("MaxAsyncCheckpointDurationMs"),
+        checkpointed_bytes=whole(found.get("checkpointedSize")) or 0,
+        processed_bytes=int(of("SumProcessedDataBytes")),
+        persisted_bytes=int(of("SumPersistedDataBytes")),
+        unaligned=of("SumPersistedDataBytes") > 0,
+        full_bytes=whole(found.get("fullSize")) or 0,
+    )
+
+
+def _figures(found: Mapping[str, Any]) -> dict[str, float]:
+    """Return the maxima and sums over subtasks. Releases begin them with `Max` or `max`."""
+    return {
+        key[:1].upper() + key[1:]: value
+        for key in found
+        if key.lower().startswith(("max", "sum")) and (value := number(found[key])) is not None
+    }
 
 
 # Files -------------------------------------------------------------------------------------------
@@ -217,6 +240,7 @@ def _checkpoint(found: Mapping[str, Any], notes: list[Note]) -> CheckpointAnswer
         return None
     status = (text(found.get("checkpointStatus")) or "").upper()
     kind = (text(found.get("checkpointType")) or "").lower()
+    figures = _figures(found)
     return CheckpointAnswer(
         id=id_,
         status=status if status in _STATUSES else "UNKNOWN",
@@ -224,24 +248,19 @@ def _checkpoint(found: Mapping[str, Any], notes: list[Note]) -> CheckpointAnswer
         trigger_ms=start,
         duration_ms=float(end - start),
         checkpointed_bytes=whole(found.get("checkpointedSize")),
-        processed_bytes=None,
-        persisted_bytes=None,
-        parts={},
+        processed_bytes=whole(figures.get("SumProcessedDataBytes")),
+        persisted_bytes=whole(figures.get("SumPersistedDataBytes")),
+        parts={_OPERATOR: (_part(found, float(end - start)),)},
         full_bytes=whole(found.get("fullSize")),
     )
 
 
 def _initialization(found: Mapping[str, Any]) -> InitializationAnswer:
     start, end = whole(found.get("startTs")) or 0, whole(found.get("endTs")) or 0
-    figures = {
-        key: value
-        for key in found
-        if key.startswith(("Max", "Sum")) and (value := number(found[key])) is not None
-    }
     return InitializationAnswer(
         start_ms=start,
         duration_ms=float(max(0, end - start)),
         checkpoint_id=whole(found.get("checkpointId")),
         full_bytes=whole(found.get("fullSize")),
-        figures=figures,
+        figures=_figures(found),
     )

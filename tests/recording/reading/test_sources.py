@@ -125,13 +125,15 @@ def export(*spans: dict[str, Any], job: str = JOB) -> dict[str, Any]:
     return {"resourceSpans": [{"scopeSpans": [{"scope": scope, "spans": list(spans)}]}]}
 
 
-def checkpoint(number: int, lasts_ms: int, status: str = "COMPLETED") -> dict[str, Any]:
+def checkpoint(
+    number: int, lasts_ms: int, status: str = "COMPLETED", **more: object
+) -> dict[str, Any]:
     """Return the span of a checkpoint, one every five seconds."""
     start_ms = 1_700_000_000_000 + 5_000 * number
     sizes = {"checkpointedSize": 4_000_000, "fullSize": 40_000_000}
     end_ms = start_ms + lasts_ms
     told = {"checkpointId": number, "checkpointStatus": status, **sizes}
-    return span("Checkpoint", start_ms, end_ms, **told, isUnaligned=True)
+    return span("Checkpoint", start_ms, end_ms, **told, **more)
 
 
 RESTORE = span(
@@ -149,16 +151,19 @@ def written(to: Path, *exports: dict[str, Any]) -> Path:
 
 def test_spans_alone_make_a_job(tmp_path: Path, capsys: Captured) -> None:
     """Interval, mode, state and the speed of a restore come from spans. Vertices are assumed."""
-    done = [checkpoint(number, 200) for number in range(3, 9)]
+    more = {"maxAsyncCheckpointDurationMs": 90, "sumPersistedDataBytes": 2_000}
+    done = [checkpoint(number, 200, **more) for number in range(3, 9)]
     place = written(tmp_path, export(*done), export(checkpoint(9, 900, "FAILED"), RESTORE))
     found = read_recording(place)
     assert [one.duration_ms for one in found.completed] == [200.0] * 6
     assert [one.status for one in found.checkpoints][-1] == "FAILED"
+    (part,) = found.completed[0].parts["operator"]
+    assert (part.async_ms, part.persisted_bytes) == (90, 2_000)
     job = scenario_of(found).scenario.model
     assert job.checkpointing.interval_ns == 5_000_000_000
     assert job.checkpointing.mode == "unaligned"
     assert job.storage.read_bytes_per_s == 20_000_000
-    assert job.vertices[1].subtask_state_bytes == (4_000_000,)
+    assert job.vertices[1].subtask_state_bytes == (3_998_000,)  # less the data in flight
     assert job.vertices[1].state_bytes == 40_000_000
     out = tmp_path / "job.toml"
     assert main(["import", str(place), "--out", str(out), "--no-replay"]) == 0
