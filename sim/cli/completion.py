@@ -22,6 +22,7 @@ _ZSH = "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && b
 _BASH = """\
 _ckptsim() {
     local verb="${COMP_WORDS[1]}" word="${COMP_WORDS[COMP_CWORD]}" words="" before=""
+    local scenarios="@SCENARIOS@" plans="@PLANS@"
     [ "$COMP_CWORD" -gt 1 ] && before="${COMP_WORDS[COMP_CWORD-1]}"
     if [ "$COMP_CWORD" -eq 1 ]; then
         words="@VERBS@ help --version --help"
@@ -51,7 +52,8 @@ def completion_script(shell: str) -> str:
               for names, words in _values().items()]  # fmt: skip
     cases = [f'            {verb}) words="{" ".join(_words(verb))}" ;;' for verb in VERBS]
     cases.append(f'            help) words="{" ".join(VERBS)}" ;;')
-    parts = {"@VERBS@": " ".join(VERBS), "@VALUES@": "\n".join(values)}
+    parts = {"@SCENARIOS@": " ".join(all_names()), "@PLANS@": " ".join(_plans())}
+    parts |= {"@VERBS@": " ".join(VERBS), "@VALUES@": "\n".join(values)}
     script = _BASH.replace("@CASES@", "\n".join(cases))
     for mark, text in parts.items():
         script = script.replace(mark, text)
@@ -62,15 +64,19 @@ def _fish_lines() -> list[str]:
     """Return a line per verb and option. Lists of names are variables, which a line names."""
     lines = ["complete -c ckptsim -e"]
     variables: dict[str, str] = {}
-    for names, words in _values().items():
-        variable = f"__ckptsim_{names[0].strip('-')}"
+    of_words = {("$scenarios",): all_names(), ("$plans",): _plans()}
+    for names, words in (of_words | _values()).items():
+        variable = f"__ckptsim_{names[0].strip('-$')}"
         lines.append(f"set -g {variable} {' '.join(map(_quoted, words))}")
         variables |= dict.fromkeys(names, variable)
+    lines.append("complete -c ckptsim -f -n __fish_use_subcommand -a help")
+    after_help = f"-n '__fish_seen_subcommand_from help' -a {_quoted(' '.join(VERBS))}"
+    lines.append(f"complete -c ckptsim -f {after_help}")
     for verb, (_, says) in VERBS.items():
         about = _quoted(says)
         lines.append(f"complete -c ckptsim -f -n __fish_use_subcommand -a {verb} -d {about}")
         when = f"-n '__fish_seen_subcommand_from {verb}'"
-        if known := _names(verb):
+        if known := [name.replace("$", "$__ckptsim_") for name in _names(verb)]:
             lines.append(f"complete -c ckptsim {when} -a {_quoted(' '.join(known))}")
         for one in import_verb(verb).options:
             for name in one.names:
@@ -115,6 +121,10 @@ def parameter_paths() -> tuple[str, ...]:
     return (*found, *OPTIONS)
 
 
+def _plans() -> tuple[str, ...]:
+    return tuple(plan.name for plan in all_plans())
+
+
 def _words(verb: str) -> Sequence[str]:
     """Return what may follow a verb: its options and the names that it takes."""
     names = [name for one in import_verb(verb).options for name in one.names]
@@ -122,14 +132,12 @@ def _words(verb: str) -> Sequence[str]:
 
 
 def _names(verb: str) -> Sequence[str]:
-    """Return the names that a verb takes as words."""
-    plans = [plan.name for plan in all_plans()]
-    scenarios = [*all_names()]
+    """Return the names that a verb takes as words. A dollar begins a list of the script."""
     named: dict[str, Sequence[str]] = {
-        **dict.fromkeys(("run", "hunt", "replay", "view", "why"), scenarios),
-        "check": [*scenarios, "all", *LINKS],
-        "sweep": [*plans, *scenarios],
-        "explain": [*scenarios, *plans, *TOPICS],
+        **dict.fromkeys(("run", "hunt", "replay", "view", "why"), ("$scenarios",)),
+        "check": ["$scenarios", "all", *LINKS],
+        "sweep": ["$plans", "$scenarios"],
+        "explain": ["$scenarios", "$plans", *TOPICS],
         "list": list(LINKS),
         "completion": SHELLS,
         **{key: ["orders"] for key in ("import", "whatif", "advise")},

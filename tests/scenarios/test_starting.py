@@ -124,6 +124,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 CASES = [
     ("whati", "whatif"),
     ("run referen", "reference"),
+    ("sweep upload_l", "upload_latency"),
+    ("help measure", "measure-store"),
     ("run x --set job.checkpointing.inter", "job.checkpointing.interval="),
     ("whatif x --vary execution.checkpointing.min", "execution.checkpointing.min-pause="),
     ("check x --mutant cursor_b", "cursor_before_send"),
