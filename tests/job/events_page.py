@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from inspect import getdoc
 from pathlib import Path
 
@@ -12,13 +11,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 _HEAD = """\
 # Events of a job
 
-A job's hosts and data planes emit typed events into one stream, and listeners to a kind get it at
-once. The oracle judges by them, and your own code can follow a run by them. Events change nothing,
-so a run has the same digest with any listeners. Buffers move by the million and are no events. They
-are counted, and the counts are read at events.
+A job emits typed events, and the oracle checks its properties by them. Your own code can listen
+too. Listeners change nothing: a run has the same digest with any of them. Buffers are no events,
+because there are millions. They are counted.
 
-An event is a dataclass in `sim/job/events`. To add one, write the dataclass and emit it where it
-happens. A listener has a method with a parameter `event`, annotated with the kinds that it gets:
+A listener has a method with a parameter `event`, annotated with the kinds that it gets:
 
 ```python
 class Snapshots(Listener):
@@ -29,8 +26,9 @@ class Snapshots(Listener):
 world.events.attach(Snapshots())
 ```
 
-Every event of a task has it as `task`, with its vertex and subtask as `task.place`. The tables are
-written by `python -m tests.job.events_page`, and a test compares them.
+Every event of a task has it as `task`, with its vertex and subtask as `task.place`. The events are
+dataclasses in `sim/job/events`, and their docstrings explain the fields. Tables are written by
+`python -m tests.job.events_page`, and a test compares them.
 """
 _MODULES = ((of_job, "Events of the job as a whole"), (of_tasks, "Events of single tasks"))
 
@@ -39,18 +37,16 @@ def document() -> str:
     """Return the page."""
     lines = [_HEAD]
     for module, title in _MODULES:
-        lines += [f"## {title}", "", "| kind | what has happened | fields |", "| --- | --- | --- |"]
+        lines += [f"## {title}", "", "| kind | event | fields |", "| --- | --- | --- |"]
         lines += [_row(kind) for kind in Event.kinds.values() if kind.__module__ == module.__name__]
         lines.append("")
     return "\n".join(lines)
 
 
 def _row(kind: type[Event]) -> str:
-    says = " ".join((getdoc(kind) or "").split())
+    says = " ".join((getdoc(kind) or "").partition("\n\n")[0].split())
     fields = list(getattr(kind, "__dataclass_fields__", {}))
     own = [name for name in fields if name != "task" or not issubclass(kind, TaskEvent)]
-    for name in own:
-        says = re.sub(rf"(?<=[;.,] ){name}(?=[,:] )", f"`{name}`", says)
     return f"| `{kind.__name__}` | {says} | {', '.join(f'`{name}`' for name in own)} |"
 
 

@@ -28,7 +28,7 @@ def block(slot: Slot) -> str:
     if "step" in slot.offers and slot.name not in DOORS:
         hints = get_type_hints(slot.protocol.step)  # type: ignore[union-attr]
         taken, returned = _names(hints["event"]), _names(get_args(hints["return"])[0])
-        lines[0] += f" Events: {taken}. Effects: {returned}."
+        lines += [f"Events: {taken}.", f"Effects: {returned}."]
     asked = [_member(name, each) for name, each in members(slot.protocol).items() if name != "step"]  # type: ignore[arg-type]
     return "\n".join([*lines, *([""] if asked else []), *asked])
 

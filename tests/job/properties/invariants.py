@@ -206,15 +206,6 @@ ENDS: dict[str, Invariant] = {
 }
 
 
-def table(rows: dict[str, Invariant]) -> list[str]:
-    """Return the lines of a table."""
-    lines = ["| invariant | what must hold | properties |", "| --- | --- | --- |"]
-    for number, row in rows.items():
-        names = ", ".join(f"`{name}`" for name in row.properties)
-        lines.append(f"| {number} | {row.says} | {names} |")
-    return lines
-
-
 def _properties() -> list[str]:
     """Return the lines of a table of all properties."""
     lines = ["| property | what must hold |", "| --- | --- |"]
@@ -229,30 +220,16 @@ def document() -> str:
     lines = [
         "# Properties of jobs",
         "",
-        "The oracle of a job checks these properties in every run, on both data planes. It listens",
-        "to the stream of [events](events.md), reads the counts of the data plane, and asks no",
-        "core. Each property has a run that breaks it and no other:",
+        "The oracle of a job checks these properties in every run. It listens to the",
+        "[events](events.md) of the job and asks no core. A run that breaks a hazard of released",
+        "Flink is counted apart ([hazards](hazards.md)).",
         "",
-        f"* `tests/job/properties` has {on_records} such runs on records.",
-        f"* {on_buffers} of these run on buffers as well.",
-        f"* `tests/job/buffers/broken.py` has {len(BROKEN)} more on buffers.",
-        "",
-        "Some properties exist on one plane only.",
-        "",
+        f"Each property has a run that breaks it and no other: {on_records} on records, and",
+        f"{on_buffers + len(BROKEN)} on buffers. `tests/job/properties/invariants.py` maps",
+        f"{len(BARRIERS) + len(ENDS)} published invariants to them.",
         "`python -m tests.job.properties.invariants` writes this page, and a test compares it.",
         "",
         *_properties(),
-        "",
-        "## Published invariants of barriers",
-        "",
-        "L6 and S20 to S22 concern recovered gates and rescaling. `models/recovery` also has tests",
-        "of its own.",
-        "",
-        *table(BARRIERS),
-        "",
-        "## Published invariants of the ends of tasks",
-        "",
-        *table(ENDS),
     ]
     return "\n".join(lines) + "\n"
 
