@@ -54,7 +54,7 @@ def document() -> str:
             "A task ends at the end of its input, or in a stop with savepoint, with or without "
             "drain. This page has the rules, and [how jobs end](ending.md) the results. The core "
             "runs these tables (`models/lifecycle/tables.py`), after FLIP-147. `ckptsim explain "
-            "final_checkpoint` prints them and the diagrams of both kinds of tasks."
+            "final_checkpoint` prints them."
         ),
         READING,
     ]
