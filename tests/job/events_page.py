@@ -1,9 +1,10 @@
-"""Write the table of `docs/events.md`: `python -m tests.job.events_page`."""
+"""Write `docs/events.md`: `python -m tests.job.events_page`."""
 
 from __future__ import annotations
 
 from inspect import getdoc
 from pathlib import Path
+from textwrap import fill
 
 from ckptsim.sim.job.events import Event, TaskEvent, of_job, of_tasks
 
@@ -27,8 +28,8 @@ world.events.attach(Snapshots())
 ```
 
 Every event of a task has it as `task`, with its vertex and subtask as `task.place`. The events are
-dataclasses in `sim/job/events`, and their docstrings explain the fields. Tables are written by
-`python -m tests.job.events_page`, and a test compares them.
+dataclasses in `sim/job/events`, and their docstrings explain the fields.
+`python -m tests.job.events_page` writes this page, and a test compares it.
 """
 _MODULES = ((of_job, "Events of the job as a whole"), (of_tasks, "Events of single tasks"))
 
@@ -37,17 +38,24 @@ def document() -> str:
     """Return the page."""
     lines = [_HEAD]
     for module, title in _MODULES:
-        lines += [f"## {title}", "", "| kind | event | fields |", "| --- | --- | --- |"]
-        lines += [_row(kind) for kind in Event.kinds.values() if kind.__module__ == module.__name__]
+        lines += [f"## {title}", ""]
+        lines += [
+            _item(kind) for kind in Event.kinds.values() if kind.__module__ == module.__name__
+        ]
         lines.append("")
     return "\n".join(lines)
 
 
-def _row(kind: type[Event]) -> str:
+def _item(kind: type[Event]) -> str:
     says = " ".join((getdoc(kind) or "").partition("\n\n")[0].split())
     fields = list(getattr(kind, "__dataclass_fields__", {}))
     own = [name for name in fields if name != "task" or not issubclass(kind, TaskEvent)]
-    return f"| `{kind.__name__}` | {says} | {', '.join(f'`{name}`' for name in own)} |"
+    return fill(
+        f"* `{kind.__name__}({', '.join(own)})`: {says}",
+        118,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
 
 
 if __name__ == "__main__":

@@ -38,8 +38,6 @@ def section() -> str:
         [
             HEADING,
             _ABOUT,
-            "| promise | property |",
-            "| --- | --- |",
             *_promises(),
             "",
             _ABOUT_STORIES,
@@ -79,7 +77,7 @@ def loss_of(scenario: Scenario) -> str:
 
 
 def _promises() -> Iterator[str]:
-    yield from (f"| {PROPERTIES[name]} | `{name}` |" for name in INVARIANTS.values())
+    yield from (f"* `{name}`: {PROPERTIES[name]}." for name in INVARIANTS.values())
 
 
 def _stories() -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 from ckptsim.scenarios.job.names import BOTH, BUFFERS, RECORDS
 from tests.job.buffers.broken import BROKEN
@@ -207,11 +208,15 @@ ENDS: dict[str, Invariant] = {
 
 
 def _properties() -> list[str]:
-    """Return the lines of a table of all properties."""
-    lines = ["| property | what must hold |", "| --- | --- |"]
-    for title, says in (("", BOTH), ("records: ", RECORDS), ("buffers: ", BUFFERS)):
-        lines += [f"| `{name}` | {title}{sentence} |" for name, sentence in says.items()]
-    return lines
+    """Return the sections of all properties."""
+    lines = []
+    for title, says in (("On both planes", BOTH), ("On records", RECORDS), ("On buffers", BUFFERS)):
+        lines += [f"## {title}", ""]
+        for name, sentence in says.items():
+            item = f"* `{name}`: {sentence}."
+            lines.append(fill(item, 118, subsequent_indent="  ", break_on_hyphens=False))
+        lines.append("")
+    return lines[:-1]
 
 
 def document() -> str:
