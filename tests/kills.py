@@ -54,16 +54,13 @@ def lines_of(rows: list[Kill], mutants: Mapping[str, Mutant], sample: int) -> li
     middle = median(row.first_seed for row in rows)
     shown = sorted(row.seeds for row in rows)
     return [
-        (
-            f"The median first seed of {len(rows)} mutants is {middle:g}. Of {sample} seeds, each "
-            "shows"
-        ),
-        f"in {median(shown):g} (median), and in {shown[0]} at least.",
+        f"The median first seed of {len(rows)} mutants is {middle:g}. A mutant shows in",
+        f"{median(shown):g} of {sample} seeds (median), and in {shown[0]} at least.",
         "",
         *(
             fill(
-                f"* `{row.mutant}` on `{row.scenario}` breaks `{row.property}` in {row.seeds} of "
-                f"{sample} seeds, first in {row.first_seed}. {mutants[row.mutant].says}",
+                f"* `{row.mutant}`, {row.seeds} of {sample} seeds of `{row.scenario}`, first "
+                f"{row.first_seed} (`{row.property}`). {mutants[row.mutant].says}",
                 118,
                 subsequent_indent="  ",
                 break_on_hyphens=False,

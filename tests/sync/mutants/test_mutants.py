@@ -33,9 +33,8 @@ def test_first_seed_is_the_one_written_down(mutant: str) -> None:
     found = mutant_table.first(mutant)
     assert found is not None
     text = " ".join(mutant_table.DOCUMENT.read_text(encoding="utf-8").split())
-    item = text.partition(f"* `{mutant}` on ")[2].partition(" * ")[0]
-    assert f"breaks `{found[1]}` in " in item
-    assert f", first in {found[0]}. " in item
+    item = text.partition(f"* `{mutant}`, ")[2].partition(" * ")[0]
+    assert f", first {found[0]} (`{found[1]}`)." in item
 
 
 @pytest.mark.long
