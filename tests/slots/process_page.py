@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -49,12 +50,22 @@ def _section(door: Door) -> list[str]:
     if door.questions:
         lines += ["", "Questions:\n"]
     for name, question in door.questions.items():
-        lines.append(f"* `{_signature(name, question.takes)} -> {text_of(question.gives)}`")
+        lines.append(f"* `{_signature(name, question.takes)} -> {_short(question.gives)}`")
     return lines
 
 
 def _signature(name: str, takes: Mapping[str, Any]) -> str:
-    return f"{name}({', '.join(f'{each}: {text_of(kind)}' for each, kind in takes.items())})"
+    return f"{name}({', '.join(_field(each, kind) for each, kind in takes.items())})"
+
+
+def _field(name: str, kind: Any) -> str:
+    return name if kind is int else f"{name}: {_short(kind)}"
+
+
+def _short(kind: Any) -> str:
+    """Return a type in few characters: `[X]` is an array, `X|null` may be null."""
+    text = text_of(kind).replace(" or null", "|null")
+    return re.sub(r"array of (\[.*\]|\w+)", r"[\1]", text)
 
 
 def _kinds(kinds: Iterable[type], *, sent: bool = False) -> list[str]:
@@ -63,7 +74,7 @@ def _kinds(kinds: Iterable[type], *, sent: bool = False) -> list[str]:
         "* `{}({})`".format(
             kind.__name__,
             ", ".join(
-                f"{name}{'' if needed or sent else '?'}: {text_of(of)}"
+                _field(name if needed or sent else f"{name}?", of)
                 for name, of, needed in fields_of(kind)
             ),
         )

@@ -39,8 +39,8 @@ def _member(name: str, member: Any) -> str:
     if not isinstance(member, property):
         taken = [each for each in inspect.signature(member).parameters if each != "self"]
         signature = f"({', '.join(taken)})"
-    says = (inspect.getdoc(member) or "").partition("\n")[0]
-    return f"* `{name}{signature}`: {says[:1].lower()}{says[1:]}"
+    says = (inspect.getdoc(member) or "").partition("\n")[0].partition(", used ")[0].rstrip(".")
+    return f"* `{name}{signature}`: {says[:1].lower()}{says[1:]}."
 
 
 def _names(union: Any) -> str:
