@@ -69,7 +69,7 @@ def _short(kind: Any) -> str:
 
 
 def _kinds(kinds: Iterable[type], *, sent: bool = False) -> list[str]:
-    """Return a line per class; a question mark follows fields that an answer may leave out."""
+    """Return a line per class, with a question mark after fields that an answer may leave out."""
     return [
         "* `{}({})`".format(
             kind.__name__,
