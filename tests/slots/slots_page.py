@@ -30,7 +30,8 @@ def block(slot: Slot) -> str:
         taken, returned = _names(hints["event"]), _names(get_args(hints["return"])[0])
         lines += [f"Events: {taken}.", f"Effects: {returned}."]
     asked = [_member(name, each) for name, each in members(slot.protocol).items() if name != "step"]  # type: ignore[arg-type]
-    return "\n".join([*lines, *([""] if asked else []), *asked])
+    head = ["", "Hosts ask:" if "step" in slot.offers else "Hosts use:", ""] if asked else []
+    return "\n".join([*lines, *head, *asked])
 
 
 def _member(name: str, member: Any) -> str:
