@@ -100,15 +100,38 @@ def _keys(items: Sequence[Description], table: str) -> Iterator[str]:
     rows = (
         (
             f"`{item.path.removeprefix(f'{table}.')}`",
-            ", ".join(part for part in (item.unit, item.bounds.replace("|", "or")) if part)
-            or "text",
+            _type(item),
             "required" if item.value is None else f"`{shown(item.value)}`",
             item.says,
             item.source,
         )
         for item in items
     )
-    return _table(("key", "unit and bounds", "default", "meaning", "origin"), rows)
+    return _table(("key", "type and bounds", "default", "meaning", "origin"), rows)
+
+
+_OF_UNIT = {
+    "nanoseconds": "duration",
+    "bytes": "size",
+    "bytes per second": "bandwidth",
+    "per second": "rate",
+}
+
+
+def _type(item: Description) -> str:
+    """Return the type of a value with its unit and bounds, such as `duration, 1 ms to 1 h`."""
+    if item.bounds == "true | false":
+        return "true or false"
+    if " | " in item.bounds:
+        return f"one of {item.bounds.replace(' | ', ', ')}"
+    if item.bounds.endswith("items"):
+        return f"array of {item.bounds}"
+    if item.unit in _OF_UNIT:
+        return f"{_OF_UNIT[item.unit]}, {item.bounds}"
+    if not item.bounds or not re.match(r"-?[0-9]", item.bounds):
+        return item.bounds or "text"
+    is_real = isinstance(item.default, float) or "." in item.bounds or item.unit == "ratio"
+    return f"{'number' if is_real else 'whole number'}, {item.bounds} {item.unit}".rstrip()
 
 
 def _plans() -> str:
