@@ -78,8 +78,8 @@ def _scenario(key: str, names: Sequence[str]) -> str:
     lines = [f"# Scenario files with the table {key}", "", f"{_capital(link.says)}.", ""]
     lines += [f'A file begins with `link = "{link.name}"`. `x[]` is an item of the array `x`.']
     lines += ['`x(word)` is the table `x` with `kind = "word"`. A key with a unit at its end has']
-    lines += ['a short form: `interval = "1 s"` means `interval_ns`. All links together have one']
-    lines += ["[schema for editors](../ci.md).", ""]
+    lines += ['a short form: `interval = "1 s"` means `interval_ns`. `ckptsim schema`']
+    lines += ["prints the schema by which editors complete and check such files.", ""]
     lines += [f"Defaults are those of `{link.name}`." if others else "", ""]
     for other in others:
         usual = {one.path: one.value for one in found}
