@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.composed.tables import tables
-from ckptsim.sim.composed.vocabulary import VOCABULARY
+from ckptsim.sim.composed.tables import VOCABULARY, tables
 from ckptsim.sim.composed.world import PipelineCores, PipelineWorld
 
 if TYPE_CHECKING:

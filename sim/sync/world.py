@@ -17,13 +17,12 @@ from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import GOALS, MissingState, StateKind, SyncFault, SyncModel
 from ckptsim.scenarios.sync import Medium as MediumChoice
 from ckptsim.sim.kernel import explain_waits
-from ckptsim.sim.sync.attempt import Attempt
+from ckptsim.sim.sync.attempt import Attempt, waits
 from ckptsim.sim.sync.faults import FaultPlan
 from ckptsim.sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
 from ckptsim.sim.sync.oracle.truth import Truth
 from ckptsim.sim.sync.platform import Platform
-from ckptsim.sim.sync.waiting import waits
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment

@@ -70,7 +70,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/job/buffers/compiled/jit.py": frozenset({Rule.OUTSIDE}),
     "sim/job/buffers/compiled/kept.py": frozenset({Rule.OUTSIDE}),
     # Names of a real store have to differ between real processes.
-    "sim/store/real/identity.py": frozenset({Rule.RANDOM}),
+    "sim/store/real/duck.py": frozenset({Rule.RANDOM}),
     # Makes global random generators raise in the workers.
     "analysis/spark/daemon.py": frozenset({Rule.RANDOM}),
 }

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area, PartitionState, StoreError, encode_state
-from ckptsim.sim.composed.store.identity import row_name
-from ckptsim.sim.composed.store.store import TOPIC
+from ckptsim.sim.composed.store.store import TOPIC, row_name
 from ckptsim.sim.rows import KeptPartition
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models import store
 from ckptsim.scenarios.composed import Lost, OffsetReset, Placement, StepOrder, Writes
-from ckptsim.sim.composed.store.identity import record_of, row_name
 from ckptsim.sim.store.costs import Costs
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.composed import Pipeline
     from ckptsim.sim.composed.faults import StoreFaults
     from ckptsim.sim.kernel import Environment
+
 
 TOPIC = "pipeline_v1"
 # A group that starts at the latest offset takes every transaction for committed.
@@ -121,3 +121,29 @@ class Store:
         for key in self.keys:
             found.update(record_of(name) for name in self.medium.rows(store.Area.DATA, key))
         return found
+
+
+_SPAN = 1 << 32  # positions of one feed
+
+
+def identity(feed: int, position: int) -> int:
+    """Return the number under which a record travels through the job."""
+    return feed * _SPAN + position
+
+
+def place(record: int) -> tuple[int, int]:
+    """Return feed and position of a record."""
+    return divmod(record, _SPAN)
+
+
+def row_name(record: int, write: int | None = None) -> str:
+    """Return the name of a record's row; with the number of the write where each makes a row."""
+    feed, position = place(record)
+    name = f"{feed}/{position}"
+    return name if write is None else f"{name}#{write}"
+
+
+def record_of(name: str) -> int:
+    """Return the record that a row speaks of."""
+    feed, position = name.partition("#")[0].split("/")
+    return identity(int(feed), int(position))

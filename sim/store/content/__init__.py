@@ -1,9 +1,14 @@
 """What a partition's feed gives and what is applied of it, as spans in place of rows."""
 
-from ckptsim.sim.store.content.contents import Contents, FirstWinsContent
 from ckptsim.sim.store.content.feed import Feed, FeedBook, FeedShape
 from ckptsim.sim.store.content.record_run import RecordWriter, Run
-from ckptsim.sim.store.content.spans import FeedChanges, SpanContent, SpanMedium
+from ckptsim.sim.store.content.spans import (
+    Contents,
+    FeedChanges,
+    FirstWinsContent,
+    SpanContent,
+    SpanMedium,
+)
 
 __all__ = [
     "Contents",

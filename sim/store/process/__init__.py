@@ -3,7 +3,7 @@
 from ckptsim.sim.store.process.drainer import Drainer
 from ckptsim.sim.store.process.process import ProcessHost
 from ckptsim.sim.store.process.release import Releases
-from ckptsim.sim.store.process.threads import Steps, Threads
+from ckptsim.sim.store.process.syncing import Steps, Threads
 
 __all__ = [
     "Drainer",

@@ -1,8 +1,7 @@
 """The destination of one attempt of a sync: readers, uploads, memory and the sender of states."""
 
 from ckptsim.sim.sync.destination.destination import Destination
-from ckptsim.sim.sync.destination.memory import StateMemory
-from ckptsim.sim.sync.destination.uploads import Batch, Intake, Storage
+from ckptsim.sim.sync.destination.uploads import Batch, Intake, StateMemory, Storage
 
 __all__ = [
     "Batch",

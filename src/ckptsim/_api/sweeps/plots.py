@@ -41,7 +41,7 @@ class SweepPlots(Plots):
         found = self._summaries()
         layout, others = self._laid_out(found, x, by)
         with on(ax) as axes:
-            from ckptsim.analysis.figures.percentiles import percentile_lines
+            from ckptsim.analysis.figures.latency import percentile_lines
 
             percentile_lines(some(found.latency, "checkpoint"), layout.along or "", others)
         return axes
@@ -101,7 +101,7 @@ class SweepPlots(Plots):
         found = self._summaries()
         with on(ax) as axes:
             from ckptsim.analysis.answers import answering
-            from ckptsim.analysis.figures.replications import paired_differences
+            from ckptsim.analysis.figures.headline import paired_differences
             from ckptsim.analysis.words import point_label
 
             chosen = self._metric(found, metric or answering(found)[0])
