@@ -4,13 +4,10 @@ from ckptsim.scenarios.files.costs_file import cost_parameters, costs_text, load
 from ckptsim.scenarios.files.document import (
     canonical,
     canonical_json,
-    entries,
     from_json,
-    human,
     plain,
     read,
     scenario_key,
-    to_json,
 )
 from ckptsim.scenarios.files.load import load, loads, parse, read_text
 from ckptsim.scenarios.files.toml import Place, to_toml, write
@@ -23,9 +20,7 @@ __all__ = [
     "canonical_json",
     "cost_parameters",
     "costs_text",
-    "entries",
     "from_json",
-    "human",
     "load",
     "load_costs",
     "loads",
@@ -35,7 +30,6 @@ __all__ = [
     "read_text",
     "real_folder",
     "scenario_key",
-    "to_json",
     "to_toml",
     "write",
     "written_whole",

@@ -1,7 +1,6 @@
 """Plans of sweeps: grids, the keys that vary, and the metrics that answer."""
 
 from ckptsim.scenarios.planning.designs import (
-    BUILT_IN,
     CORE_AXIS,
     MUTANT_AXIS,
     NO_MUTANT,
@@ -14,7 +13,6 @@ from ckptsim.scenarios.planning.designs import (
 from ckptsim.scenarios.planning.grid import (
     Plan,
     Point,
-    Run,
     all_plans,
     document_of,
     folder_of,
@@ -32,7 +30,6 @@ from ckptsim.scenarios.planning.plan_keys import SCENARIO_AXIS
 from ckptsim.scenarios.planning.vary import assignments, with_parameters
 
 __all__ = [
-    "BUILT_IN",
     "CORE_AXIS",
     "FIGURES",
     "METRICS",
@@ -43,7 +40,6 @@ __all__ = [
     "Measure",
     "Plan",
     "Point",
-    "Run",
     "all_plans",
     "assignments",
     "design_of",

@@ -10,7 +10,6 @@ from ckptsim.sim.recording.reader import read_recording
 from ckptsim.sim.recording.recording import (
     CheckpointAnswer,
     Recording,
-    Sample,
     SubtaskAnswer,
     SubtaskPart,
     VertexAnswer,
@@ -21,7 +20,6 @@ __all__ = [
     "INDEX",
     "CheckpointAnswer",
     "Recording",
-    "Sample",
     "SubtaskAnswer",
     "SubtaskPart",
     "VertexAnswer",

@@ -3,7 +3,7 @@
 from ckptsim.sim.search.check import CheckReport, CheckStopped, check
 from ckptsim.sim.search.hunt import Find, HuntStopped, hunt
 from ckptsim.sim.search.shrink import shrink
-from ckptsim.sim.search.trial import Subject, Trial, trial
+from ckptsim.sim.search.trial import Subject
 
 __all__ = [
     "CheckReport",
@@ -11,9 +11,7 @@ __all__ = [
     "Find",
     "HuntStopped",
     "Subject",
-    "Trial",
     "check",
     "hunt",
     "shrink",
-    "trial",
 ]

@@ -7,7 +7,6 @@ mutants.
 """
 
 from ckptsim.sim.slots.cores import OURS, Factory, ProtocolCores
-from ckptsim.sim.slots.slot import Slot
 from ckptsim.sim.slots.table import SLOTS, slots_of
 
-__all__ = ["OURS", "SLOTS", "Factory", "ProtocolCores", "Slot", "slots_of"]
+__all__ = ["OURS", "SLOTS", "Factory", "ProtocolCores", "slots_of"]

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from ckptsim.scenarios.job import Job, PlacementKind
 from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants
-from ckptsim.sim.validate import MeasuredRun, Score, predict_all, read_runs, score
+from ckptsim.sim.validate import MeasuredRun, predict_all
+from ckptsim.sim.validate.files import read_runs
 from ckptsim.sim.validate.predict import OURS, Assumptions
-from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line
+from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line, Score, score
 
 _PLENTY = 1_000
 

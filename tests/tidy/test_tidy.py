@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.sim.kernel.purity import Rule, impurities, sets_declared
+from ckptsim.sim.kernel.purity import impurities
+from ckptsim.sim.kernel.purity.check import Rule, sets_declared
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.barriers.handler.interface import (
     AllBarriers,
     BarrierHandler,
     HandlerKind,
     handler_kind,
 )
-from ckptsim.models.barriers.handler.machine import BarrierMachine
 from ckptsim.models.barriers.handler.single import SingleCheckpointHandler
 from ckptsim.models.barriers.handler.states import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,
     UNALIGNED_TABLE,
-    Guard,
-    Illegal,
-    Input,
     State,
-    Table,
 )
-from ckptsim.models.barriers.handler.tracker import MAX_TRACKED, BarrierTracker
+from ckptsim.models.barriers.handler.tracker import BarrierTracker
 
 __all__ = [
     "ALIGNED_TABLE",
     "ALTERNATING_TABLE",
-    "MAX_TRACKED",
     "UNALIGNED_TABLE",
-    "AlignmentClock",
     "AllBarriers",
     "BarrierHandler",
-    "BarrierMachine",
     "BarrierTracker",
-    "Guard",
     "HandlerKind",
-    "Illegal",
-    "Input",
     "SingleCheckpointHandler",
     "State",
-    "Table",
     "handler_kind",
     "make_handler",
 ]

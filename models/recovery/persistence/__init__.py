@@ -15,20 +15,17 @@ from ckptsim.models.recovery.persistence.log import (
     replayed,
 )
 from ckptsim.models.recovery.persistence.ordered import (
-    FORCIBLE,
     OrderedEdges,
     RescalingScope,
     distribution_of,
     may_rescale,
 )
-from ckptsim.models.recovery.persistence.reads import Files, Handle
+from ckptsim.models.recovery.persistence.reads import Files
 from ckptsim.models.recovery.persistence.service import LogPosition, LogService
 
 __all__ = [
-    "FORCIBLE",
     "ChannelLog",
     "Files",
-    "Handle",
     "LentCredit",
     "LogPosition",
     "LogService",

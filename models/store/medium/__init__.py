@@ -1,8 +1,7 @@
 """What is durable and how it lies there: media, checkpoints, codecs and the frame around a blob."""
 
 from ckptsim.models.store.medium.checkpoints import Checkpoints
-from ckptsim.models.store.medium.codec import GROUP_BLOB_BYTES_MAX, Codec, GroupCodec, PlainCodec
-from ckptsim.models.store.medium.frame import Checksum, seal, unseal
+from ckptsim.models.store.medium.codec import Codec, GroupCodec, PlainCodec
 from ckptsim.models.store.medium.medium import (
     Area,
     Changes,
@@ -17,11 +16,9 @@ from ckptsim.models.store.medium.medium import (
 )
 
 __all__ = [
-    "GROUP_BLOB_BYTES_MAX",
     "Area",
     "Changes",
     "Checkpoints",
-    "Checksum",
     "Codec",
     "GroupCodec",
     "Medium",
@@ -33,6 +30,4 @@ __all__ = [
     "SlotWrite",
     "Step",
     "check_one_step",
-    "seal",
-    "unseal",
 ]

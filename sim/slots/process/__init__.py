@@ -5,16 +5,13 @@
 """
 
 from ckptsim.sim.slots.process.core import PREFIX, ProcessCore, process_factory
-from ckptsim.sim.slots.process.doors import DOORS, Door
 from ckptsim.sim.slots.process.program import CoreFailedError, CoreSilentError
 from ckptsim.sim.slots.process.serve import serve
 
 __all__ = [
-    "DOORS",
     "PREFIX",
     "CoreFailedError",
     "CoreSilentError",
-    "Door",
     "ProcessCore",
     "process_factory",
     "serve",

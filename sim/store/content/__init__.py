@@ -2,19 +2,12 @@
 
 from ckptsim.sim.store.content.feed import Feed, FeedBook, FeedShape
 from ckptsim.sim.store.content.record_run import RecordWriter, Run
-from ckptsim.sim.store.content.spans import (
-    Contents,
-    FeedChanges,
-    FirstWinsContent,
-    SpanContent,
-    SpanMedium,
-)
+from ckptsim.sim.store.content.spans import Contents, FirstWinsContent, SpanContent, SpanMedium
 
 __all__ = [
     "Contents",
     "Feed",
     "FeedBook",
-    "FeedChanges",
     "FeedShape",
     "FirstWinsContent",
     "RecordWriter",

@@ -13,7 +13,10 @@ from hypothesis import HealthCheck, given, settings
 
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.sim.cli import main
-from ckptsim.sim.validate import Comparison, predict_all, read_runs, report_lines, score
+from ckptsim.sim.validate import Comparison, predict_all
+from ckptsim.sim.validate.files import read_runs
+from ckptsim.sim.validate.score import score
+from ckptsim.sim.validate.text import report_lines
 from tests.job.buffers.validate.measured_like import lines
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "calibration.jsonl"

@@ -11,8 +11,10 @@ import pytest
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli import main
 from ckptsim.sim.job.buffers.constants import RIG
-from ckptsim.sim.validate import predict_all, read_runs, score, sequence_of
+from ckptsim.sim.validate import predict_all, sequence_of
+from ckptsim.sim.validate.files import read_runs
 from ckptsim.sim.validate.predict import Assumptions
+from ckptsim.sim.validate.score import score
 from ckptsim.sim.validate.statistics import correlation, middle, quantile, stats
 from tests.bench.validation import ABLATIONS, STEPS, fit, folds_lines, folds_of
 

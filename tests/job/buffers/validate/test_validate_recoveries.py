@@ -10,7 +10,8 @@ import pytest
 
 from ckptsim.scenarios.errors import ScenarioError, UserError
 from ckptsim.sim.cli import main
-from ckptsim.sim.validate import read_measurements, read_runs, recoveries
+from ckptsim.sim.validate import read_measurements, recoveries
+from ckptsim.sim.validate.files import read_runs
 from ckptsim.sim.validate.recoveries.measured import Figures
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "recovery.jsonl"
