@@ -12,12 +12,20 @@ from typing import Protocol
 
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name, text
+from ckptsim.scenarios.fields import (
+    REQUIRED,
+    Planned,
+    choice,
+    count,
+    duration_ns,
+    kinds_of,
+    name,
+    text,
+)
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.graph import Vertex, forward_group, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane
 
-_PLAN = "assumption: part of the fault plan"
 _AS_BEFORE = "as_before"
 
 
@@ -38,7 +46,7 @@ class Symptom(StrEnum):
     SILENT = "silent"
 
 
-class _Fault:
+class _Fault(Planned):
     """What all faults of a job have in common."""
 
     __slots__ = ()
@@ -58,8 +66,8 @@ def _unknown(asked: str, vertices: Sequence[Vertex]) -> Problem:
 class AtSubtask(_Fault):
     """A fault of one subtask."""
 
-    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
-    subtask: int = count(0, unit="index", says="subtask concerned, from 0", source=_PLAN)
+    vertex: str = name(REQUIRED, says="vertex concerned")
+    subtask: int = count(0, unit="index", says="subtask concerned, from 0")
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
@@ -78,21 +86,21 @@ class AtSubtask(_Fault):
 class AtCheckpoint(AtSubtask):
     """A fault of one subtask at one checkpoint."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateAtCheckpoint(AtCheckpoint):
     """Something of one subtask at one checkpoint that comes late."""
 
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
+    delay_ns: int = duration_ns(REQUIRED, says="how much later")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashTask(AtSubtask):
     """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +112,12 @@ class CrashAtCheckpoint(AtCheckpoint):
 class CrashTaskManager(AtSubtask):
     """The task manager that a subtask runs on fails, and all subtasks with it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure")
     symptom: Symptom = choice(
         "connections_break",
         Symptom,
         says="what others see of it: its connections break, which is known as an exception is; "
         "messages to it cannot be delivered; or nothing, as if its machine hung",
-        source=_PLAN,
     )
 
 
@@ -118,7 +125,7 @@ class CrashTaskManager(AtSubtask):
 class CrashJobManager(_Fault):
     """The job manager fails, with the coordinator and all it has under way."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,29 +205,29 @@ class StrayNotification(LateAtCheckpoint):
 class StallTask(AtSubtask):
     """A subtask's thread does nothing for a while."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)
-    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the stall")
+    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCheckpoint(_Fault):
     """The user asks for a checkpoint; while the job does not run nothing comes of it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSavepoint(_Fault):
     """The user asks for a savepoint; while the job does not run nothing comes of it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel(_Fault):
     """The user cancels the job, which no restart follows; completed checkpoints stay."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +239,7 @@ class Rescale(_Fault):
     does not count as a failure).
     """
 
-    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
+    vertex: str = name(REQUIRED, says="vertex concerned")
     parallelism: int = count(
         REQUIRED,
         minimum=1,
@@ -241,7 +248,7 @@ class Rescale(_Fault):
         says="subtasks that it has from then on",
         source="assumption: at most one for each of the 128 key groups",
     )
-    at_ns: int = duration_ns(REQUIRED, says="instant of the change", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the change")
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
@@ -278,17 +285,14 @@ class Resubmit(_Fault):
     Sources go on where they were, perhaps under another mode and with another parallelism.
     """
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation")
     mode: str = choice(
         _AS_BEFORE,
         (_AS_BEFORE, *(mode.value for mode in Mode)),
         says="how its checkpoints treat what is in flight from then on",
-        source=_PLAN,
     )
-    vertex: str = text("", says="vertex that gets another parallelism; empty: none", source=_PLAN)
-    parallelism: int = count(
-        1, minimum=1, maximum=128, unit="subtasks", says="that it gets", source=_PLAN
-    )
+    vertex: str = text("", says="vertex that gets another parallelism; empty: none")
+    parallelism: int = count(1, minimum=1, maximum=128, unit="subtasks", says="that it gets")
 
     @property
     def new_mode(self) -> Mode | None:
@@ -352,28 +356,4 @@ JobFault = (
     | Resubmit
 )
 
-JOB_FAULTS: Mapping[str, type] = {
-    "crash_task": CrashTask,
-    "crash_at_checkpoint": CrashAtCheckpoint,
-    "crash_task_manager": CrashTaskManager,
-    "crash_job_manager": CrashJobManager,
-    "fail_snapshot": FailSnapshot,
-    "fail_channel_state": FailChannelState,
-    "slow_file": SlowFile,
-    "lose_trigger": LoseTrigger,
-    "delay_trigger": DelayTrigger,
-    "refuse_trigger": RefuseTrigger,
-    "lose_acknowledgement": LoseAcknowledgement,
-    "delay_acknowledgement": DelayAcknowledgement,
-    "repeat_acknowledgement": RepeatAcknowledgement,
-    "stray_decline": StrayDecline,
-    "lose_notification": LoseNotification,
-    "delay_notification": DelayNotification,
-    "stray_notification": StrayNotification,
-    "stall_task": StallTask,
-    "request_checkpoint": RequestCheckpoint,
-    "request_savepoint": RequestSavepoint,
-    "cancel": Cancel,
-    "rescale": Rescale,
-    "resubmit": Resubmit,
-}
+JOB_FAULTS: Mapping[str, type] = kinds_of(JobFault)
