@@ -125,7 +125,7 @@ def entries(link: Link) -> tuple[Entry, ...]:
         _entry("link", Choice(options=(link.name,)), REQUIRED, "which link of the chain"),
         _SAYS,
         _entry("goals", _names(link.goals), (), "situations that some run must reach"),
-        _entry("violates", _names(link.properties), (), "properties that this design must break"),
+        _entry("violates", _names(tuple(link.properties)), (), "properties that this design must break"),
         _entry(
             link.key,
             model,
