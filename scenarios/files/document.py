@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -125,7 +125,7 @@ def entries(link: Link) -> tuple[Entry, ...]:
         _entry("link", Choice(options=(link.name,)), REQUIRED, "which link of the chain"),
         _SAYS,
         _entry("goals", _names(link.goals), (), "situations that some run must reach"),
-        _entry("violates", _names(tuple(link.properties)), (), "properties that this design must break"),
+        _entry("violates", _names(link.properties), (), "properties that this design must break"),
         _entry(
             link.key,
             model,
@@ -152,8 +152,8 @@ def defaults(link: Link) -> dict[str, object]:
     }
 
 
-def _names(known: tuple[str, ...]) -> Kind:
-    return Many(item=Choice(options=known) if known else name_kind(), minimum=0, maximum=100)
+def _names(known: Collection[str]) -> Kind:
+    return Many(item=Choice(options=tuple(known)) if known else name_kind(), minimum=0, maximum=100)
 
 
 def _entry(name: str, kind: Kind, default: object, says: str) -> Entry:

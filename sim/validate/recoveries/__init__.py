@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ckptsim.sim.validate.recoveries.measured import RecoveryRun
-from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction, predict_recoveries
+from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction, predict_recovery
 from ckptsim.sim.validate.recoveries.score import RecoveryScore, recovery_lines, score_recoveries
 
 __all__ = [
     "RecoveryPrediction",
     "RecoveryRun",
     "RecoveryScore",
-    "predict_recoveries",
+    "predict_recovery",
     "recovery_lines",
     "score_recoveries",
 ]
