@@ -1,6 +1,5 @@
 """The ordering core as a destination for real messages: batches, uploads, states in order."""
 
-from ckptsim.sim.order.batches import BatchRules
-from ckptsim.sim.order.destination import Destination, Summary
-
-__all__ = ["BatchRules", "Destination", "Summary"]
+from ckptsim.sim.order.batches import BatchRules as BatchRules
+from ckptsim.sim.order.destination import Destination as Destination
+from ckptsim.sim.order.destination import Summary as Summary

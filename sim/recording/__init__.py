@@ -5,24 +5,11 @@ asked for, and one file per answer, byte for byte what the server said.  Nothing
 a file that is missing, torn or of another version is noted and left out.
 """
 
-from ckptsim.sim.recording.answers import INDEX
-from ckptsim.sim.recording.reader import read_recording
-from ckptsim.sim.recording.recording import (
-    CheckpointAnswer,
-    Recording,
-    SubtaskAnswer,
-    SubtaskPart,
-    VertexAnswer,
-    VertexInput,
-)
-
-__all__ = [
-    "INDEX",
-    "CheckpointAnswer",
-    "Recording",
-    "SubtaskAnswer",
-    "SubtaskPart",
-    "VertexAnswer",
-    "VertexInput",
-    "read_recording",
-]
+from ckptsim.sim.recording.answers import INDEX as INDEX
+from ckptsim.sim.recording.reader import read_recording as read_recording
+from ckptsim.sim.recording.recording import CheckpointAnswer as CheckpointAnswer
+from ckptsim.sim.recording.recording import Recording as Recording
+from ckptsim.sim.recording.recording import SubtaskAnswer as SubtaskAnswer
+from ckptsim.sim.recording.recording import SubtaskPart as SubtaskPart
+from ckptsim.sim.recording.recording import VertexAnswer as VertexAnswer
+from ckptsim.sim.recording.recording import VertexInput as VertexInput

@@ -1,7 +1,3 @@
 """The source of one attempt of a sync: feeds read by concurrent readers, and their states."""
 
-from ckptsim.sim.sync.source.source import Source
-
-__all__ = [
-    "Source",
-]
+from ckptsim.sim.sync.source.source import Source as Source
