@@ -42,7 +42,6 @@ class Placed(Protocol):
 
     def world_of(self, link: str) -> str:
         """Return the link whose world runs it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

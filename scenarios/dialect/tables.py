@@ -59,7 +59,6 @@ class Checked(Protocol):
 
     def problems(self) -> list[Problem]:
         """Return what is wrong, with paths relative to this table."""
-        ...
 
 
 def schema(table: type[Any]) -> tuple[Entry, ...]:

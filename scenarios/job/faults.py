@@ -35,7 +35,6 @@ class JobModel(Protocol):
     @property
     def vertices(self) -> tuple[Vertex, ...]:
         """Return its vertices."""
-        ...
 
 
 class Symptom(StrEnum):

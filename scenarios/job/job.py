@@ -45,12 +45,10 @@ class Named(Protocol):
     @property
     def goals(self) -> tuple[str, ...]:
         """Return the situations that it must reach."""
-        ...
 
     @property
     def violates(self) -> tuple[str, ...]:
         """Return the properties that it must break."""
-        ...
 
 
 class PlacementKind(StrEnum):

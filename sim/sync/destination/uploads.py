@@ -26,15 +26,12 @@ class Intake(Protocol):
 
     def add(self, packet: RecordPacket, wire_id: str) -> None:
         """Take a packet that the core counts under an id."""
-        ...
 
     def close_all(self) -> None:
         """Hand on what is held back: no record follows."""
-        ...
 
     def room(self) -> Event | None:
         """Return the wait for room for more, or None when there is room."""
-        ...
 
 
 class Storage(Protocol):
@@ -43,23 +40,19 @@ class Storage(Protocol):
     @property
     def idle(self) -> bool:
         """Whether everything that was taken in has become durable."""
-        ...
 
     @property
     def standing(self) -> int:
         """How many batches wait although fewer uploads than may be are under way."""
-        ...
 
     def packet_read(self) -> None:
         """Note that a packet was read and all of it was added to what takes it in."""
-        ...
 
     def socket_ended(self, *, last: bool, complete: bool) -> None:
         """Note that nothing follows from a socket, or from any when it is the last.
 
         complete: no stream was found to lack its end so far.
         """
-        ...
 
 
 class Batch:
