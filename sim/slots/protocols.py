@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ckptsim.models.barriers import BarrierHandler as BarrierHandler
+from ckptsim.models.barriers import BarrierHandler
 from ckptsim.models.barriers.channel_state.events import WriterEffect, WriterEvent
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent
@@ -21,11 +21,13 @@ from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.states import EndMode, TaskState
 from ckptsim.models.lifecycle.tables import Act
-from ckptsim.models.ordering import OrderingDoor as OrderingDoor
+from ckptsim.models.ordering import OrderingDoor
 from ckptsim.models.store import StoreClient
 from ckptsim.models.store.state import VersionState
-from ckptsim.models.uncoordinated import TaskProtocol as TaskProtocol
+from ckptsim.models.uncoordinated import TaskProtocol
 from ckptsim.models.uncoordinated.recovery_line import LineEffect, LineEvent
+
+__all__ = ["BarrierHandler", "OrderingDoor", "TaskProtocol"]  # and what is here
 
 
 class Coordinator(Protocol):
