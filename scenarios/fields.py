@@ -43,6 +43,7 @@ from ckptsim.scenarios.dialect import (
     Text,
     Whole,
     schema,
+    snake_case,
     units,
 )
 
@@ -63,7 +64,7 @@ class Planned:
 
 def kinds_of(union: object) -> dict[str, type]:
     """Return the tables of a closed union by their kinds: `CrashAt` is `crash_at` in a file."""
-    return {re.sub(r"\B([A-Z])", r"_\1", one.__name__).lower(): one for one in get_args(union)}
+    return {snake_case(one.__name__): one for one in get_args(union)}
 
 
 def duration_ns(

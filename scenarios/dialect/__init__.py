@@ -22,6 +22,7 @@ from ckptsim.scenarios.dialect.limits import Limits as Limits
 from ckptsim.scenarios.dialect.literal import DIGITS_MAX as DIGITS_MAX
 from ckptsim.scenarios.dialect.literal import printable as printable
 from ckptsim.scenarios.dialect.literal import shown as shown
+from ckptsim.scenarios.dialect.literal import snake_case as snake_case
 from ckptsim.scenarios.dialect.literal import too_long as too_long
 from ckptsim.scenarios.dialect.tables import METADATA_KEY as METADATA_KEY
 from ckptsim.scenarios.dialect.tables import Entry as Entry
