@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ckptsim.models.ordering import scope_text
-from ckptsim.scenarios.sync import Medium, Point, Side
+from ckptsim.scenarios.sync import Medium, Point, Side, SocketStall
 from ckptsim.sim.kernel import Wait
 from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_FAULT, KIND_WATCH
@@ -18,7 +18,6 @@ from ckptsim.sim.sync.socket import RecordPacket, Socket, StateMessage
 from ckptsim.sim.sync.source import Source
 
 if TYPE_CHECKING:
-    from ckptsim.scenarios.sync import SocketStall
     from ckptsim.sim.kernel import Entity, Process, Timer
     from ckptsim.sim.sync.intervals import Intervals
     from ckptsim.sim.sync.oracle.truth import SourceState
@@ -64,7 +63,7 @@ class Attempt:
     def begin(self) -> None:
         """Start source and destination; runs within the attempt."""
         self.world.properties.on_attempt_started(self)
-        for stall in self.faults.stalls:
+        for stall in self.faults.of(SocketStall):
             self._plan_stall(stall)
         self.destination.start()
         self.source.start()
