@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.composed.store.keeping import kept_partitions
+from ckptsim.sim.composed.store import kept_partitions
 from ckptsim.sim.job.tables import job_rows
 from ckptsim.sim.job.vocabulary import BUFFERS, RECORDS
 from ckptsim.sim.story import Telling, Vocabulary

@@ -15,7 +15,7 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.ordering import Level, RecordsDurable
 from ckptsim.scenarios.composed import READERS
 from ckptsim.scenarios.sync import Point
-from ckptsim.sim.composed.store.store import identity, row_name
+from ckptsim.sim.composed.store import identity, row_name
 from ckptsim.sim.sync.attempt import Attempt as SyncAttempt
 from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
