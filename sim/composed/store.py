@@ -3,7 +3,8 @@
 Each sink subtask owns one partition of the store; its position is the number of the last job
 checkpoint whose transaction it holds.
 
-A run leaves its store and every completed checkpoint, to be looked into.  Topic `pipeline_v1` has the partitions of the store as they were at the end, one per sink subtask.
+A run leaves its store and every completed checkpoint, to be looked into.  Topic `pipeline_v1` has
+the partitions of the store as they were at the end, one per sink subtask.
 `checkpoints_v1/0` has one row per completed checkpoint of the job and subtask in it, named
 `CHECKPOINT/VERTEX/SUBTASK`, as JSON; its position is the last checkpoint's number.
 """

@@ -80,7 +80,7 @@ OUTSIDE_OF_RUNS = (
     "sim/cli/",
     "sim/capture/",
     "analysis/",
-    "sim/order/",
+    "sim/order.py",
     "sim/store/real/",
     "sim/validate/",
 )
