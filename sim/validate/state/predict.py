@@ -28,7 +28,7 @@ _MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """The blocks of a measurement; an empty one is not there."""
+    """The blocks of a measurement. An empty one is not there."""
 
     steady: Mapping[str, Any]
     recovery: Mapping[str, Any]
