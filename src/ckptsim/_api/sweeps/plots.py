@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim._api.plots import Plots, on, some
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.analysis.summaries import Summaries
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class SweepPlots(Plots):
     """The figures of a sweep.
 
@@ -25,11 +27,8 @@ class SweepPlots(Plots):
     parameter with most numbers lies along the axis.
     """
 
-    __slots__ = ("_swept",)
     _first = "metric"
-
-    def __init__(self, swept: SweepResult) -> None:
-        self._swept = swept
+    _swept: SweepResult
 
     def duration(
         self, x: str | None = None, by: str | None = None, *, ax: Axes | None = None
