@@ -11,6 +11,7 @@ import pytest
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.sim.cli import main
 from ckptsim.sim.validate import read_measurements, recoveries
+from ckptsim.sim.validate.predict import Prediction
 from ckptsim.sim.validate.recoveries.measured import Figures
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "recovery.jsonl"
@@ -136,7 +137,7 @@ def test_a_comparison_counts_what_is_right(tmp_path: Path) -> None:
             catch_up_duration_ms=4_100 - 411,
         ),
     )
-    found = recoveries.score_recoveries([recoveries.RecoveryPrediction(run=run, found=ours)])
+    found = recoveries.score_recoveries([Prediction(run=run, found=ours)])
     assert (found.downtime.right, found.downtime.count) == (2, 3)
     assert (found.reprocessed.right, found.reprocessed.count) == (2, 3)
     assert (found.catch_up.right, found.catch_up.count) == (1, 3)
