@@ -16,7 +16,9 @@ def text_of(name: str) -> str:
 
 def files_of(text: str) -> dict[str, str]:
     """Return the blocks of code whose first line is a comment that names a file."""
-    blocks = re.findall(r"```(?:python|java)\n(?:#|//) (\w+\.\w+)\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(
+        r"```(?:python|java|toml|yaml)\n(?:#|//) (\w+\.\w+)\n(.*?)```", text, re.DOTALL
+    )
     return dict(blocks)
 
 

@@ -60,6 +60,7 @@ from ckptsim.models.ordering.terms import CheckpointId as CheckpointId
 from ckptsim.models.ordering.terms import CheckpointIndex as CheckpointIndex
 from ckptsim.models.ordering.terms import CheckpointKey as CheckpointKey
 from ckptsim.models.ordering.terms import Count as Count
+from ckptsim.models.ordering.terms import Design as Design
 from ckptsim.models.ordering.terms import Level as Level
 from ckptsim.models.ordering.terms import Medium as Medium
 from ckptsim.models.ordering.terms import OrderingParameters as OrderingParameters

@@ -55,6 +55,10 @@ FIGURES: Mapping[str, Metric] = {
     "records_missed": _count(
         says="records missed by sources with replayable = false while they were down or held up"
     ),
+    "pending_states": _count(says="most states pending at once"),
+    "pending_bytes": _size(says="most bytes of pending states at once"),
+    "pending_age_ns": _time(says="longest time that a state was pending"),
+    "wrong_acknowledgements": _count(says="states returned before all their records were durable"),
     "worked_off_ns": _time(says="time from a failure until its backlog is worked off"),
     "undetected_ns": _time(says="time until a task manager lost in silence is known to be"),
     "broken_share": _share(says="share of runs that break a property", of_whole=True),

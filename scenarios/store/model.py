@@ -63,7 +63,7 @@ class StoreInput:
 
     SOURCE = _CHOICE
 
-    partitions: int = count(2, minimum=1, maximum=64, says="partitions per topic")
+    partitions: int = count(2, minimum=1, maximum=1000, says="partitions per topic")
     versions: int = count(
         1, minimum=1, maximum=9, says="versions of the store, one after the other"
     )

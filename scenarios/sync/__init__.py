@@ -21,6 +21,7 @@ from ckptsim.scenarios.sync.faults import StateFlood as StateFlood
 from ckptsim.scenarios.sync.faults import SyncFault as SyncFault
 from ckptsim.scenarios.sync.model import CheckpointLock as CheckpointLock
 from ckptsim.scenarios.sync.model import CountCheck as CountCheck
+from ckptsim.scenarios.sync.model import Design as Design
 from ckptsim.scenarios.sync.model import DestinationTable as DestinationTable
 from ckptsim.scenarios.sync.model import FinalDrain as FinalDrain
 from ckptsim.scenarios.sync.model import Levels as Levels
@@ -35,5 +36,6 @@ from ckptsim.scenarios.sync.model import SourceTable as SourceTable
 from ckptsim.scenarios.sync.model import StateKind as StateKind
 from ckptsim.scenarios.sync.model import StreamTable as StreamTable
 from ckptsim.scenarios.sync.model import SyncModel as SyncModel
+from ckptsim.scenarios.sync.names import DECLINED as DECLINED
 from ckptsim.scenarios.sync.names import GOALS as GOALS
 from ckptsim.scenarios.sync.names import PROPERTIES as PROPERTIES
