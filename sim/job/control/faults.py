@@ -45,7 +45,6 @@ class Subtask(Protocol):
     @property
     def place(self) -> tuple[str, int]:
         """Return its vertex and its index there."""
-        ...
 
 
 class FaultPlan:
@@ -213,7 +212,6 @@ class Requestable(Protocol):
 
     def request(self, *, savepoint: bool) -> None:
         """Take a checkpoint or a savepoint that the job continues behind."""
-        ...
 
 
 class Operable(Protocol):
@@ -221,7 +219,6 @@ class Operable(Protocol):
 
     def carry_out(self, asked: Cancel | Rescale | Resubmit) -> None:
         """Change it, submit it again, or cancel it."""
-        ...
 
 
 class Strikable(Protocol):
@@ -232,41 +229,32 @@ class Strikable(Protocol):
     @property
     def running(self) -> bool:
         """Return whether an attempt runs."""
-        ...
 
     @property
     def coordinator(self) -> Requestable:
         """Return the coordinator of its checkpoints."""
-        ...
 
     def crash(self, numbers: Iterable[int], cause: str) -> None:
         """Fail tasks."""
-        ...
 
     def lose_task_manager(self, numbers: Sequence[int], cause: str, symptom: Symptom) -> None:
         """Fail all tasks of a task manager, and the job with them when that is known."""
-        ...
 
     def crash_job_manager(self) -> None:
         """Fail the job manager."""
-        ...
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""
-        ...
 
     @property
     def operations(self) -> Operable:
         """Return what carries out what the user asks for."""
-        ...
 
     def number_of(self, vertex: str, subtask: int) -> int | None:
         """Return the number of a task, None where there is no such subtask any more."""
-        ...
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task, itself among them."""
-        ...
 
 
 def enter_instants(
