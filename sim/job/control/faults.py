@@ -116,8 +116,25 @@ class FaultPlan:
 
     def storage_factor(self, now_ns: int) -> float:
         """Return by which the storage is slower at an instant."""
-        slow = [one for one in self.of_storage if isinstance(one, SlowStorage)]
-        return math.prod(f.factor for f in slow if f.at_ns <= now_ns < f.at_ns + f.lasts_ns)
+        return math.prod(one.factor for one in self._slow_at(now_ns))
+
+    def slowed_ns(self, now_ns: int, time_ns: int) -> int:
+        """Return how long something takes at the storage that usually takes some time.
+
+        It is slower until the first of the faults that last now ends.
+        """
+        slow = self._slow_at(now_ns)
+        if not slow:
+            return time_ns
+        factor, left_ns = self.storage_factor(now_ns), min(f.at_ns + f.lasts_ns for f in slow)
+        left_ns -= now_ns
+        if time_ns * factor <= left_ns:
+            return round(time_ns * factor)
+        return left_ns + round(time_ns - left_ns / factor)
+
+    def _slow_at(self, now_ns: int) -> list[SlowStorage]:
+        slow = (one for one in self.of_storage if isinstance(one, SlowStorage))
+        return [one for one in slow if one.at_ns <= now_ns < one.at_ns + one.lasts_ns]
 
     def storage_broken_ns(self, now_ns: int) -> int:
         """Return for how long the storage is broken from an instant on."""
