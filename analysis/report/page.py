@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.analysis.answers import cliff_sentences
 from ckptsim.analysis.report.section import compared, section
+from ckptsim.analysis.report.slowest import cause_at
 from ckptsim.analysis.report.view import View, layout_seen, seen
 from ckptsim.analysis.summaries import Summaries, is_current, read, refresh
 from ckptsim.analysis.tables.store import ABOUT, SweepStore
@@ -98,7 +100,7 @@ def write_report(
                 sections.append(compared(found, other, str(others[plan].directory)))
             elif view.compare is not None:
                 raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
-            cliffs = cliff_sentences(found, store)
+            cliffs = cliff_sentences(found, store, partial(cause_at, found))
             sections.append(section(found, layout_seen(found, view), cliffs))
     opening, path = _kept(directory, opening), directory / PAGE
     questions = len(sections) + (opening is not None)

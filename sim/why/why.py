@@ -97,7 +97,9 @@ def cause_lines(scenario: Scenario, result: RunResult) -> Iterator[str]:
     found = [asked.checkpoint(group) for group in [*slowest, *asked.groups(failed)]]
     count = min(len(result.recoveries), _RECOVERIES_MAX)
     found += [asked.recovery(str(number)) for number in range(1, count + 1)]
-    yield from (f"{one.happened} {one.because}".strip() for one in found)
+    yield from (one.line for one in found)
+    if left := len(result.recoveries) - count:
+        yield f"{left} more recoveries. `ckptsim why` explains each: recovery {count + 1}, ..."
 
 
 def causes_of(

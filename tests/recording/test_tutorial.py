@@ -69,6 +69,12 @@ def test_its_figures_are_those_of_the_program(capsys: Captured) -> None:
     assert figures[0][0] == pytest.approx(1_200, rel=0.05)
     assert figures[1] == pytest.approx((60, 2.7), rel=0.05)
     assert figures[2] == pytest.approx((335, 1.8), rel=0.05)
+    causes = [one["cause"] for one in (found["baseline"], found["variant"])]
+    assert [(one["vertex"], one["phase"]) for one in causes] == [
+        ("enrich", "start_delay"), ("enrich", "alignment"),
+    ]  # fmt: skip
+    assert found["baseline"]["path"]
+    assert found["baseline"]["remedies"] == []
 
 
 def test_what_is_shipped_is_a_recording() -> None:

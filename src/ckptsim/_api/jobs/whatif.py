@@ -19,6 +19,7 @@ from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
 from ckptsim.sim.infer.folder import Named
 from ckptsim.sim.infer.measures import Measures
 from ckptsim.sim.search import Subject
+from ckptsim.sim.why import Why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,15 +37,15 @@ class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
     completed: checkpoints of a run at most, with the warm-up.  notes: sentences for the reader.
-    failure: what a failure costs, None where none was asked for.  cause: of the slowest checkpoint
-    of the first run.
+    failure: what a failure costs, None where none was asked for.  why: the cause of the slowest
+    checkpoint of the first run.
     """
 
     measures: Measures
     medians_ms: tuple[float, ...]
     completed: int = 0
     notes: tuple[str, ...] = ()
-    cause: str = ""
+    why: Why
     failure: FailurePrice | None = None
 
 
@@ -93,7 +94,7 @@ class WhatIf(Result):
                 yield from aligned((), [("", line)])
         yield "\nwhy the slowest checkpoint of the first run took so long:"
         for label, _, outcome in self.labelled:
-            yield from paragraph(f"  {label}: {outcome.cause or 'none was triggered'}")
+            yield from paragraph(f"  {label}: {outcome.why.line}")
         if self.failure is not None:
             yield f"\n{_failure_title(self.failure)}"
             yield from aligned(_FAILURE_HEAD, list(self._failure_rows()))
@@ -285,6 +286,7 @@ def _figures(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
         "price": asdict(price_of(scenario, outcome.measures)),
         "failure": None if outcome.failure is None else asdict(outcome.failure),
         "vertices": {name: asdict(one) for name, one in outcome.measures.vertices.items()},
+        **outcome.why.document(),
     }
 
 
