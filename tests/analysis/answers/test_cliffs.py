@@ -149,10 +149,8 @@ def test_a_sweep_of_a_job_explains_its_cliff(spark: SparkSession, tmp_path: Path
     assert "grows from" in told.partition("; ")[2]
     assert told.endswith("of the difference.")
     (more,) = cliff_sentences(found, store, partial(cause_at, found))
-    assert more.startswith(f"{told} There: Checkpoint 1 took ")
-    assert more.endswith(
-        "% of it: slow[1] processed some 774 records of 1 ms each before it (start_delay)."
-    )
+    assert more.startswith(f"{told} There: Checkpoint ")
+    assert more.endswith(" records of 1 ms each before it (start_delay).")
 
 
 @pytest.mark.spark
