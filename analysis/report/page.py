@@ -16,7 +16,7 @@ from ckptsim.analysis.report.slowest import cause_at
 from ckptsim.analysis.report.view import View, layout_seen, seen
 from ckptsim.analysis.summaries import Summaries, is_current, read, refresh
 from ckptsim.analysis.tables.store import ABOUT, SweepStore
-from ckptsim.analysis.templates import style, template
+from ckptsim.analysis.templates import GRAPHS, rendered, script, style, template
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 
@@ -31,7 +31,8 @@ OPENING = "opening.json"
 class Opening:
     """What a report begins with before its sweeps; html: made by this program, shown as it is.
 
-    figure: the figure that says most, and figure_of: what it is of.
+    figure: the figure that says most, figure_of: what it is of, says: why.  graph: of the job, as
+    JSON.
     """
 
     anchor: str
@@ -39,6 +40,8 @@ class Opening:
     html: str
     figure: str = ""
     figure_of: str = ""
+    says: str = ""
+    graph: str = ""
 
 
 def sweeps_in(directory: Path) -> list[SweepStore]:
@@ -140,15 +143,11 @@ def _by_plan(directory: Path) -> dict[str, SweepStore]:
 
 def page(title: str, sections: Sequence[dict[str, Any]], opening: Opening | None = None) -> str:
     """Return the page as HTML text, with its style and its script inside."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(template("report.html")).render(
+    return rendered(
+        "report.html",
         title=title,
         sweeps=sections,
         opening=opening,
         style=style("report"),
-        script=template("report.js"),
+        script=f"{script(GRAPHS)}drawGraphs();\n{template('report.js')}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,9 @@ from ckptsim.analysis.report.pictures import (
 from ckptsim.analysis.report.recoveries import recovery_pictures
 from ckptsim.analysis.report.slowest import slowest_run
 from ckptsim.analysis.summaries import Summaries
+from ckptsim.analysis.viewer import job_graph
+from ckptsim.scenarios.files import document
+from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.planning import METRICS
 
 
@@ -77,6 +81,7 @@ def section(
         "note": found.note,
         "figure": found.headline[0],
         "figure_of": found.headline[1],
+        "graph": graph_of(findings),
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],
@@ -133,6 +138,7 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "note": "Points are compared in pairs by seed. " + " ".join(missing),
         "figure": "",
         "figure_of": "",
+        "graph": None,
         "warnings": [],
         "headline": shown(drawn, f"{anchor}-answer"),
         "says": f"program {about['program']} against program {other.about['program']}",
@@ -141,6 +147,13 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "cards": [],
         "folded": [],
     }
+
+
+def graph_of(findings: Summaries) -> dict[str, Any] | None:
+    """Return the graph of the job that is swept, at its first point; None of other worlds."""
+    point = findings.points[0]
+    model = document.read(json.loads(point["document"]), source=point["source"]).model
+    return job_graph(model) if isinstance(model, Job) else None
 
 
 def headlines(findings: Summaries, layout: Layout) -> Iterator[Picture]:

@@ -55,7 +55,8 @@ def test_a_remedy_is_simulated() -> None:
 @pytest.mark.parametrize(
     ("name", "first"),
     [("paused garbage collector", "no pause of agg[1]"), ("late file of one", "file in time"),
-     ("trigger that comes late to a source", "trigger in time"), ("slow storage reads", "19.1 MiB/s read")],
+     ("trigger that comes late to a source", "trigger in time"),
+     ("slow storage reads", "19.1 MiB/s read")],
 )  # fmt: skip
 def test_the_remedy_that_removes_the_cause_comes_first(name: str, first: str) -> None:
     """Remedies stand by their effect, so a run without the cause itself is the first one."""

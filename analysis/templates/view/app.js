@@ -2,7 +2,8 @@
 
 import { bytes, duration, instant } from "./format.js";
 import { AXIS, GUTTER, SPANS, checkpointText, drawDiagram, drawTimeLine, palette, prepared, scale } from "./diagram.js";
-import { laneRows, layered } from "./layout.js";
+import { graphSvg } from "./graph.js";
+import { laneRows } from "./layout.js";
 import { Run, compared } from "./model.js";
 import { EMPTY, KEYS, fragment, moved, parsed, zoomed } from "./state.js";
 
@@ -87,7 +88,8 @@ class Page {
     }
     if (first.replay) $("replay").textContent = first.replay;
     $("replay").hidden = !first.replay;
-    this.buildGraph(first.groups);
+    $("graph").replaceChildren(graphSvg(first.groups));
+    $("graph-part").hidden = !first.groups.vertices.length;
     for (const part of document.querySelectorAll(".of-jobs")) part.hidden = !first.groups.job;
     $("spans").hidden = Boolean(first.groups.job);
     for (const name of new Set(first.links.map(([, , name]) => name).filter((name) => name in SPANS))) {
@@ -110,43 +112,6 @@ class Page {
     $("keys").append(...KEYS.map(([keys, says]) => element("span", {}, element("kbd", {}, keys), ` ${says}`)));
     $("words").value = this.state.words;
     $("empty").hidden = this.runs.some((run) => run.data.events.length);
-  }
-
-  buildGraph(graph) {
-    const { boxes, edges, width, height } = layered(graph);
-    const make = (name, attributes, text) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-      if (text !== undefined) made.textContent = text;
-      return made;
-    };
-    const svg = make("svg", {
-      viewBox: `-2 -2 ${width + 4} ${height + 4}`, style: `max-width: ${width + 4}px; min-width: ${Math.min(width, 420)}px`, role: "img",
-      "aria-label": `job graph: ${boxes.map((box) => box.vertex.name).join(", ")}`,
-    });
-    for (const edge of edges) svg.append(make("path", { d: edge.path, class: "edge" }));
-    for (const { vertex, x, y, width: w, height: h } of boxes) {
-      const group = make("g", { transform: `translate(${x} ${y})` });
-      group.append(make("rect", { width: w, height: h, rx: 5, class: "vertex" }));
-      const name = vertex.name.length > 19 ? `${vertex.name.slice(0, 18)}…` : vertex.name;
-      group.append(make("text", { x: 9, y: 20, class: "name" }, name));
-      const { busy, pressed } = vertex;
-      const load = busy === undefined ? "" : `busy ${percent(busy)}, pressed ${percent(pressed)}`;
-      const count = vertex.lanes.length;
-      group.append(make("text", { x: 9, y: 37, class: "load" }, load || `${count} lane${count === 1 ? "" : "s"}`));
-      if (busy !== undefined) {
-        const parts = [[pressed, "pressed"], [busy, "busy"], [Math.max(0, 1 - busy - pressed), "idle"]];
-        let left = 0;
-        for (const [share, kind] of parts) {
-          group.append(make("rect", { x: left * w, y: h - 6, width: Math.max(0, Math.min(1, share) * w), height: 6, class: kind }));
-          left = Math.min(1, left + share);
-        }
-      }
-      group.append(make("title", {}, `${vertex.name}: ${count} subtask${count === 1 ? "" : "s"}. ${load}`));
-      svg.append(group);
-    }
-    $("graph").replaceChildren(svg);
-    $("graph-part").hidden = !boxes.length;
   }
 
   buildViolations() {
@@ -438,5 +403,4 @@ class Page {
   }
 }
 
-const percent = (share) => `${Math.round(100 * share)} %`;
 globalThis.page = new Page(JSON.parse($("data").textContent));

@@ -44,7 +44,7 @@ def on(ax: Axes | None) -> Iterator[Axes]:
             yield axes
 
 
-def inline(draw: Callable[[], Figure], title: str) -> str:
+def inline(draw: Callable[[], Figure]) -> str:
     """Return a figure as SVG for a notebook. Nothing where what draws is not installed."""
     from ckptsim.sim.extras import ExtraMissing
 
@@ -55,7 +55,7 @@ def inline(draw: Callable[[], Figure], title: str) -> str:
             text = svg(draw())
     except ExtraMissing:
         return ""
-    return f"<figure><figcaption>{title}</figcaption>{text[text.index('<svg') :]}</figure>"
+    return text[text.index("<svg") :]
 
 
 def bars(names: Sequence[str], values: Sequence[float], xlabel: str, ax: Axes | None) -> Axes:

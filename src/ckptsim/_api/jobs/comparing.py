@@ -182,6 +182,7 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
         medians_ms=tuple(one for one in each if one is not None),
         completed=max((one.run.checkpoints_completed for one in results), default=0),
         why=_why(scenario, results[0]),
+        tasks=results[0].tasks,
         notes=(*_warm_up(was, scenario, results), *moving(results)),
     )
 
