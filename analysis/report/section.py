@@ -62,11 +62,15 @@ class Folded:
 
 
 def section(
-    findings: Summaries, layout: Layout | None = None, cliffs: Sequence[str] = ()
+    findings: Summaries,
+    layout: Layout | None = None,
+    cliffs: Sequence[str] = (),
+    why: str = "",
 ) -> dict[str, Any]:
     """Return what the template shows of one sweep.
 
-    layout: how its answer is laid out; cliffs: those of the sweep in words.
+    layout: how its answer is laid out; cliffs: those of the sweep in words, why:
+    the cause at the highest one that has one.
     """
     about = findings.about
     anchor = f"sweep-{about['plan']}"
@@ -82,6 +86,7 @@ def section(
         "figure": found.headline[0],
         "figure_of": found.headline[1],
         "graph": graph_of(findings),
+        "why": why,
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],
@@ -139,6 +144,7 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "figure": "",
         "figure_of": "",
         "graph": None,
+        "why": "",
         "warnings": [],
         "headline": shown(drawn, f"{anchor}-answer"),
         "says": f"program {about['program']} against program {other.about['program']}",

@@ -69,7 +69,7 @@ def job_of_the_tutorial() -> Any:
         html=found.body(),
         figure=figure,
         figure_of=figure_of,
-        says=found.outcomes[0].why.because,
+        says=f"As it is: {found.outcomes[0].why.line}",
         graph=json.dumps(found.graph),
     )
 
