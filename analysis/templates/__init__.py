@@ -60,7 +60,8 @@ def notebook(inside: str) -> str:
     """Return what a notebook shows, with its style around it alone. inside: of a template."""
     from markupsafe import Markup
 
-    scoped = template("palette.css").replace(":root", "&") + template("parts.css")
+    styles = template("palette.css").replace(":root", "&") + template("parts.css")
+    scoped = " ".join(styles.split())
     return rendered("notebook.html", inside=Markup(inside), style=scoped)  # noqa: S704 - as above
 
 

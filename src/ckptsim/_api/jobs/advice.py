@@ -139,7 +139,7 @@ class Advice(Result):
 
     def _drawn(self, curve: Curve) -> dict[str, Any]:
         advised = self.best is not None and self.best.mode is curve.mode
-        drawn = picture(curve, self.flat_s) if advised else picture(curve)
+        drawn = picture(curve, self.flat_s if advised else (0.0, 0.0), beside=self.curves)
         return {"mode": curve.mode.value, "drawn": drawn, "why": _why(curve)}
 
     def _facts(self) -> Facts:

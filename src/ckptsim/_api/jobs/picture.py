@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,19 +26,21 @@ _WIDE, _HIGH, _LEFT, _BELOW = 640, 260, 60, 40
 _TICKS = 4
 
 
-def picture(curve: Curve, flat_s: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
+def picture(
+    curve: Curve, flat_s: tuple[float, float] = (0.0, 0.0), *, beside: Sequence[Curve] = ()
+) -> dict[str, Any]:
     """Return where a template draws cost over the interval, and the optima as lines.
 
     The interval is the one that is reached, on a logarithmic axis. The cost begins at 0.  Under
     the curve lies a band over intervals that are as good as the best one, where these are several.
+    beside: other curves, with which it has its axes in common.
     """
-    marks = [("Young", curve.young_s, "paper"), ("Daly", curve.daly_s, "paper")]
-    marks += [] if curve.optimum_s is None else [("simulated", curve.optimum_s, "best")]
-    marks = [one for one in marks if one[1] > 0]  # an interval of 0 has no place on the axis
     points = sorted(curve.points, key=lambda one: one.effective_s)
-    times = [one.effective_s for one in points] + [time_s for _, time_s, _ in marks]
+    every = [point for one in (curve, *beside) for point in one.points]
+    times = [point.effective_s for point in every]
+    times += [time_s for one in (curve, *beside) for _, time_s, _ in _optima(one)]
     low, high = min(times) / 1.1, max(times) * 1.1
-    most = max(one.cost for one in points) * 1.1 or 1.0
+    most = max(one.cost for one in every) * 1.1 or 1.0
 
     def x(time_s: float) -> float:
         return round(_LEFT + math.log(time_s / low) / math.log(high / low) * _WIDE, 1)
@@ -60,12 +62,19 @@ def picture(curve: Curve, flat_s: tuple[float, float] = (0.0, 0.0)) -> dict[str,
         "band": _band(x, *flat_s),
         "marks": [
             {"x": x(time_s), "kind": kind, "says": f"{name} {time_s:,.3g} s"}
-            for name, time_s, kind in marks
+            for name, time_s, kind in _optima(curve)
         ],
         "points": [
             {"x": x(one.effective_s), "y": y(one.cost), "says": _told(one)} for one in points
         ],
     }
+
+
+def _optima(curve: Curve) -> list[tuple[str, float, str]]:
+    """Return the optima with their kinds; an interval of 0 has no place on the axis."""
+    found = [("Young", curve.young_s, "paper"), ("Daly", curve.daly_s, "paper")]
+    found += [] if curve.optimum_s is None else [("simulated", curve.optimum_s, "best")]
+    return [one for one in found if one[1] > 0]
 
 
 def _told(point: Point) -> str:
