@@ -35,6 +35,7 @@ _TRIED_MAX = 3
 # Records that all remedies together may simulate: some 2 s.  Measured on one core of a small
 # machine: 15,000 a second on records, 135,000 on SimPy processes, 4 million in the compiled kernel.
 _ON_RECORDS, _ON_PROCESSES, _COMPILED = 30_000, 270_000, 8_000_000
+_LATENCY_NS = 10_000_000  # of a network between data centres, which is worth a change
 # Faults that have a length, the phase in which they show, and what they are without it.
 _LONG: dict[type, tuple[str, str]] = {
     SlowFile: ("async", "file in time"),
@@ -171,6 +172,9 @@ def _of_queues(run: Observed, vertex: str | None) -> Iterator[Change]:
         change = {"job.checkpointing.mode": "unaligned", "job.checkpointing.max_concurrent": 1}
         yield "unaligned", change
     if run.job.plane is Plane.BUFFERS:
+        if network.latency_ns > _LATENCY_NS:
+            half_ns = network.latency_ns // 2
+            yield f"{duration(half_ns)} on the network", {"job.network.latency": _time(half_ns)}
         if not network.debloat:
             yield "debloated buffers", {"job.network.debloat": True}
     elif channels.receiver_records > 1:

@@ -173,11 +173,15 @@ class _Asked:
             happened = _failed(run, row, len(group))
             reason = "" if cause is None else reason_why(run, row, cause)
 
+        # A commit comes after the duration of a checkpoint, so it counts where it is the cause.
+        committed = cause is not None and cause.phase == "commit"
+
         def measure(other: Observed) -> int | None:
             for one in other.result.checkpoints:
                 if one.checkpoint_id == row.checkpoint_id and one.status == "completed":
                     before = late_trigger(other, one) if late else []
-                    return length(before) + length(checkpoint_path(other, one))
+                    steps = [*before, *checkpoint_path(other, one)]
+                    return length(step for step in steps if committed or step.phase != "commit")
             return None
 
         found = self.answer(happened, cause, path, row, measure, failed=bool(reason))

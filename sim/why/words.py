@@ -18,6 +18,7 @@ from ckptsim.sim.why.observed import Observed
 # Assumptions.
 _SKEWED, _FULL, _WORKING = 1.5, 0.9, 0.25
 _MUCH = 0.2  # a latency of which less is no reason
+_ROUNDS = 25  # so many latencies of the network are longer than a wait that it is the reason of
 _SAYS = {
     "sync": "{who} copied its state for {took} and did nothing else",
     "async": "{who} wrote {what} for {took}",
@@ -70,12 +71,16 @@ def _queue(run: Observed, place: Place, steps: Sequence[Step], took_ns: int) -> 
         return f"{who} stood still for {duration(stalled_ns)} while the barrier waited"
     if not run.senders(place):
         return f"{who} came to the trigger after {took}"
+    latency_ns = run.job.network.latency_ns if run.job.plane is Plane.BUFFERS else 0
+    if latency_ns * _ROUNDS > took_ns and run.busy(place) < _WORKING:
+        trip = duration(2 * latency_ns)
+        return (
+            f"the barrier waited {took}, as a buffer and its credit take {trip} on the way to {who}"
+        )
     elsewhere = [step for step in steps if step.place != place]
     if 2 * sum(step.duration_ns for step in elsewhere) > took_ns:
         queues = ", ".join(dict.fromkeys(place_text(step.place) for step in elsewhere))
         return f"the barrier waited {took} before {queues}, as {who} keeps it back"
-    if run.job.plane is Plane.BUFFERS and len(steps) * run.job.network.latency_ns > took_ns / 2:
-        return f"the barrier was on the network to {who} for {took}"
     service_ns = run.service_ns(place)
     if service_ns and took_ns >= 2 * service_ns and run.busy(place) > _WORKING:
         count = took_ns // service_ns
