@@ -1,6 +1,6 @@
 // The space-time diagram and the time line, drawn on a canvas.
 
-import { duration, ticks } from "./format.js";
+import { bytes, duration, ticks } from "./format.js";
 import { packed } from "./layout.js";
 
 export const GUTTER = 132; // pixels of the names of lanes
@@ -121,7 +121,7 @@ function drawParts(context, run, view, rows, x, colours) {
     if (!row || row.at > view.until) continue;
     const chosen = id === view.checkpoint;
     context.globalAlpha = chosen || view.checkpoint === null ? 1 : 0.35;
-    for (const [lane, first, last, snapshot, copied, written, acknowledged] of parts) {
+    for (const [lane, first, last, snapshot, copied, written, acknowledged, overtaken] of parts) {
       const place = rows[lane], high = place.band ? place.height : Math.max(2, Math.min(12, place.height * 0.6));
       const top = place.middle - high / 2;
       const bar = (from, until, colour, part = 1) => {
@@ -138,6 +138,10 @@ function drawParts(context, run, view, rows, x, colours) {
       if (acknowledged !== null && place.height >= 4) {
         context.fillStyle = colours.done;
         circle(context, x(row.at + acknowledged), place.middle, Math.min(3.5, place.height / 2));
+        if (chosen && overtaken && place.height >= 14) {
+          context.fillStyle = colours.soft;
+          context.fillText(`${bytes(overtaken)} overtaken`, x(row.at + acknowledged) + 8, place.middle + 7);
+        }
       }
     }
   }
