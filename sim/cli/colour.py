@@ -27,7 +27,7 @@ _ANY = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", one) for one in _MARKS), re
 def has_colours(stream: TextIO) -> bool:
     """Return whether a stream is a terminal with colours; `NO_COLOR` turns them off."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
-    return not plain and stream.isatty()
+    return not (plain or stream.closed) and stream.isatty()
 
 
 def coloured(text: str) -> str:
