@@ -161,7 +161,8 @@ class RunResult(Result, rows.RunResult):
         if number is None or job_on_buffers(self) is None or self.run.events > _EVENTS_DRAWN:
             return found
         caption = f"barriers of checkpoint {number}, the slowest one"
-        return found | {"svg": inline(lambda: barriers_figure(self, number)), "caption": caption}
+        svg = inline(lambda: barriers_figure(self, number), f"run-{self.run.digest[:8]}", caption)
+        return found | {"svg": svg, "caption": caption}
 
 
 _DOCUMENTED = ("checkpoints", "task_checkpoints", "tasks", "releases", "recoveries", "figures")
