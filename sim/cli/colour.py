@@ -25,7 +25,7 @@ _ANY = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", one) for one in _MARKS), re
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal with colours; `NO_COLOR` turns them off."""
+    """Return whether a stream is a terminal with colours, which `NO_COLOR` turns off."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
     return not (plain or stream.closed) and stream.isatty()
 

@@ -1,4 +1,4 @@
-"""A terminal has colours and ruled tables; a pipe and `NO_COLOR` have the plain text."""
+"""A terminal has colours and ruled tables, and a pipe has the plain text."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def picture(
 
 
 def _optima(curve: Curve) -> list[tuple[str, float, str]]:
-    """Return the optima with their kinds; an interval of 0 has no place on the axis."""
+    """Return the optima with their kinds. An interval of 0 has no place on the axis."""
     found = [("Young", curve.young_s, "paper"), ("Daly", curve.daly_s, "paper")]
     found += [] if curve.optimum_s is None else [("simulated", curve.optimum_s, "best")]
     return [one for one in found if one[1] > 0]
