@@ -23,8 +23,10 @@ from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import point_label, time_in_words
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.files import document
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.story import Vocabulary
+from ckptsim.sim.why import why_of
 from ckptsim.sim.world import load_world, run_world
 
 CHECKPOINTS_DRAWN = 40
@@ -63,6 +65,22 @@ def slowest_run(findings: Summaries) -> Iterator[Picture]:
             data=_entries(result),
         )
     yield from _barriers(result)
+
+
+def cause_at(findings: Summaries, key: tuple[str, str]) -> str:
+    """Return the cause of the slowest checkpoint in a run of a point, which is made again.
+
+    Empty where it is not known: of other worlds than jobs, and without the core that it ran with.
+    """
+    point = next(one for one in findings.points if (one["scenario"], one["parameters"]) == key)
+    scenario = document.read(json.loads(point["document"]), source=point["source"])
+    model, runs = scenario.model, findings.outliers
+    mine = runs[(runs["scenario"] == key[0]) & (runs["parameters"] == key[1])]
+    if not isinstance(model, Job) or not model.checkpointing.coordinated or mine.empty:
+        return ""
+    seed, ties = int(mine.iloc[0]["seed"]), str(mine.iloc[0]["ties"])
+    result = repeated(point, scenario, seed=seed, ties=ties)
+    return "" if result is None else why_of(scenario, result).line
 
 
 def repeated(
