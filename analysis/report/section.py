@@ -17,8 +17,7 @@ from ckptsim.analysis.answers import (
     layout_of,
     series_of,
 )
-from ckptsim.analysis.figures.headline import headline, places_of
-from ckptsim.analysis.figures.replications import paired_differences
+from ckptsim.analysis.figures.headline import headline, paired_differences, places_of
 from ckptsim.analysis.figures.vector import inline
 from ckptsim.analysis.report import tables
 from ckptsim.analysis.report.pictures import (
@@ -27,8 +26,7 @@ from ckptsim.analysis.report.pictures import (
     metric_pictures,
     task_pictures,
 )
-from ckptsim.analysis.report.recoveries import recovery_pictures
-from ckptsim.analysis.report.slowest import slowest_run
+from ckptsim.analysis.report.slowest import recovery_pictures, slowest_run
 from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.viewer import job_graph
 from ckptsim.scenarios.files import document
