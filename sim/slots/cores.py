@@ -17,6 +17,7 @@ from ckptsim.models.coordinator import (
 )
 from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
+from ckptsim.models.ordering.source import SourceCore, SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, make_store
 from ckptsim.sim.slots.protocols import (
@@ -24,6 +25,7 @@ from ckptsim.sim.slots.protocols import (
     Coordinator,
     Lifecycle,
     RecoveryLines,
+    SourceDoor,
     Store,
 )
 
@@ -112,6 +114,7 @@ class ProtocolCores:
     """One factory per slot; `SLOTS` describes them."""
 
     ordering: Callable[[OrderingParameters], OrderingDoor] = make_core
+    source: Callable[[SourceParameters], SourceDoor] = SourceCore
     handler: MakeHandler = barriers.make_handler
     coordinator: MakeCoordinator = CheckpointCoordinator
     lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle

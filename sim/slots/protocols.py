@@ -22,6 +22,7 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.states import EndMode, TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.models.ordering import OrderingDoor
+from ckptsim.models.ordering.source import SourceEffect, SourceEvent
 from ckptsim.models.store import StoreClient
 from ckptsim.models.store.state import VersionState
 from ckptsim.models.uncoordinated import TaskProtocol
@@ -38,11 +39,20 @@ __all__ = [
     "Lifecycle",
     "OrderingDoor",
     "RecoveryLines",
+    "SourceDoor",
     "Store",
     "TaskProtocol",
     "members",
     "used",
 ]
+
+
+class SourceDoor(Protocol):
+    """The states of a source's readers as hosts see them."""
+
+    def step(self, event: SourceEvent) -> list[SourceEffect]:
+        """Take one event and return its effects."""
+        ...
 
 
 class Coordinator(Protocol):

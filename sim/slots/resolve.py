@@ -108,18 +108,25 @@ def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
     for text in texts:
         slot, equals, factory = text.partition("=")
         if not equals or ":" in slot:
-            slot, factory = _only_slot(text, places), text
+            slot = only_slot(places, f"--core: found {text!r} without a slot")
+            factory = text
         if slot in found:
             raise UserError(f"--core: found slot {slot!r} twice, expected it once")
         found[slot] = factory
     return found
 
 
-def _only_slot(text: str, places: Sequence[str]) -> str:
-    slots = slots_of(*places)
-    if len(slots) == 1:
-        return slots[0].name
-    raise UserError(f"--core: found {text!r} without a slot, {expected_slots(places)}")
+def only_slot(places: Sequence[str], where: str = "") -> str:
+    """Return the one slot of a link, or of some suites, or the one of several that is called so.
+
+    where: begins the text of the UserError where there is no such slot.
+    """
+    names = [slot.name for slot in slots_of(*places)]
+    own = [name for name in names if name in places or f"suite {name}" in places]
+    for found in (names, own):
+        if len(found) == 1:
+            return found[0]
+    raise UserError(f"{where}, {expected_slots(places)}")
 
 
 def _named(places: Sequence[str]) -> str:

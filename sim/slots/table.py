@@ -1,7 +1,7 @@
 """The slots that there are.
 
-The six whole cores can be anybody's: what hosts ask of them is a door of events and effects with a
-few questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
+The whole cores can be anybody's: what hosts ask of them is a door of events and effects with a few
+questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
 mutants need them, and whoever studies one rule alone.
 """
 
@@ -12,6 +12,7 @@ from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener,
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.models.lifecycle import TaskKind, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
+from ckptsim.models.ordering.source import SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions
 from ckptsim.sim.slots import protocols
@@ -25,6 +26,11 @@ _SECOND_NS = 1_000_000_000
 def _ordering() -> Call:
     streams = (StreamDescriptor("users"),)
     return Call((OrderingParameters(medium=Medium.SOCKET, streams=streams, channels=1),))
+
+
+def _source() -> Call:
+    streams = (StreamDescriptor("users"),)
+    return Call((SourceParameters(medium=Medium.SOCKET, streams=streams),))
 
 
 def _handler() -> Call:
@@ -72,6 +78,18 @@ _WHOLE = (
         whole=True,
         sample=_ordering,
         protocol=protocols.OrderingDoor,
+    ),
+    Slot(
+        name="source",
+        says="which position a source's states tell, of partitions that are read concurrently",
+        takes="(parameters: SourceParameters)",
+        gives="SourceDoor",
+        ours="ckptsim.models.ordering.source:SourceCore",
+        links=("ordering", "composed"),
+        suites=("ordering",),
+        whole=True,
+        sample=_source,
+        protocol=protocols.SourceDoor,
     ),
     Slot(
         name="handler",

@@ -6,6 +6,7 @@ your own. An implementation of your own that has the same door can be put into a
 | core | made by | events and effects |
 |---|---|---|
 | order of source states | `ordering.make_core` | `ordering` |
+| positions of a source's states | `source.SourceCore` | `source` |
 | barrier handler of a task | `barriers.make_handler` | `handler_events` |
 | input channel, with in-flight data | `barriers.RemoteInputChannel` | `channel_effects` |
 | output subpartition, the same | `barriers.Subpartition` | `channel_effects` |
@@ -42,6 +43,7 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import Core, ProtocolError
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
+from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover, recovered_input, restart, restore
 
 __all__ = [
@@ -62,6 +64,7 @@ __all__ = [
     "recovery",
     "restart",
     "restore",
+    "source",
     "store",
     "subtask_events",
     "uncoordinated",

@@ -1,0 +1,71 @@
+"""Published bugs, planted as cores: told on a scenario, found by exploring; remedies are clean."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from ckptsim.sim.cli import main
+from tests.pages import assert_shown, files_of, sessions_of, text_of
+from tests.slots.situations import (
+    PLANTED,
+    REMEDIES,
+    RUNS_MAX,
+    explored,
+    median_until_found,
+    shown,
+)
+
+PAGES = ("source-positions.md",)
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_published_bug_shows_as_harm_with_its_cause(name: str) -> None:
+    """On its scenario the worst that it breaks is harm, and the story begins with the cause."""
+    found = shown(PLANTED[name])
+    assert found is not None
+    row = found.violations[0]
+    first = "\n".join([row.says, *row.story.splitlines()[:2]])
+    assert PLANTED[name].cause in first, first
+
+
+@pytest.mark.parametrize("name", REMEDIES)
+def test_a_remedy_is_clean_in_some_runs(name: str) -> None:
+    """A right core that does otherwise than ours is not convicted."""
+    link, slot, factory = REMEDIES[name]
+    assert not explored(link, {slot: factory}, seed=0, runs=12).violating
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PLANTED)
+def test_exploring_finds_a_published_bug(name: str) -> None:
+    """The median over twenty seeds is within a hundred explored runs."""
+    assert median_until_found(PLANTED[name]) <= RUNS_MAX
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", REMEDIES)
+def test_a_remedy_is_clean(name: str) -> None:
+    """A right core that does otherwise than ours is clean in five hundred runs."""
+    link, slot, factory = REMEDIES[name]
+    assert not explored(link, {slot: factory}, seed=1, runs=500).violating
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_what_its_commands_print(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each core of a page is convicted as shown, and the page is short."""
+    text = text_of(page)
+    assert len(text.split()) <= 500
+    for file, code in files_of(text).items():
+        (tmp_path / file).write_text(code, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, file.removesuffix(".py"), raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for command, *lines in sessions_of(text):
+        assert main(shlex.split(command)[1:]) == 1
+        assert_shown(tuple(lines), capsys.readouterr().out)
