@@ -63,4 +63,9 @@ def checkpoint_store(choices: Choices) -> Scenario:
         }
     )
     times = expected(scenario, step_ns=70 * _MS, steps=30)
-    return with_hazards(with_faults(choices, scenario, times, most=_FAULTS_MAX))
+    # Of several owners the old one writes late, and a crash shows what it has changed.
+    owners = choices.integer(0, 3) == 3
+    kinds = ("takeover", "takeover", "crash_at") if owners else None
+    return with_hazards(
+        with_faults(choices, scenario, times, most=_FAULTS_MAX, least=owners, kinds=kinds)
+    )

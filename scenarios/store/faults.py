@@ -215,6 +215,19 @@ class FailRecovery:
     start: int = count(1, minimum=1, maximum=1000, says="at which start, from 1", source=_PLAN)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover:
+    """The process is taken for dead and replaced, but lives on and writes its next syncs late."""
+
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
+    lives_on_ns: int = duration_ns(
+        "100 ms", says="when it writes, since its successor has begun", source=_PLAN
+    )
+    begun: bool = flag(
+        False, says="whether the first step of those syncs is durable before", source=_PLAN
+    )
+
+
 StoreFault: TypeAlias = (
     CrashAt
     | CrashBetween
@@ -234,6 +247,7 @@ StoreFault: TypeAlias = (
     | Reopen
     | FailRecovery
     | Deploy
+    | Takeover
 )
 
 STORE_FAULTS: dict[str, type] = {
@@ -255,4 +269,5 @@ STORE_FAULTS: dict[str, type] = {
     "reopen": Reopen,
     "fail_recovery": FailRecovery,
     "deploy": Deploy,
+    "takeover": Takeover,
 }

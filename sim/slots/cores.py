@@ -20,9 +20,11 @@ from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.ordering.source import SourceCore, SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, make_store
+from ckptsim.models.store.fence import Fence
 from ckptsim.sim.slots.protocols import (
     ChannelStateWriter,
     Coordinator,
+    FenceDoor,
     Lifecycle,
     RecoveryLines,
     SourceDoor,
@@ -120,6 +122,7 @@ class ProtocolCores:
     lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
     store: Callable[[Placement], Store] = make_store
+    fence: Callable[[], FenceDoor] = Fence
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (
         barriers.RemoteInputChannel

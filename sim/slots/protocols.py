@@ -24,6 +24,7 @@ from ckptsim.models.lifecycle.tables import Act
 from ckptsim.models.ordering import OrderingDoor
 from ckptsim.models.ordering.source import SourceEffect, SourceEvent
 from ckptsim.models.store import StoreClient
+from ckptsim.models.store.fence import FenceEffect, FenceEvent
 from ckptsim.models.store.state import VersionState
 from ckptsim.models.uncoordinated import TaskProtocol
 from ckptsim.models.uncoordinated.recovery_line import LineEffect, LineEvent
@@ -35,6 +36,7 @@ __all__ = [
     "Counter",
     "Debloater",
     "Decider",
+    "FenceDoor",
     "HeldTransactions",
     "Lifecycle",
     "OrderingDoor",
@@ -177,6 +179,14 @@ class Store(Protocol):
 
     def state(self, topic: str) -> VersionState | None:
         """Return what a version has in common, used after a restart."""
+        ...
+
+
+class FenceDoor(Protocol):
+    """The fence of a shared store as hosts see it."""
+
+    def step(self, event: FenceEvent) -> list[FenceEffect]:
+        """Take one event and return its effects."""
         ...
 
 

@@ -117,15 +117,14 @@ def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
 
 
 def only_slot(places: Sequence[str], where: str = "") -> str:
-    """Return the one slot of a link, or of some suites, or the one of several that is called so.
+    """Return the one slot of a link, or of some suites, or the main one of several.
 
     where: begins the text of the UserError where there is no such slot.
     """
-    names = [slot.name for slot in slots_of(*places)]
-    own = [name for name in names if name in places or f"suite {name}" in places]
-    for found in (names, own):
+    slots = slots_of(*places)
+    for found in (slots, [slot for slot in slots if slot.is_main]):
         if len(found) == 1:
-            return found[0]
+            return found[0].name
     raise UserError(f"{where}, {expected_slots(places)}")
 
 

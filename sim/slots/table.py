@@ -78,6 +78,7 @@ _WHOLE = (
         whole=True,
         sample=_ordering,
         protocol=protocols.OrderingDoor,
+        is_main=True,
     ),
     Slot(
         name="source",
@@ -152,6 +153,18 @@ _WHOLE = (
         sample=lambda: Call((Placement.EXTERNAL,)),
         close=_close_store,
         protocol=protocols.Store,
+        is_main=True,
+    ),
+    Slot(
+        name="fence",
+        says="whether a store accepts a write of a process that another one has replaced",
+        takes="()",
+        gives="FenceDoor",
+        ours="ckptsim.models.store.fence:Fence",
+        links=("checkpoint_store",),
+        whole=True,
+        sample=Call,
+        protocol=protocols.FenceDoor,
     ),
 )
 

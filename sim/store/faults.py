@@ -24,6 +24,7 @@ from ckptsim.scenarios.store import (
     Reopen,
     StopAt,
     StoreFault,
+    Takeover,
     Tamper,
     TornWrite,
     TruncateLog,
@@ -67,7 +68,7 @@ class FaultPlan:
     @property
     def over(self) -> bool:
         """Say whether no timed fault is still to come."""
-        return self._to_come == 0
+        return self._to_come == 0 and self._world.owners.over
 
     def schedule(self) -> None:
         """Enter every timed fault into the calendar."""
@@ -156,8 +157,10 @@ class FaultPlan:
                 return [(fault.at_ns, self._crash, (fault,))]
             case StopAt():
                 return [(fault.at_ns, self._stop, (fault,))]
-            case Deploy():
-                return [(fault.at_ns, self._world.releases.deploy, (fault,))]
+            case Takeover() | Deploy():
+                owners, releases = self._world.owners, self._world.releases
+                takes = owners.take_over if isinstance(fault, Takeover) else releases.deploy
+                return [(fault.at_ns, takes, (fault,))]
             case CommitOutage() | DictionaryOutage():
                 end_ns = fault.at_ns + fault.duration_ns
                 return [

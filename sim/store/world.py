@@ -32,7 +32,7 @@ from ckptsim.sim.store.costs import Costs, commit_ns
 from ckptsim.sim.store.faults import FaultPlan
 from ckptsim.sim.store.kinds import KIND_OUTSIDE
 from ckptsim.sim.store.oracle.oracle import StoreProperties
-from ckptsim.sim.store.process import Drainer, ProcessHost, Releases
+from ckptsim.sim.store.process import Drainer, Owners, ProcessHost, Releases
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
 from ckptsim.sim.store.watched import WatchedMedium
 
@@ -81,6 +81,7 @@ class StoreWorld:
         self.drainers: dict[store.TopicPartition, Drainer] = {}
         self.dropped: dict[str, None] = {}
         self.properties = StoreProperties(self)
+        self.owners = Owners(self)
         self.faults = FaultPlan(self)
         self.process = ProcessHost(self)
         self.finished = self.env.event()

@@ -16,6 +16,7 @@ your own. An implementation of your own that has the same door can be put into a
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
+| fence of a shared store | `fence.Fence` | `fence` |
 | failure detection | `recovery.FailureDetector` | `detection` |
 | restart strategy | `recovery.RestartStrategy` | `restart` |
 | failover of a job | `recovery.Failover` | `failover` |
@@ -45,6 +46,7 @@ from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover, recovered_input, restart, restore
+from ckptsim.models.store import fence
 
 __all__ = [
     "Core",
@@ -55,6 +57,7 @@ __all__ = [
     "coordinator_events",
     "detection",
     "failover",
+    "fence",
     "handler_events",
     "lifecycle",
     "lifecycle_effects",

@@ -95,6 +95,7 @@ _ALL = (
         completed=tuple[int, ...],
     ),
     _door("lifecycle", protocols.Lifecycle, parameters=TaskParameters),
+    _door("fence", protocols.FenceDoor),
     _door("channel_state", protocols.ChannelStateWriter, subtasks=list[int]),
 )
 

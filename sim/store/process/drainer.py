@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.kernel import Process
     from ckptsim.sim.store.content import Feed
+    from ckptsim.sim.store.process.owners import LateStep
     from ckptsim.sim.store.process.threads import Steps
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
@@ -114,6 +115,17 @@ class Drainer:
         if replica is not None and run is not None:
             self._settle(run, run.done_by(self.world.env.now), replica)
         self.die("unsubscribed")
+
+    def pause(self, *, begun: bool) -> tuple[LateStep, ...]:
+        """Settle what was applied, and return the steps of the sync that would be written next."""
+        replica, run = self._replica, self._run
+        if replica is None:
+            return ()
+        if run is not None:
+            self._settle(run, run.done_by(self.world.env.now), replica)
+        if replica.state is ingestion_events.IngestionState.ERRORED:
+            return ()
+        return self._syncs.late_steps(replica, begun=begun)
 
     def die(self, reason: str) -> None:
         """Drop the incarnation; what it had applied is counted, what was not durable is gone."""

@@ -22,7 +22,7 @@ from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class TellsAtOnce:
-    """Emits a state for every result at once; `position` chooses what it says."""
+    """Emits a state for every result at once, with what `position` chooses."""
 
     def __init__(self, parameters: SourceParameters) -> None:
         self._inner = SourceCore(parameters)
@@ -96,7 +96,7 @@ class EndsWithKnownPartitions(SourceCore):
 
 
 class FailedPartitionCounts(SourceCore):
-    """Takes a partition whose reader failed for read (airbyte 37389)."""
+    """Takes a partition for read although its reader failed (airbyte 37389)."""
 
     def step(self, event: SourceEvent) -> list[SourceEffect]:
         """Take a failure for an empty result at the position before it."""

@@ -1,4 +1,4 @@
-"""Situations that published bugs need: planted cores, remedies, and how soon exploring tells."""
+"""Published bugs as planted cores, remedies, and how soon exploring finds them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ckptsim.sim.search import Subject
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.search.trial import Trial
 from tests.mutants.ordering import sources
+from tests.mutants.store import fences
 
 RUNS_MAX = 100
 SEEDS = 20
@@ -21,7 +22,7 @@ SEEDS = 20
 class Planted:
     """A published bug as a core: its link and slot, a scenario that shows it, and its cause.
 
-    harm: the worst property that it breaks there.  cause: stands in the first lines of the story.
+    harm: the worst property that it breaks there.  cause: is in the first lines of the story.
     """
 
     link: str
@@ -58,8 +59,35 @@ PLANTED = {
         "the source ended users though its reader had failed",
     ),
 }
+PLANTED |= {
+    "spark_26425_commit_log": Planted(
+        "checkpoint_store",
+        "fence",
+        fences.CommitLogUnchecked,
+        "old_owner_commits_half",
+        "acknowledged_sync_survives",
+        "owner 1, replaced before, writes checkpoint",
+    ),
+    "spark_26425_source_log": Planted(
+        "checkpoint_store",
+        "fence",
+        fences.DataLogUnchecked,
+        "old_owner_wakes",
+        "durable_rows_are_the_content",
+        "owner 1, replaced before, writes data",
+    ),
+    "same_epoch": Planted(
+        "checkpoint_store",
+        "fence",
+        fences.SameEpoch,
+        "old_owner_wakes",
+        "durable_rows_are_the_content",
+        "owner 1, replaced before, writes checkpoint",
+    ),
+}
 REMEDIES: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "low_water_mark": ("ordering", "source", sources.LowWaterMark),
+    "owners_in_order": ("checkpoint_store", "fence", fences.OwnersInOrder),
 }
 
 
@@ -81,7 +109,7 @@ def runs_until_found(link: str, slot: str, factory: Callable[..., Any], seed: in
 
 
 def median_until_found(planted: Planted) -> float:
-    """Return the median over the seeds; a seed that finds nothing counts as twice the bound."""
+    """Return the median over the seeds, where a seed without a find counts as twice the bound."""
     link, slot, factory = planted.link, planted.slot, planted.factory
     found = (runs_until_found(link, slot, factory, seed) for seed in range(SEEDS))
     return statistics.median(runs or RUNS_MAX * 2 for runs in found)

@@ -1,4 +1,4 @@
-"""Published bugs, planted as cores: told on a scenario, found by exploring; remedies are clean."""
+"""Published bugs as planted cores are found with their cause, and their remedies are clean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from ckptsim.sim.cli import main
 from tests.pages import assert_shown, files_of, sessions_of, text_of
-from tests.slots.situations import (
+from tests.slots.situations.planted import (
     PLANTED,
     REMEDIES,
     RUNS_MAX,
@@ -19,7 +19,7 @@ from tests.slots.situations import (
     shown,
 )
 
-PAGES = ("source-positions.md",)
+PAGES = ("source-positions.md", "two-owners.md")
 
 
 @pytest.mark.parametrize("name", PLANTED)
