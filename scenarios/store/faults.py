@@ -216,6 +216,15 @@ class FailRecovery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchSource:
+    """A partition consumes its other log from now on, the remote one or again the local one."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
+    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Takeover:
     """The process is taken for dead and replaced, but lives on and writes its next syncs late."""
 
@@ -248,6 +257,7 @@ StoreFault: TypeAlias = (
     | FailRecovery
     | Deploy
     | Takeover
+    | SwitchSource
 )
 
 STORE_FAULTS: dict[str, type] = {
@@ -270,4 +280,5 @@ STORE_FAULTS: dict[str, type] = {
     "fail_recovery": FailRecovery,
     "deploy": Deploy,
     "takeover": Takeover,
+    "switch_source": SwitchSource,
 }

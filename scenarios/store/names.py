@@ -70,6 +70,8 @@ GOALS: tuple[str, ...] = (
     "mirror_replayed",
     "deleted_key_resurrected",
     "log_compacted",
+    "source_switched",
+    "record_applied_after_switch",
     "taken_over",
     "late_write_accepted",
     "late_write_refused",

@@ -21,11 +21,13 @@ from ckptsim.models.ordering.source import SourceCore, SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, make_store
 from ckptsim.models.store.fence import Fence
+from ckptsim.models.store.positions import Positions
 from ckptsim.sim.slots.protocols import (
     ChannelStateWriter,
     Coordinator,
     FenceDoor,
     Lifecycle,
+    PositionsDoor,
     RecoveryLines,
     SourceDoor,
     Store,
@@ -123,6 +125,7 @@ class ProtocolCores:
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
     store: Callable[[Placement], Store] = make_store
     fence: Callable[[], FenceDoor] = Fence
+    positions: Callable[[], PositionsDoor] = Positions
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (
         barriers.RemoteInputChannel

@@ -25,6 +25,7 @@ from ckptsim.models.ordering import OrderingDoor
 from ckptsim.models.ordering.source import SourceEffect, SourceEvent
 from ckptsim.models.store import StoreClient
 from ckptsim.models.store.fence import FenceEffect, FenceEvent
+from ckptsim.models.store.positions import PositionsEffect, PositionsEvent
 from ckptsim.models.store.state import VersionState
 from ckptsim.models.uncoordinated import TaskProtocol
 from ckptsim.models.uncoordinated.recovery_line import LineEffect, LineEvent
@@ -40,6 +41,7 @@ __all__ = [
     "HeldTransactions",
     "Lifecycle",
     "OrderingDoor",
+    "PositionsDoor",
     "RecoveryLines",
     "SourceDoor",
     "Store",
@@ -186,6 +188,14 @@ class FenceDoor(Protocol):
     """The fence of a shared store as hosts see it."""
 
     def step(self, event: FenceEvent) -> list[FenceEffect]:
+        """Take one event and return its effects."""
+        ...
+
+
+class PositionsDoor(Protocol):
+    """The positions of a partition in its two logs as hosts see them."""
+
+    def step(self, event: PositionsEvent) -> list[PositionsEffect]:
         """Take one event and return its effects."""
         ...
 

@@ -166,6 +166,17 @@ _WHOLE = (
         sample=Call,
         protocol=protocols.FenceDoor,
     ),
+    Slot(
+        name="positions",
+        says="which position of a record a checkpoint keeps for the local and for the remote log",
+        takes="()",
+        gives="PositionsDoor",
+        ours="ckptsim.models.store.positions:Positions",
+        links=("checkpoint_store",),
+        whole=True,
+        sample=Call,
+        protocol=protocols.PositionsDoor,
+    ),
 )
 
 _PARTS = (

@@ -24,6 +24,7 @@ from ckptsim.scenarios.store import (
     Reopen,
     StopAt,
     StoreFault,
+    SwitchSource,
     Takeover,
     Tamper,
     TornWrite,
@@ -177,8 +178,9 @@ class FaultPlan:
                 return [(fault.at_ns, self._truncate, (fault,))]
             case Rebootstrap():
                 return [(fault.at_ns, self._rebootstrap, (fault,))]
-            case Reopen():
-                return [(fault.at_ns, process.reopen, (self._key(fault),))]
+            case Reopen() | SwitchSource():
+                strikes = process.reopen if isinstance(fault, Reopen) else process.switch
+                return [(fault.at_ns, strikes, (self._key(fault),))]
             case (
                 CrashBetween()
                 | CrashBetweenEffects()
@@ -256,6 +258,13 @@ class FaultPlan:
         self._env.trace.record(kind, self._entity, str(key), *fields)
 
     def _key(
-        self, fault: FailWrite | Tamper | ForeignCommit | TruncateLog | Rebootstrap | Reopen
+        self,
+        fault: FailWrite
+        | Tamper
+        | ForeignCommit
+        | TruncateLog
+        | Rebootstrap
+        | Reopen
+        | SwitchSource,
     ) -> TopicPartition:
         return TopicPartition(self._world.topics_of(fault.version)[0], fault.partition)

@@ -8,6 +8,10 @@ VOCABULARY: Vocabulary = {
     "started": Telling("starts, for the {number}. time", "number", always=True),
     "opened": Telling("opens {scope} behind position {position}", "scope position"),
     "crashed": Telling("dies: {reason}", "reason", always=True),
+    "source_switched": Telling("consumes the {log} log from now on", "log", always=True),
+    "source_subscribed": Telling(
+        "subscribes to the {log} log after {position}", "log position", always=True
+    ),
     "taken_over": Telling(
         "is taken for dead and replaced, but owner {number} lives on", "number", always=True
     ),

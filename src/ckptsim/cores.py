@@ -17,6 +17,7 @@ your own. An implementation of your own that has the same door can be put into a
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
 | fence of a shared store | `fence.Fence` | `fence` |
+| positions in two logs | `positions.Positions` | `positions` |
 | failure detection | `recovery.FailureDetector` | `detection` |
 | restart strategy | `recovery.RestartStrategy` | `restart` |
 | failover of a job | `recovery.Failover` | `failover` |
@@ -46,7 +47,7 @@ from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover, recovered_input, restart, restore
-from ckptsim.models.store import fence
+from ckptsim.models.store import fence, positions
 
 __all__ = [
     "Core",
@@ -63,6 +64,7 @@ __all__ = [
     "lifecycle_effects",
     "lifecycle_events",
     "ordering",
+    "positions",
     "recovered_input",
     "recovery",
     "restart",

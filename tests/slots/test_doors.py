@@ -96,7 +96,7 @@ def test_every_slot_of_a_link_is_a_field_of_its_cores(link: str) -> None:
 
 
 def test_the_whole_cores_are_those_that_the_program_promises() -> None:
-    """Eight cores can be anybody's."""
+    """Nine cores can be anybody's."""
     assert WHOLE == [
         "ordering",
         "source",
@@ -106,6 +106,7 @@ def test_the_whole_cores_are_those_that_the_program_promises() -> None:
         "channel_state",
         "store",
         "fence",
+        "positions",
     ]
 
 

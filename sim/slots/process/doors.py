@@ -96,6 +96,7 @@ _ALL = (
     ),
     _door("lifecycle", protocols.Lifecycle, parameters=TaskParameters),
     _door("fence", protocols.FenceDoor),
+    _door("positions", protocols.PositionsDoor),
     _door("channel_state", protocols.ChannelStateWriter, subtasks=list[int]),
 )
 

@@ -69,8 +69,10 @@ class StoreProperties:
             return
         world = self._world
         story = [] if key is None else _story(world, key)
-        if key in world.owners.written:
-            says += f": {world.owners.written[key]}"
+        drainer = None if key is None else world.drainers.get(key)
+        why = world.owners.written.get(key) or (drainer and drainer.subscription.wrong)
+        if why:
+            says += f": {why}"
         scope = None if key is None else str(key)
         index = None
         if key is not None and key in world.truths and world.truths[key].syncs:

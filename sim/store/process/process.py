@@ -268,6 +268,11 @@ class ProcessHost:
         except ProcessDied as died:
             self._die(died)
 
+    def switch(self, key: TopicPartition) -> None:
+        """Let a partition consume its other log."""
+        if self._consumes(key):
+            self._world.drainers[key].switch()
+
     def reopen(self, key: TopicPartition) -> None:
         """Unsubscribe from a partition and subscribe again; what was not synced is dropped."""
         if not self._consumes(key):

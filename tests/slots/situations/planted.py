@@ -12,7 +12,7 @@ from ckptsim.sim.search import Subject
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.search.trial import Trial
 from tests.mutants.ordering import sources
-from tests.mutants.store import fences
+from tests.mutants.store import fences, positions
 
 RUNS_MAX = 100
 SEEDS = 20
@@ -85,8 +85,27 @@ PLANTED |= {
         "owner 1, replaced before, writes checkpoint",
     ),
 }
+PLANTED |= {
+    "venice_2927": Planted(
+        "checkpoint_store",
+        "positions",
+        positions.LiveFlagDecides,
+        "leader_becomes_follower",
+        "durable_rows_are_the_content",
+        "position 880 of the remote log is kept as 880 of the local one",
+    ),
+    "venice_1627": Planted(
+        "checkpoint_store",
+        "positions",
+        positions.LocalIntoRemote,
+        "follower_becomes_leader",
+        "durable_rows_are_the_content",
+        "it subscribes to the remote log 30 entries too late",
+    ),
+}
 REMEDIES: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "low_water_mark": ("ordering", "source", sources.LowWaterMark),
+    "highest_of_each": ("checkpoint_store", "positions", positions.HighestOfEach),
     "owners_in_order": ("checkpoint_store", "fence", fences.OwnersInOrder),
 }
 

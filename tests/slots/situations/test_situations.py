@@ -19,7 +19,7 @@ from tests.slots.situations.planted import (
     shown,
 )
 
-PAGES = ("source-positions.md", "two-owners.md")
+PAGES = ("source-positions.md", "two-owners.md", "two-positions.md")
 
 
 @pytest.mark.parametrize("name", PLANTED)
