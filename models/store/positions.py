@@ -4,9 +4,9 @@ A replica consumes the local log, or, as the leader, the remote one: then it pro
 the local log as well.  Its checkpoint has a position for each log, and the next subscription to a
 log begins after the position there.  The two number the same records differently.
 
-A switch changes what is consumed at once, while records that were consumed before it are still
-being applied.  What such a record says of itself decides, never what is consumed now: where it was
-produced is its position in the local log, and then the one it was consumed at is the remote one.
+A switch takes effect at once, while records that were consumed before it are still being applied.
+Such a record itself decides, never the log that is consumed now: where it was produced is its
+position in the local log, and then the one at which it was consumed is the remote one.
 
 Promised: each slot holds positions of its own log alone, and a subscription begins after the last
 record that was applied.  Not promised: a record is not read twice.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Subscription:
-    """The logs of one partition; without a remote one there is nothing to keep.
+    """The logs of one partition.  Without a remote one there is nothing to keep.
 
     The remote log has the entry of local position p at p + `ahead`.
     is_remote: which log is consumed now.  switching: that has changed, and a subscription is due.
@@ -49,7 +49,7 @@ class Subscription:
         self._step(PositionsRestored(local=position, remote=remote))
 
     def switch(self) -> bool:
-        """Consume the other log from now on; return whether there is one."""
+        """Consume the other log from now on, and return whether there is one."""
         if self._core is None:
             return False
         self.is_remote, self.switching = not self.is_remote, True
@@ -95,7 +95,7 @@ class Subscription:
         return "remote" if self.is_remote else "local"
 
     def _step(self, event: PositionsEvent) -> int:
-        """Hand an event to the core; return where it subscribes, or its local position."""
+        """Hand an event to the core, and return where it subscribes, or its local position."""
         assert self._core is not None
         for effect in self._core.step(event):
             match effect:
