@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
-
 import pytest
 
-from ckptsim.sim.cli import main
-from tests.pages import assert_shown, files_of, sessions_of, text_of
 from tests.slots.situations.planted import (
     PLANTED,
     REMEDIES,
@@ -18,8 +12,6 @@ from tests.slots.situations.planted import (
     median_until_found,
     shown,
 )
-
-PAGES = ("source-positions.md", "two-owners.md", "two-positions.md")
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -52,20 +44,3 @@ def test_a_remedy_is_clean(name: str) -> None:
     """A right core that does otherwise than ours is clean in five hundred runs."""
     link, slot, factory = REMEDIES[name]
     assert not explored(link, {slot: factory}, seed=1, runs=500).violating
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_shows_what_its_commands_print(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each core of a page is convicted as shown, and the page is short."""
-    text = text_of(page)
-    assert len(text.split()) <= 500
-    for file, code in files_of(text).items():
-        (tmp_path / file).write_text(code, encoding="utf-8")
-        monkeypatch.delitem(sys.modules, file.removesuffix(".py"), raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    for command, *lines in sessions_of(text):
-        assert main(shlex.split(command)[1:]) == 1
-        assert_shown(tuple(lines), capsys.readouterr().out)
