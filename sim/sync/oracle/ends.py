@@ -37,13 +37,14 @@ class EndChecks:
             stored = self._truth.stored[feed.index]
             if known is not None and not stored.covers_all(base):
                 low, high = first_missing(stored.missing, base)
-                state = self._truth.kept_claim(feed, low)
-                why = f": state {state.scope}/{state.index} claims them" if state else ""
+                says, state = "", self._truth.kept_claim(feed, low)
+                if state is not None and state.unread:  # its source claimed too much
+                    says = f": state {state.scope}/{state.index} claims records {low}-{high - 1}"
                 self._violate(
                     "no_record_lost",
-                    f"attempt {truth.number} skips records {low}-{high - 1} of {feed.name}, which "
-                    f"are not durable{why}",
-                    state,
+                    f"attempt {truth.number} skips records of {feed.name} that are not durable"
+                    f"{says}",
+                    state if says else None,
                 )
             if truth.number > 1:
                 earlier = self._truth.attempts[-2].acknowledged[feed.index]

@@ -40,7 +40,7 @@ PLANTED = {
         sources.PositionOfNewestPartition,
         "position_waits_for_partitions",
         "no_record_lost",
-        "state users/1 claims them",
+        "state users/1 claims records",
     ),
     "airbyte_48587": Planted(
         "ordering",
