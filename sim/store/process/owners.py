@@ -19,7 +19,7 @@ from ckptsim.models.store.fence import (
     RefuseWrite,
     WriteRequested,
 )
-from ckptsim.sim.store.kinds import KIND_OUTSIDE
+from ckptsim.sim.store.vocabulary import KIND_OUTSIDE
 
 if TYPE_CHECKING:
     from ckptsim.scenarios.store import Takeover
