@@ -81,7 +81,7 @@ class Replica:
             sealed = self._client.store.seal(self._key, wanted.checkpoint)
             self._client.medium.abandon(Step(rows=self._flush(), slots=(sealed,)))
         else:
-            self._client.medium.commit(self._step_of(wanted))
+            self._client.medium.commit(self.step_of(wanted))
 
     def _write(self, position: int, record: DataRecord) -> None:
         self.content.apply(record)
@@ -132,16 +132,17 @@ class Replica:
         rows: those taken when the step began, if anything was applied since.
         """
         try:
-            self._client.medium.commit(self._step_of(wanted, rows))
+            self._client.medium.commit(self.step_of(wanted, rows))
         except StoreError as error:
             return ingestion_events.StepRefused(error.refusal), error
         if rows is None and wanted.part is not StepContent.CHECKPOINT and self._hooked:
             self.content.flushed()
         return ingestion_events.StepDurable(), None
 
-    def _step_of(
+    def step_of(
         self, wanted: ingestion_events.MakeDurable, rows: tuple[RowsWrite, ...] | None = None
     ) -> Step:
+        """Return the writes of one durable step."""
         if rows is None:
             rows = () if wanted.part is StepContent.CHECKPOINT else self._flush()
         slots: tuple[SlotWrite, ...] = ()

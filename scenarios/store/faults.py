@@ -204,6 +204,24 @@ class FailRecovery(Planned):
     start: int = count(1, minimum=1, maximum=1000, says="at which start, from 1")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchSource(Planned):
+    """A partition consumes its other log from now on, the remote one or again the local one."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover(Planned):
+    """The process is taken for dead and replaced, but lives on and writes its next syncs late."""
+
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run")
+    lives_on_ns: int = duration_ns("100 ms", says="when it writes, since its successor has begun")
+    begun: bool = flag(False, says="whether the first step of those syncs is durable before")
+
+
 StoreFault: TypeAlias = (
     CrashAt
     | CrashBetween
@@ -223,6 +241,8 @@ StoreFault: TypeAlias = (
     | Reopen
     | FailRecovery
     | Deploy
+    | Takeover
+    | SwitchSource
 )
 
 STORE_FAULTS: dict[str, type] = kinds_of(StoreFault)

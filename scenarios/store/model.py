@@ -88,6 +88,14 @@ class StoreInput:
     seek_position: int = count(
         0, says="position that the first start seeks to, past the start of push"
     )
+    remote_ahead: int | None = count(
+        None,
+        minimum=-10_000,
+        maximum=10_000,
+        optional=True,
+        says="by how much positions in the remote log exceed those in the local one; absent: none",
+        source="Source: linkedin/venice, native replication: version topics of two regions",
+    )
     synthesise: bool = flag(
         True,
         says="whether a start of push that was skipped is made up",

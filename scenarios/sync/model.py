@@ -157,6 +157,12 @@ class SourceTable:
     round_readers: int = count(
         2, minimum=1, maximum=256, says="partition readers that one round creates", source=_AIRBYTE
     )
+    generate_ns: int | None = duration_ns(
+        None,
+        optional=True,
+        says="time to generate a feed's next partition while others are read; absent: in rounds",
+        source="Source: airbytehq/airbyte-python-cdk, concurrent source (partition enqueuer).",
+    )
     connections: int = count(
         4, minimum=1, maximum=256, says="readers that can run at once", source=_LOCAL
     )

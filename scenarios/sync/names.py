@@ -64,6 +64,7 @@ GOALS: tuple[str, ...] = (
     "upload_failed",
     "uploads_reordered",
     "id_collision",
+    "partition_generated_while_read",
     "reader_cut_off",
     "reader_failed",
     "final_drain_skipped",

@@ -17,13 +17,19 @@ from ckptsim.models.coordinator import (
 )
 from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
+from ckptsim.models.ordering.source import SourceCore, SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, make_store
+from ckptsim.models.store.fence import Fence
+from ckptsim.models.store.positions import Positions
 from ckptsim.sim.slots.protocols import (
     ChannelStateWriter,
     Coordinator,
+    FenceDoor,
     Lifecycle,
+    PositionsDoor,
     RecoveryLines,
+    SourceDoor,
     Store,
 )
 
@@ -105,11 +111,14 @@ class ProtocolCores:
     """One factory per slot; `SLOTS` describes them."""
 
     ordering: Callable[[OrderingParameters], OrderingDoor] = make_core
+    source: Callable[[SourceParameters], SourceDoor] = SourceCore
     handler: MakeHandler = barriers.make_handler
     coordinator: MakeCoordinator = CheckpointCoordinator
     lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
     store: Callable[[Placement], Store] = make_store
+    fence: Callable[[], FenceDoor] = Fence
+    positions: Callable[[], PositionsDoor] = Positions
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (
         barriers.RemoteInputChannel

@@ -22,12 +22,23 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.states import EndMode, TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.models.ordering import OrderingDoor
+from ckptsim.models.ordering.source import SourceEffect, SourceEvent
 from ckptsim.models.store import StoreClient
+from ckptsim.models.store.fence import FenceEffect, FenceEvent
+from ckptsim.models.store.positions import PositionsEffect, PositionsEvent
 from ckptsim.models.store.state import VersionState
 from ckptsim.models.uncoordinated import TaskProtocol
 from ckptsim.models.uncoordinated.recovery_line import LineEffect, LineEvent
 
 __all__ = ["BarrierHandler", "OrderingDoor", "TaskProtocol"]  # and what is here
+
+
+class SourceDoor(Protocol):
+    """The states of a source's readers as hosts see them."""
+
+    def step(self, event: SourceEvent) -> list[SourceEffect]:
+        """Take one event and return its effects."""
+        ...
 
 
 class Coordinator(Protocol):
@@ -131,6 +142,22 @@ class Store(Protocol):
 
     def state(self, topic: str) -> VersionState | None:
         """Return what a version has in common, used after a restart."""
+
+
+class FenceDoor(Protocol):
+    """The fence of a shared store as hosts see it."""
+
+    def step(self, event: FenceEvent) -> list[FenceEffect]:
+        """Take one event and return its effects."""
+        ...
+
+
+class PositionsDoor(Protocol):
+    """The positions of a partition in its two logs as hosts see them."""
+
+    def step(self, event: PositionsEvent) -> list[PositionsEffect]:
+        """Take one event and return its effects."""
+        ...
 
 
 class RecoveryLines(Protocol):

@@ -108,18 +108,24 @@ def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
     for text in texts:
         slot, equals, factory = text.partition("=")
         if not equals or ":" in slot:
-            slot, factory = _only_slot(text, places), text
+            slot = only_slot(places, f"--core: found {text!r} without a slot")
+            factory = text
         if slot in found:
             raise UserError(f"--core: found slot {slot!r} twice, expected it once")
         found[slot] = factory
     return found
 
 
-def _only_slot(text: str, places: Sequence[str]) -> str:
+def only_slot(places: Sequence[str], where: str = "") -> str:
+    """Return the one slot of a link, or of some suites, or the main one of several.
+
+    where: begins the text of the UserError where there is no such slot.
+    """
     slots = slots_of(*places)
-    if len(slots) == 1:
-        return slots[0].name
-    raise UserError(f"--core: found {text!r} without a slot, {expected_slots(places)}")
+    for found in (slots, [slot for slot in slots if slot.is_main]):
+        if len(found) == 1:
+            return found[0].name
+    raise UserError(f"{where}, {expected_slots(places)}")
 
 
 def _named(places: Sequence[str]) -> str:

@@ -57,6 +57,7 @@ class Slot:
     factory is a subclass of ours.
     protocol: everything that hosts ask of the core; of: the class of ours that the result must be.
     is_rule: the factory is a function that decides, called all through a run, and makes no core.
+    is_main: of the slots of a link, the one that a core without the name of a slot takes.
     close: gives back what a core that was only tried holds.
     """
 
@@ -72,6 +73,7 @@ class Slot:
     protocol: type | None = None
     of: type | None = None
     is_rule: bool = False
+    is_main: bool = False
     close: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:

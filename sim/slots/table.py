@@ -1,7 +1,7 @@
 """The slots that there are.
 
-The six whole cores can be anybody's: what hosts ask of them is a door of events and effects with a
-few questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
+The whole cores can be anybody's: what hosts ask of them is a door of events and effects with a few
+questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
 mutants need them, and whoever studies one rule alone.
 """
 
@@ -14,6 +14,7 @@ from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener,
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.models.lifecycle import TaskKind, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
+from ckptsim.models.ordering.source import SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions
 from ckptsim.sim.slots import protocols
@@ -49,6 +50,19 @@ _WHOLE = (
             (OrderingParameters(medium=Medium.SOCKET, streams=_USERS, channels=1),)
         ),
         protocol=protocols.OrderingDoor,
+        is_main=True,
+    ),
+    Slot(
+        name="source",
+        says="which position a source's states tell, of partitions that are read concurrently",
+        takes="(parameters: SourceParameters)",
+        gives="SourceDoor",
+        ours="ckptsim.models.ordering.source:SourceCore",
+        links=("ordering", "composed"),
+        suites=("ordering",),
+        whole=True,
+        sample=lambda: Call((SourceParameters(medium=Medium.SOCKET, streams=_USERS),)),
+        protocol=protocols.SourceDoor,
     ),
     _whole(
         name="handler",
@@ -101,6 +115,29 @@ _WHOLE = (
         sample=lambda: Call((Placement.EXTERNAL,)),
         close=_close_store,
         protocol=protocols.Store,
+        is_main=True,
+    ),
+    Slot(
+        name="fence",
+        says="whether a store accepts a write of a process that another one has replaced",
+        takes="()",
+        gives="FenceDoor",
+        ours="ckptsim.models.store.fence:Fence",
+        links=("checkpoint_store",),
+        whole=True,
+        sample=Call,
+        protocol=protocols.FenceDoor,
+    ),
+    Slot(
+        name="positions",
+        says="which position of a record a checkpoint keeps for the local and for the remote log",
+        takes="()",
+        gives="PositionsDoor",
+        ours="ckptsim.models.store.positions:Positions",
+        links=("checkpoint_store",),
+        whole=True,
+        sample=Call,
+        protocol=protocols.PositionsDoor,
     ),
 )
 

@@ -24,6 +24,8 @@ from ckptsim.scenarios.store import (
     Reopen,
     StopAt,
     StoreFault,
+    SwitchSource,
+    Takeover,
     Tamper,
     TornWrite,
     TruncateLog,
@@ -66,7 +68,7 @@ class FaultPlan:
     @property
     def over(self) -> bool:
         """Say whether no timed fault is still to come."""
-        return self._to_come == 0
+        return self._to_come == 0 and self._world.owners.over
 
     def schedule(self) -> None:
         """Enter every timed fault into the calendar."""
@@ -155,8 +157,10 @@ class FaultPlan:
                 return [(fault.at_ns, self._crash, (fault,))]
             case StopAt():
                 return [(fault.at_ns, self._stop, (fault,))]
-            case Deploy():
-                return [(fault.at_ns, self._world.releases.deploy, (fault,))]
+            case Takeover() | Deploy():
+                owners, releases = self._world.owners, self._world.releases
+                takes = owners.take_over if isinstance(fault, Takeover) else releases.deploy
+                return [(fault.at_ns, takes, (fault,))]
             case CommitOutage() | DictionaryOutage():
                 end_ns = fault.at_ns + fault.duration_ns
                 return [
@@ -173,8 +177,9 @@ class FaultPlan:
                 return [(fault.at_ns, self._truncate, (fault,))]
             case Rebootstrap():
                 return [(fault.at_ns, self._rebootstrap, (fault,))]
-            case Reopen():
-                return [(fault.at_ns, process.reopen, (self._key(fault),))]
+            case Reopen() | SwitchSource():
+                strikes = process.reopen if isinstance(fault, Reopen) else process.switch
+                return [(fault.at_ns, strikes, (self._key(fault),))]
             case (
                 CrashBetween()
                 | CrashBetweenEffects()
@@ -252,7 +257,14 @@ class FaultPlan:
         self._env.trace.record(kind, self._entity, str(key), *fields)
 
     def _key(
-        self, fault: FailWrite | Tamper | ForeignCommit | TruncateLog | Rebootstrap | Reopen
+        self,
+        fault: FailWrite
+        | Tamper
+        | ForeignCommit
+        | TruncateLog
+        | Rebootstrap
+        | Reopen
+        | SwitchSource,
     ) -> TopicPartition:
         return TopicPartition(self._world.topics_of(fault.version)[0], fault.partition)
 

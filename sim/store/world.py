@@ -31,7 +31,7 @@ from ckptsim.sim.store.content import (
 from ckptsim.sim.store.costs import Costs, commit_ns
 from ckptsim.sim.store.faults import FaultPlan, WatchedMedium
 from ckptsim.sim.store.oracle.oracle import StoreProperties
-from ckptsim.sim.store.process import Drainer, ProcessHost, Releases
+from ckptsim.sim.store.process import Drainer, Owners, ProcessHost, Releases
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
 from ckptsim.sim.store.vocabulary import KIND_OUTSIDE
 
@@ -80,6 +80,7 @@ class StoreWorld:
         self.drainers: dict[store.TopicPartition, Drainer] = {}
         self.dropped: dict[str, None] = {}
         self.properties = StoreProperties(self)
+        self.owners = Owners(self)
         self.faults = FaultPlan(self)
         self.process = ProcessHost(self)
         self.finished = self.env.event()

@@ -235,6 +235,8 @@ def waits(attempt: Attempt) -> Iterator[Wait]:
             yield Wait(name, "something to carry", "a reader of the source")
     if attempt.source.resources.waiting_count:
         yield Wait("a feed of the source", "a free socket", "another reader")
+    for feed in attempt.source.rounds.awaited:
+        yield Wait(f"feed {feed} of the source", "the end of its round", "the core of the source")
     if not destination.uploader.idle:
         yield Wait("the destination", "an upload", "the storage")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 # Disjoint half-open intervals, ascending, none adjacent to the next.
@@ -83,3 +83,8 @@ def size(intervals: Iterable[tuple[int, int]]) -> int:
 def shown(intervals: Iterable[tuple[int, int]]) -> str:
     """Return intervals in words of positions, both ends included: `0-49, 100-149`."""
     return ", ".join(f"{low}-{high - 1}" for low, high in intervals) or "none"
+
+
+def first_missing(missing: Callable[[int, int], Intervals], claims: Intervals) -> tuple[int, int]:
+    """Return the first run of positions that is claimed and missing."""
+    return next(gap for low, high in claims for gap in missing(low, high))

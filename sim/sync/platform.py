@@ -44,6 +44,11 @@ class Platform:
         self._empty = 0
         self._partial = 0
 
+    def has_other(self, attempt: int, scope: str, payload: str, count: int) -> bool:
+        """Return whether another state at the same position, of other records, was printed."""
+        found = self._copies.get((attempt, scope, payload))
+        return found is not None and found.source_count != count
+
     def note(self, state: SourceState, claims: tuple[Intervals | None, ...]) -> None:
         """Note the copy of a state that the source prints beside sending it.
 

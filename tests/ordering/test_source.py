@@ -16,6 +16,8 @@ from ckptsim.models.ordering.source import (
     EndRound,
     FailFeed,
     Feed,
+    GenerationEnded,
+    PartitionGenerated,
     ReaderFailed,
     ReaderFinished,
     RoundStarted,
@@ -159,7 +161,7 @@ def test_initial_states_stand_until_a_result_is_absorbed() -> None:
             medium=Medium.SOCKET,
             streams=(A, B),
             is_global=True,
-            initial={B: "b0"},
+            initial=((B, "b0"),),
             initial_shared="g0",
         )
     )
@@ -194,3 +196,54 @@ def test_a_refused_source_event_changes_nothing(event: SourceEvent, kind: Refusa
         core.step(event)
     assert refused.value.kind == kind
     assert pickle.dumps(core) == before
+
+
+GENERATING = RoundStarted(feed=A, readers=0, generating=True)
+GENERATED = PartitionGenerated(feed=A)
+LAST = GenerationEnded(feed=A)
+
+
+def test_a_round_is_over_when_its_generation_has_ended() -> None:
+    """That all partitions so far were read does not end it, and results wait for those before."""
+    core = source()
+    first = run(core, GENERATING, GENERATED, done(A, 1))
+    assert [(m.payload, m.index) for m in emitted(first)] == [("a1", 1)]
+    assert run(core, GENERATED, GENERATED, done(A, 3)) == []
+    assert EndRound(feed=A) not in first
+    assert core.step(LAST) == []
+    rest = core.step(done(A, 2))
+    assert [m.payload for m in emitted(rest)] == ["a2", "a3"]
+    assert rest[-1] == EndRound(feed=A)
+
+
+def test_a_generation_may_end_after_all_results() -> None:
+    """Then its end is the end of the round."""
+    core = source()
+    run(core, GENERATING, GENERATED, done(A, 1))
+    assert core.step(LAST) == [EndRound(feed=A)]
+    assert run(core, GENERATING, LAST) == [EndRound(feed=A)]
+
+
+def test_a_partition_that_comes_after_a_failure_is_cancelled() -> None:
+    """Its reader is cancelled at once, and the failure surfaces when the round reaches it."""
+    core = source()
+    run(core, GENERATING, GENERATED, GENERATED, ReaderFailed(feed=A, reader=2))
+    assert core.step(GENERATED) == [CancelReaders(feed=A, readers=(3,))]
+    effects = core.step(done(A, 1))
+    assert effects[1:] == [FailFeed(feed=A, reader=2)]
+
+
+@pytest.mark.parametrize("event", [GENERATED, LAST])
+def test_a_round_that_is_not_generated_takes_no_partitions(event: SourceEvent) -> None:
+    """Without a round, in one that began with all its readers, or after its generation's end."""
+    before: list[list[SourceEvent]] = [
+        [],
+        [RoundStarted(feed=A, readers=2)],
+        [GENERATING, GENERATED, LAST],
+    ]
+    for events in before:
+        core = source()
+        run(core, *events)
+        with pytest.raises(ProtocolError) as caught:
+            core.step(event)
+        assert caught.value.kind is Refusal.UNKNOWN_READER

@@ -14,6 +14,7 @@ from ckptsim.models.barriers import HandlerKind
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import TaskParameters
 from ckptsim.models.ordering import OrderingParameters
+from ckptsim.models.ordering.source import SourceParameters
 from ckptsim.sim.slots import protocols
 from ckptsim.sim.slots.protocols import members
 
@@ -77,6 +78,7 @@ _CROSSES: dict[Any, Any] = {protocols.HeldTransactions | None: KeptTransactions 
 
 _ALL = (
     _door("ordering", protocols.OrderingDoor, parameters=OrderingParameters),
+    _door("source", protocols.SourceDoor, parameters=SourceParameters),
     _door(
         "handler",
         protocols.BarrierHandler,
@@ -93,6 +95,8 @@ _ALL = (
         completed=tuple[int, ...],
     ),
     _door("lifecycle", protocols.Lifecycle, parameters=TaskParameters),
+    _door("fence", protocols.FenceDoor),
+    _door("positions", protocols.PositionsDoor),
     _door("channel_state", protocols.ChannelStateWriter, subtasks=list[int]),
 )
 

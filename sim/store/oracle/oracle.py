@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
+from ckptsim.models.store import (
+    Area,
+    PartitionState,
+    StepContent,
+    StoreError,
+    TopicPartition,
+    decode_state,
+)
 from ckptsim.models.store.ingestion.events import IngestionState
 from ckptsim.models.store.state import NOTHING
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from ckptsim.models.store.ingestion.events import MakeDurable
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.store.process import Drainer
+    from ckptsim.sim.store.process.owners import LateStep
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 
@@ -61,6 +69,10 @@ class StoreProperties:
             return
         world = self._world
         story = [] if key is None else _story(world, key)
+        drainer = None if key is None else world.drainers.get(key)
+        why = world.owners.written.get(key) or (drainer and drainer.subscription.wrong)
+        if why:
+            says += f": {why}"
         scope = None if key is None else str(key)
         index = None
         if key is not None and key in world.truths and world.truths[key].syncs:
@@ -117,6 +129,22 @@ class StoreProperties:
             )
         self._check_blob(drainer, wanted.checkpoint or b"", state, position)
         self.producers.checkpointed(key, state)
+
+    def on_late_step(self, late: LateStep) -> None:
+        """Take over what an owner that was replaced has made durable, and check the checkpoint."""
+        world, key, truth = self._world, late.key, self._world.truths[late.key]
+        if late.part is not StepContent.CHECKPOINT and late.position >= truth.flushed_to:
+            truth.cover(Area.DATA, late.first, late.position)
+            truth.flushed_to = truth.flushed_high = late.position
+            truth.generation += 1
+        if late.part is StepContent.DATA:
+            return
+        before = truth.checkpoint
+        self.resync_checkpoint(key)
+        truth.claims_these(world.client.settings.slot)
+        if before is not None and late.position < before:
+            says = f"{key}: an owner that was replaced moves it from {before} to {late.position}"
+            self.violate("checkpoint_never_goes_back", says, key)
 
     def after_commit(self, drainer: Drainer, *, failed: bool) -> None:
         """Check that a commit that failed left the checkpoint as it was."""

@@ -22,6 +22,7 @@ from simpy import Interrupt
 from ckptsim.models.store import ControlRecord, TopicPartition
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.sim.store.content import RecordWriter, Run
+from ckptsim.sim.store.process.subscription import Subscription
 from ckptsim.sim.store.process.syncing import PeriodicSyncer, SyncSteps
 from ckptsim.sim.store.truth import PartitionTruth
 from ckptsim.sim.store.vocabulary import KIND_APPLIED
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.kernel import Process
     from ckptsim.sim.store.content import Feed
+    from ckptsim.sim.store.process.owners import LateStep
     from ckptsim.sim.store.process.syncing import Steps
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
@@ -64,6 +66,8 @@ class Drainer:
         self._sync_thread: Process | None = None  # while a sync is written beside the ingestion
         self.records = RecordWriter(world, key, feed, truth)
         self._syncs = SyncSteps(self)
+        self.subscription = Subscription(world, self.entity)
+        self._run_is_remote = False
         self._syncer = PeriodicSyncer(world.env, self.entity, self._rouse)
 
     @property
@@ -96,12 +100,18 @@ class Drainer:
         self._replica = replica
         self._stopping = False
         self._syncs.incarnation_begins(replica.position)
+        self.subscription.begin(replica.position)
         self._thread = self.world.process.threads.start(self._drain(replica), self.entity)
 
     def stop(self) -> None:
         """Let the thread finish with what has been applied, and with one last sync."""
         self._stopping = True
         self._rouse()
+
+    def switch(self) -> None:
+        """Consume the other log; what is being applied was consumed from the one before."""
+        if self._replica is not None and self.subscription.switch():
+            self._rouse()
 
     def join(self) -> Steps:
         """Wait until the thread has ended."""
@@ -114,6 +124,17 @@ class Drainer:
         if replica is not None and run is not None:
             self._settle(run, run.done_by(self.world.env.now), replica)
         self.die("unsubscribed")
+
+    def pause(self, *, begun: bool) -> tuple[LateStep, ...]:
+        """Settle what was applied, and return the steps of the sync that would be written next."""
+        replica, run = self._replica, self._run
+        if replica is None:
+            return ()
+        if run is not None:
+            self._settle(run, run.done_by(self.world.env.now), replica)
+        if replica.state is ingestion_events.IngestionState.ERRORED:
+            return ()
+        return self._syncs.late_steps(replica, begun=begun)
 
     def die(self, reason: str) -> None:
         """Drop the incarnation; what it had applied is counted, what was not durable is gone."""
@@ -141,6 +162,8 @@ class Drainer:
             position = self.feed.next_after(replica.position)
             if replica.state is ingestion_events.IngestionState.ERRORED:
                 yield from self._wait(self.world.env.event())
+            elif self.subscription.switching:
+                yield from self._subscribe(replica)
             elif self._syncer.due:
                 self._syncer.due = False
                 yield from self._carry_out(core.step(ingestion_events.SyncTimerFired()), replica)
@@ -159,6 +182,13 @@ class Drainer:
         self._syncer.cancel()
         self.left_at = replica.position
         self._replica = None
+
+    def _subscribe(self, replica: Replica) -> Steps:
+        """Go on in the log that was switched to, after the position that is kept for it."""
+        position = self.subscription.subscribe(replica.position)
+        if position != replica.position:
+            moved = ingestion_events.DataWritten(position=position, size_bytes=0)
+            yield from self._carry_out(replica.ingestion.step(moved), replica)
 
     def _waits_for_sync(self, position: int, replica: Replica) -> bool:
         """Say whether what comes next waits for the end of a sync that is written meanwhile."""
@@ -185,7 +215,8 @@ class Drainer:
         if not (yield from self._applied(position)):
             return
         siblings = self.world.client.version_copies(self.key.topic, apart_from=self.key)
-        event = ingestion_events.ControlRead(position=position, record=record, siblings=siblings)
+        kept = self.subscription.applied(position, is_remote=self.subscription.is_remote)
+        event = ingestion_events.ControlRead(position=kept, record=record, siblings=siblings)
         self.world.properties.content.applied(self, position, begun_ns)
         effects = replica.ingestion.step(event)
         self.truth.applied_to = max(self.truth.applied_to, position)
@@ -204,7 +235,7 @@ class Drainer:
                     replica.ingestion.step(ingestion_events.WriteFailed(position)), replica
                 )
             return
-        self._run = run
+        self._run, self._run_is_remote = run, self.subscription.is_remote
         due_in_ns = run.end_of(run.records) - env.now
         whole = yield from self._wait(env.timeout(due_in_ns, kind=KIND_APPLIED))
         if self._run is None:
@@ -299,8 +330,9 @@ class Drainer:
         if self._sync_thread is not None:
             self.world.env.goals.reach("records_taken_in_sync")
         last, size = run.position + records - 1, records * self.feed.shape.record_bytes
+        kept = self.subscription.applied(last, is_remote=self._run_is_remote)
         written = ingestion_events.DataWritten(
-            position=last, size_bytes=size, producer=self.feed.producer_at(last)
+            position=kept, size_bytes=size, producer=self.feed.producer_at(last)
         )
         return replica.ingestion.step(written)
 

@@ -96,6 +96,7 @@ class ProcessHost:
         self.up, self.paused, self.stopping = True, True, False
         self._env.trace.record("started", self.entity, self.starts)
         world.releases.take_over()
+        world.owners.begin(self.starts)
         self.durable.losses_strike()
         if world.faults.recovery_fails(self.starts):
             self._env.goals.reach("recovery_failed")
@@ -137,6 +138,7 @@ class ProcessHost:
         if self.recoveries and self.recoveries[-1].resumed_ns is None:
             self.recoveries[-1].resumed_ns = self._env.now
         self.recovered.succeed()
+        self._world.owners.successor_begins()
         self._world.caught_up()
 
     def _close(self, down_ns: int | None) -> None:
@@ -265,6 +267,11 @@ class ProcessHost:
             self._open(key)
         except ProcessDied as died:
             self._die(died)
+
+    def switch(self, key: TopicPartition) -> None:
+        """Let a partition consume its other log."""
+        if self._consumes(key):
+            self._world.drainers[key].switch()
 
     def reopen(self, key: TopicPartition) -> None:
         """Unsubscribe from a partition and subscribe again; what was not synced is dropped."""

@@ -9,10 +9,18 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ckptsim.models.store import Area, Placement, Refusal, StepContent
-from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
+from ckptsim.models.store.ingestion.events import (
+    Effect,
+    IngestionState,
+    MakeDurable,
+    StepDurable,
+    StepRefused,
+    SyncRequested,
+)
 from ckptsim.sim.mishaps import tear
 from ckptsim.sim.store.costs import each_durable
 from ckptsim.sim.store.faults import ProcessDied
+from ckptsim.sim.store.process.owners import LateStep
 from ckptsim.sim.store.truth import SyncAccount
 from ckptsim.sim.store.vocabulary import KIND_DURABLE, KIND_TIMER
 
@@ -32,9 +40,10 @@ class SyncSteps:
         self._truth = drainer.truth
         self._unflushed_from = 0
         self._account: SyncAccount | None = None
-        # Of the step under way: the position to which it flushes, and, where records are taken
-        # meanwhile, the rows that it took when it began.
+        # Of the step under way: itself, the position to which it flushes, and, where records are
+        # taken meanwhile, the rows that it took when it began.
         self._flushes_to = -1
+        self._wanted: MakeDurable | None = None
         self._rows: tuple[RowsWrite, ...] | None = None
 
     @property
@@ -49,6 +58,7 @@ class SyncSteps:
     def begin_step(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
         """Begin a durable step, a sync with its first; what it flushes is what is there now."""
         world, account = self._world, self._account_of(replica, wanted)
+        self._wanted = wanted
         self._truth.step_until_ns = self._end_of_step(replica, wanted, account)
         self._rows = None
         if wanted.part is not StepContent.CHECKPOINT:
@@ -76,6 +86,8 @@ class SyncSteps:
         kept_bytes = world.faults.torn_bytes(account.number)
         if in_place and kept_bytes is not None:
             self._tear(wanted, kept_bytes)
+        if not world.owners.permits(self._drainer.key, wanted.part, account.position):
+            raise ProcessDied("it is not the owner any more", bounded=False)
         world.prepare_commit(self._drainer.key, wanted.part)
         outcome, failure = replica.make_durable(wanted, self._rows)
         if failure is None:
@@ -88,6 +100,32 @@ class SyncSteps:
             raise ProcessDied("between the steps of a sync")
         world.properties.after_commit(self._drainer, failed=failure is not None)
         return outcome
+
+    def late_steps(self, replica: Replica, *, begun: bool) -> tuple[LateStep, ...]:
+        """Take the steps that are left of the sync under way, or of one that is wanted now.
+
+        begun: the first one is carried out at once, unless it is the only one.
+        """
+        key, first, late = self._drainer.key, self._unflushed_from, []
+        if self._account is not None and replica.state is IngestionState.SYNCING:
+            wanted, position = self._wanted, self._account.position
+        else:
+            wanted, position = (
+                _durable_step(replica.ingestion.step(SyncRequested())),
+                replica.position,
+            )
+            self._flushes_to, self._rows = position, None
+        while wanted is not None:
+            rows = None if wanted.part is StepContent.CHECKPOINT else self._rows
+            if begun and wanted.part is StepContent.DATA:
+                self._world.act(key)
+                replica.make_durable(wanted, rows)
+                self._durable(wanted, self._flushes_to)
+            else:
+                step, part = replica.step_of(wanted, rows), wanted.part
+                late.append(LateStep(key=key, part=part, first=first, position=position, step=step))
+            wanted = _durable_step(replica.ingestion.step(StepDurable()))
+        return tuple(late)
 
     def _tear(self, wanted: MakeDurable, kept_bytes: int) -> NoReturn:
         """Die while a checkpoint is written, where the one before it was."""
@@ -151,6 +189,10 @@ class SyncSteps:
         if wanted.part is not StepContent.DATA:
             truth.claims_these(world.client.settings.slot)
             world.properties.after_checkpoint(self._drainer, wanted)
+
+
+def _durable_step(effects: list[Effect]) -> MakeDurable | None:
+    return next((effect for effect in effects if isinstance(effect, MakeDurable)), None)
 
 
 class PeriodicSyncer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.ordering import EndStream, FailSync, OrderingCore, Refusal
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import Levels, Outcome
-from ckptsim.sim.sync.intervals import IntervalSet
+from ckptsim.sim.sync.intervals import IntervalSet, first_missing
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
@@ -34,10 +34,17 @@ class EndChecks:
         truth = attempt.truth
         resume = self._world.platform.resume
         for feed, base, known in zip(self._truth.feeds, truth.base, resume, strict=True):
-            if known is not None and not self._truth.stored[feed.index].covers_all(base):
+            stored = self._truth.stored[feed.index]
+            if known is not None and not stored.covers_all(base):
+                low, high = first_missing(stored.missing, base)
+                says, state = "", self._truth.kept_claim(feed, low)
+                if state is not None and state.unread:  # its source claimed too much
+                    says = f": state {state.scope}/{state.index} claims records {low}-{high - 1}"
                 self._violate(
                     "no_record_lost",
-                    f"attempt {truth.number} skips records of {feed.name} that are not durable",
+                    f"attempt {truth.number} skips records of {feed.name} that are not durable"
+                    f"{says}",
+                    state if says else None,
                 )
             if truth.number > 1:
                 earlier = self._truth.attempts[-2].acknowledged[feed.index]
@@ -258,6 +265,6 @@ class EndChecks:
                 self._violate(
                     "no_record_lost",
                     f"the sync completed, but records {low}-{high - 1} of {feed.name} were never "
-                    "stored",
+                    f"stored{self._truth.left_out(feed)}",
                 )
                 return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.ordering import FailSync, Refusal, SendState, scope_text
 from ckptsim.scenarios.sync import DECLINED, PROPERTIES
 from ckptsim.sim.story import instant
-from ckptsim.sim.sync.intervals import shown
+from ckptsim.sim.sync.intervals import IntervalSet, shown
 from ckptsim.sim.sync.oracle.ends import EndChecks
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
@@ -242,7 +242,10 @@ def state_story(truth: Truth, state: SourceState) -> list[str]:
     """Return one line per thing that happened to a state and to the records it claims."""
     name = f"{state.scope}/{state.index}"
     entries: list[tuple[int, str]] = [
-        (state.triggered_ns, f"the source makes state {name} (count {state.source_count})")
+        (
+            state.triggered_ns,
+            f"the source makes state {name} (count {state.source_count}){_ahead(state)}",
+        )
     ]
     for partition in state.partitions:
         entries += _partition(partition)
@@ -259,6 +262,17 @@ def state_story(truth: Truth, state: SourceState) -> list[str]:
         entries.append((state.acknowledged_ns, f"the send of state {name} returns"))
     entries.sort(key=lambda entry: entry[0])
     return [f"{instant(at_ns):>14}  {text}" for at_ns, text in entries]
+
+
+def _ahead(state: SourceState) -> str:
+    """Say what a state claims that was still being read when it was made, as a relative clause."""
+    feeds = {one.feed.index: (one.feed.name, IntervalSet()) for one in state.unread}
+    for one in state.unread:
+        feeds[one.feed.index][1].add(one.low, one.high)
+    found = [f"{shown(open_.intervals())} of {name}" for name, open_ in feeds.values()]
+    return (
+        f", which claims records {' and '.join(found)} that are still being read" if found else ""
+    )
 
 
 def _partition(partition: Partition) -> list[tuple[int, str]]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import SendState, StateKind, scope_text
 from ckptsim.scenarios.sync import MissingState
-from ckptsim.sim.sync.intervals import IntervalSet
+from ckptsim.sim.sync.intervals import IntervalSet, first_missing
 
 if TYPE_CHECKING:
     from ckptsim.models.ordering import Count
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
-    from ckptsim.sim.sync.oracle.truth import Account, SourceState
+    from ckptsim.sim.sync.oracle.truth import Account, Partition, SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
 
@@ -135,8 +135,9 @@ class ReleaseChecks:
             durable = attempt.truth.durable[feed.index]
             if durable.covers_all(claims):
                 continue
-            low, high = _first_missing(durable.missing, claims)
-            own = any(p.feed is feed and p.low < high and low < p.high for p in state.partitions)
+            low, high = first_missing(durable.missing, claims)
+            counted = self._counted(state)
+            own = any(p.feed is feed and p.low < high and low < p.high for p in counted)
             repeated = not own and state.kind is not StateKind.STREAM
             self._violate(
                 "snapshot_claims_are_durable" if repeated else "no_premature_acknowledgement",
@@ -144,6 +145,15 @@ class ReleaseChecks:
                 "claims, are not durable",
                 state,
             )
+
+    def _counted(self, state: SourceState) -> list[Partition]:
+        """Return the partitions that a state counts and is the first to claim.
+
+        A core may tell the position of a partition with the records of another one.
+        """
+        ids = (state.wire_id, *(own_id for _, own_id in state.inner))
+        on_sockets = self._truth.on_sockets
+        return [one for one in state.partitions if not on_sockets or one.wire_id in ids]
 
     def _check_counts(
         self, effect: SendState, state: SourceState, skipped: Sequence[Account], name: str
@@ -245,11 +255,6 @@ class ReleaseChecks:
         before = attempt.truth.states[state.scope][state.index - 2].acknowledged_ns
         durable = max((p.last_durable_ns for p in state.partitions), default=0)
         return before is not None and max(durable, state.accepted_ns or 0) < before
-
-
-def _first_missing(missing: Callable[[int, int], Intervals], claims: Intervals) -> tuple[int, int]:
-    """Return the first run of positions that is claimed and missing."""
-    return next(gap for low, high in claims for gap in missing(low, high))
 
 
 def _settled(accounts: Iterable[Account]) -> tuple[int, int, int]:
