@@ -20,7 +20,7 @@ from ckptsim.scenarios.job.graph import (
     Vertex,
     VertexKind,
 )
-from ckptsim.scenarios.job.graph.planes import Engine, Plane
+from ckptsim.scenarios.job.graph.planes import Engine, Plane, Skip
 from ckptsim.scenarios.job.graph.state import Backend, StateTable
 from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
@@ -59,6 +59,7 @@ __all__ = [
     "ReplayFrom",
     "Rescaling",
     "RestartStrategy",
+    "Skip",
     "StateTable",
     "StopKind",
     "Storage",

@@ -62,6 +62,11 @@ FIGURES: Mapping[str, Metric] = {
         says="records missed by sources with replayable = false while they were down or held up",
         measure=Measure.COUNT,
     ),
+    "passed_over_ns": Metric(
+        says="time that was not simulated, because the job repeats itself",
+        measure=Measure.TIME,
+        less_is_better=None,
+    ),
     "worked_off_ns": Metric(
         says="time from a failure until its backlog is worked off", measure=Measure.TIME
     ),

@@ -1,6 +1,6 @@
 """The compiled driver of the buffer plane: data in tables, advanced by a compiled kernel."""
 
-from ckptsim.sim.job.buffers.compiled.choice import compiled_driver
+from ckptsim.sim.job.buffers.compiled.choice import compiled_driver, is_covered
 from ckptsim.sim.job.buffers.compiled.driver import CompiledDriver
 
-__all__ = ["CompiledDriver", "compiled_driver"]
+__all__ = ["CompiledDriver", "compiled_driver", "is_covered"]
