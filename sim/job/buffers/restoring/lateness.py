@@ -36,7 +36,6 @@ CELL_NS = 20_000_000
 CALM_NS = 1_000_000_000
 """For how long it has to be as before the failure."""
 _MOST_TASKS = 1 << 20
-_WHOLE_NS = 10_000_000_000  # of the time before a failure every record is kept
 _ROOM = 1024
 
 Key = tuple[int, int]
@@ -86,10 +85,13 @@ class DueInstants:
         """Return what was in flight between two places."""
         return self._due[taken - self._first : pushed - self._first].copy()
 
-    def pass_over(self, due_ns: int, kept: int) -> None:
-        """Let what is in flight be due so much later, and forget what lies before a place."""
+    def pass_over(self, due_ns: int) -> None:
+        """Let what is in flight be due so much later."""
         in_flight = self._due[self.taken - self._first : self.pushed - self._first]
         in_flight[in_flight != UNKNOWN] += due_ns
+
+    def forget(self, kept: int) -> None:
+        """Forget what has been taken and lies before a place."""
         kept = min(kept, self.taken)
         self._due = self._due[kept - self._first : self.pushed - self._first].copy()
         self._first = kept
@@ -256,21 +258,30 @@ class Lateness:
 
     # Stretches that are not simulated ---------------------------------------------------------
 
-    def pass_over(
-        self, now_ns: int, lasts_ns: int, due_ns: int, *, is_late: bool, kept: Collection[int]
-    ) -> None:
-        """Let records in flight be due so much later: a stretch has passed until now.
+    def forget(self, now_ns: int, completed: Collection[int], pending: Collection[int]) -> None:
+        """Keep what may be asked for, in jobs that run for long: of checkpoints what is in flight.
 
-        Of what came before, the latest record of each task in each cell is kept.  Records that are
-        late stay so meanwhile, by straight lines.  kept: checkpoints that may be restored.
+        Of what has been done, that is the latest record of each task in each cell.
         """
         self.settle()
-        self._marks = {one: marks for one, marks in self._marks.items() if one in kept}
+        known = {one: self._in_flight(one) for one in completed if self.knows(one)}
+        self._held.update(known)
+        self._marks = {one: self._marks[one] for one in pending if one in self._marks}
+        self._held = {one: held for one, held in self._held.items() if one in completed}
         for key, one in self._channels.items():
             places = [marks[key][0] for marks in self._marks.values() if key in marks]
-            one.pass_over(due_ns, min(places, default=one.taken))
+            one.forget(min(places, default=one.taken))
         if len(self.ends) > self._thin:
-            self._thin_out(now_ns - lasts_ns - _WHOLE_NS)
+            self._thin_out(now_ns - CALM_NS)
+
+    def pass_over(self, now_ns: int, lasts_ns: int, due_ns: int, *, is_late: bool) -> None:
+        """Let records in flight be due so much later: a stretch has passed until now.
+
+        Records that are late stay so meanwhile, by straight lines.
+        """
+        self.settle()
+        for one in self._channels.values():
+            one.pass_over(due_ns)
         if is_late:
             self._fill_in(now_ns, lasts_ns, lasts_ns - due_ns)
 

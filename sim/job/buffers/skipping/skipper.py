@@ -46,6 +46,7 @@ seconds of CPU.  All else is simulated whole."""
 
 _TICK_NS = 100_000_000
 _LEAD_TICKS, _LEAST_TICKS = 2, 10
+_FORGET_TICKS = 25  # a matter of memory alone
 # What repeats itself: it comes later by as much as all else.
 _REPEATED = (Sampling._sample, TaskTimers._debloat)  # noqa: SLF001 - these entries of the calendar
 
@@ -88,7 +89,7 @@ class Skipper:
         self._world = world
         self._entity = world.env.entity("skipping")
         self._steady = Steady()
-        self._attempt = 0
+        self._attempt = self._ticks = 0
         period_ns = network.buffer_timeout_ns + world.constants.flusher_overshoot_ns
         self._tick_ns = period_ns if network.buffer_timeout_ns else _TICK_NS
         self._tick_ns *= max(1, round(_TICK_NS / self._tick_ns))
@@ -99,6 +100,7 @@ class Skipper:
 
     def _tick(self) -> None:
         world = self._world
+        self._forget()
         if world.compiled is None or not self._is_quiet:
             self._steady.forget()
         else:
@@ -221,10 +223,17 @@ class Skipper:
         world = self._world
         turned = [turns[0].due_ns for turns in stretch.turns.values() if turns]
         due_ns = sum(turned) // len(turned) if turned else stretch.lasts_ns
-        kept = {*world.coordinator.completed, *world.coordinator.core.pending}
         world.timed.lateness.pass_over(  # type: ignore[union-attr]
-            world.env.now, stretch.lasts_ns, due_ns, is_late=window.is_late, kept=kept
+            world.env.now, stretch.lasts_ns, due_ns, is_late=window.is_late
         )
+
+    def _forget(self) -> None:
+        """Keep of all records those that may be asked for, now and then."""
+        world = self._world
+        self._ticks += 1
+        if world.timed is not None and self._ticks % _FORGET_TICKS == 0:
+            host = world.coordinator
+            world.timed.lateness.forget(world.env.now, host.completed, host.core.pending)
 
 
 def _repeats(item: Any) -> bool:
