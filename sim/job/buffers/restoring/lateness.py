@@ -92,7 +92,7 @@ class DueInstants:
 
     def forget(self, kept: int) -> None:
         """Forget what has been taken and lies before a place."""
-        kept = min(kept, self.taken)
+        kept = max(self._first, min(kept, self.taken))
         self._due = self._due[kept - self._first : self.pushed - self._first].copy()
         self._first = kept
 

@@ -21,7 +21,7 @@ from ckptsim.sim.job.buffers.compiled.translation import translate
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.sampling import Sampling
-from ckptsim.sim.job.buffers.skipping.steady import Look, Steady, Window
+from ckptsim.sim.job.buffers.skipping.steady import TICKS, Look, Steady, Window
 from ckptsim.sim.job.buffers.skipping.stretch import (
     Stretch,
     late_ns,
@@ -45,7 +45,8 @@ MUCH = 20_000_000
 seconds of CPU.  All else is simulated whole."""
 
 _TICK_NS = 100_000_000
-_LEAD_TICKS, _LEAST_TICKS = 2, 10
+_LEAD, _LEAST = 2, 10  # of the periods of output flushers
+_PHASES = 193
 _FORGET_TICKS = 25  # a matter of memory alone
 # What repeats itself: it comes later by as much as all else.
 _REPEATED = (Sampling._sample, TaskTimers._debloat)  # noqa: SLF001 - these entries of the calendar
@@ -91,8 +92,11 @@ class Skipper:
         self._steady = Steady()
         self._attempt = self._ticks = 0
         period_ns = network.buffer_timeout_ns + world.constants.flusher_overshoot_ns
-        self._tick_ns = period_ns if network.buffer_timeout_ns else _TICK_NS
-        self._tick_ns *= max(1, round(_TICK_NS / self._tick_ns))
+        period_ns = period_ns if network.buffer_timeout_ns else _TICK_NS
+        # Of whole periods, so that flushes come as they would have.
+        self._period_ns = period_ns * max(1, round(_TICK_NS / period_ns))
+        # Each look is at another phase of them; those of a window are a fifth apart.
+        self._tick_ns = self._period_ns + self._period_ns // TICKS + self._period_ns // _PHASES
 
     def start(self) -> None:
         """Begin to look."""
@@ -164,17 +168,17 @@ class Skipper:
 
     def _pass_over(self, driver: CompiledDriver, window: Window) -> None:
         """Set the clock to shortly before the next thing that is planned, if that is far off."""
-        world, tick_ns = self._world, self._tick_ns
+        world, period_ns = self._world, self._period_ns
         entries = self._entries(driver)
         planned = [entry[0] for entry in entries if not _repeats(entry[4])]
-        room_ns = min(planned) - world.env.now - _LEAD_TICKS * tick_ns
+        room_ns = min(planned) - world.env.now - _LEAD * period_ns
         longest = longest_ns(world, window)
         if longest is not None:
             room_ns = min(room_ns, longest)
-        ticks = room_ns // tick_ns
-        if ticks < _LEAST_TICKS:
+        count = room_ns // period_ns
+        if count < _LEAST:
             return
-        stretch = stretch_of(world, window, ticks * tick_ns)
+        stretch = stretch_of(world, window, count * period_ns)
         self._move(driver, entries, stretch)
         world.sampling.pass_over(window, stretch.lasts_ns)
         if world.timed is not None:

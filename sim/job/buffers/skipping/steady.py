@@ -1,7 +1,6 @@
 """Whether a job repeats itself: two windows in a row show the same.
 
-A look is taken every `tick`, at one phase of the output flushers.  A window has `_TICKS` of them, or
-`_LATE_TICKS` where sources are late, because then nothing but the window says how fast they read.
+A window is `TICKS` looks, at as many phases of the output flushers, or `_LATE_TICKS` where sources are late, because then nothing but the window says how fast they read.
 Windows show the same where each vertex has as many records in flight and processes as many.  The
 band is a twentieth, and four standard deviations of buffers that come by chance.  After a checkpoint
 the records in flight have to be back at their level before it, too, or the two windows are parts
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
 
-_TICKS, _LATE_TICKS = 5, 50
+TICKS, _LATE_TICKS = 5, 50
 _BAND, _DEVIATIONS = 0.05, 4.0
 _BACK = 0.1
 _PATIENCE = 300
@@ -92,7 +91,7 @@ class Steady:
         self._looks.append(look)
         self._seen += 1
         is_late = bool((look.late_ns > LATE_NS).any())
-        count = _LATE_TICKS if is_late else _TICKS
+        count = _LATE_TICKS if is_late else TICKS
         del self._looks[: -2 * _LATE_TICKS - 1]
         looks = self._looks[-2 * count - 1 :]
         if len(looks) <= 2 * count or not _same(looks[: count + 1], looks[count:]):
