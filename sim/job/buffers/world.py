@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.scenarios.job import Job
-from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver, is_covered
+from ckptsim.sim.job.buffers.compiled import CompiledDriver, compiled_driver
 from ckptsim.sim.job.buffers.constants import MECHANISMS, Constants, Mechanisms, constants_of
 from ckptsim.sim.job.buffers.cores import Cores
 from ckptsim.sim.job.buffers.deployment import Deployment, open_transactions
@@ -18,7 +18,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Regions, Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
-from ckptsim.sim.job.buffers.skipping import Skipper, skips
+from ckptsim.sim.job.buffers.skipping import Skipper, skipper_of
 from ckptsim.sim.job.buffers.state import (
     Identities,
     Snapshots,
@@ -64,7 +64,17 @@ if TYPE_CHECKING:
 _ENOUGH_CORES = 1024
 # What continues when an attempt has failed.
 _KEEPERS: tuple[type, ...] = (
-    *(JobWorld, FaultPlan, FailoverHost, DetectionHost, CoordinatorHost, Gateway, Sampling, Sinks, Skipper),
+    *(
+        JobWorld,
+        FaultPlan,
+        FailoverHost,
+        DetectionHost,
+        CoordinatorHost,
+        Gateway,
+        Sampling,
+        Sinks,
+        Skipper,
+    ),
 )
 
 
@@ -126,7 +136,7 @@ class DataflowWorld:
         self.closed_ns: dict[int, int] = {}
         self.regions = Regions(self)
         self.timed = TimedFailover(self) if model.recovery.timed else None
-        self.skipper = Skipper(self) if self._may_skip() else None
+        self.skipper = skipper_of(self)
         self.compiled: CompiledDriver | None = None
         self.events = Events()
         self.observer = observer(self)
@@ -164,11 +174,6 @@ class DataflowWorld:
         self.sampling.start()
         if self.skipper is not None:
             self.skipper.start()
-
-    def _may_skip(self) -> bool:
-        """Return whether steady stretches may be passed over: only where a kernel runs the job."""
-        alone = self.embedding.owner is None and self.embedding.reader is None
-        return alone and skips(self.model) and is_covered(self)
 
     def end_run(self) -> None:
         """Note what was seen of the run, which is over, and check what must hold at its end."""

@@ -307,7 +307,9 @@ class Lateness:
         for number in np.unique(tasks[ends >= now_ns - lasts_ns - CALM_NS]).tolist():
             before = late[(tasks == number) & (ends >= now_ns - lasts_ns - CALM_NS)]
             self.ends.append(now_ns - lasts_ns + steps)
-            self.late.append(before.max() + later_ns * (steps // 1_000_000) // (lasts_ns // 1_000_000))
+            self.late.append(
+                before.max() + later_ns * (steps // 1_000_000) // (lasts_ns // 1_000_000)
+            )
             self.tasks.append(np.full(len(steps), number, dtype=np.int64))
 
     # Checkpoints ------------------------------------------------------------------------------

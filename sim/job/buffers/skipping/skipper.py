@@ -1,9 +1,9 @@
 """Passes over the time in which a job repeats itself.
 
-A job is looked at every tenth of a second.  Once two windows show the same (`steady.py`), nothing of
-a checkpoint or a recovery is under way, and nothing is planned for a while, the clock is set to a
-fifth of a second before the next thing that is: a trigger, a failure, a change of rate, a stop, the
-end of the run.  All that is under way is then due later by as much (`compiled/translation.py`), and
+A job is looked at about every tenth of a second, until two windows show the same (`steady.py`).  If
+then nothing of a checkpoint or a recovery is under way, and nothing is planned for a while, the
+clock is set to two periods of the output flushers before the next thing that is: a trigger, a
+failure, a change of rate, a stop, the end of the run.  All that is under way is then due later by as much (`compiled/translation.py`), and
 what tasks have done meanwhile is arithmetic (`stretch.py`).  So all of these instants, and what
 follows from them, are simulated buffer by buffer.
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ckptsim.scenarios.job import Skip
+from ckptsim.sim.job.buffers.compiled.choice import is_covered
 from ckptsim.sim.job.buffers.compiled.translation import translate
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Selectivity
@@ -50,6 +51,15 @@ _PHASES = 193
 _FORGET_TICKS = 25  # a matter of memory alone
 # What repeats itself: it comes later by as much as all else.
 _REPEATED = (Sampling._sample, TaskTimers._debloat)  # noqa: SLF001 - these entries of the calendar
+
+
+def skipper_of(world: DataflowWorld) -> Skipper | None:
+    """Return what passes over the steady stretches of a world, None where all is simulated.
+
+    The driver of small parts knows nothing of it, nor does who feeds a job from outside.
+    """
+    alone = world.embedding.owner is None and world.embedding.reader is None
+    return Skipper(world) if alone and skips(world.model) and is_covered(world) else None
 
 
 def skips(job: Job) -> bool:
@@ -209,7 +219,9 @@ class Skipper:
             out = out_of(world, one.number, stretch.records[one.number])
             one.passed_out += out
             for writer in one.writers:
-                writer.pass_over(stretch.records[one.number])
+                writer.pass_over(  # type: ignore[attr-defined] # the kernel's
+                    stretch.records[one.number]
+                )
         moved = []
         for entry in entries:
             if not _repeats(entry[4]):

@@ -1,11 +1,11 @@
 """Whether a job repeats itself: two windows in a row show the same.
 
-A window is `TICKS` looks, at as many phases of the output flushers, or `_LATE_TICKS` where sources are late, because then nothing but the window says how fast they read.
-Windows show the same where each vertex has as many records in flight and processes as many.  The
-band is a twentieth, and four standard deviations of buffers that come by chance.  After a checkpoint
-the records in flight have to be back at their level before it, too, or the two windows are parts
-of a slow drain.  A job that does not come back, because it has changed, is taken as it is after
-`_PATIENCE` looks.
+A window is `TICKS` looks, or `_LATE_TICKS` where a source is late: then nothing but the window says
+how fast it reads.  Windows show the same where each vertex has as many records in flight and
+processes as many.  The band is a twentieth, and four standard deviations of buffers that come by
+chance.  After a checkpoint the records in flight have to be back at their level before it, too.
+Otherwise the two windows may be parts of a slow drain.  A job that does not come back has changed,
+and is taken as it is after `_PATIENCE` looks.
 
 All of these decide about time and precision: `make bench` shows how far figures move.
 """
@@ -107,9 +107,11 @@ class Steady:
 
 def _same(before: Sequence[Look], after: Sequence[Look]) -> bool:
     grain = after[-1].grain
-    levels = [_mean([one.in_flight for one in part[1:]]) for part in (before, after)]
-    done = [(part[-1].by_vertex - part[0].by_vertex).astype(float) for part in (before, after)]
-    return _near(*levels, grain) and _near(*done, grain)
+    level, then = (_mean([one.in_flight for one in part[1:]]) for part in (before, after))
+    done, next_ = (
+        (part[-1].by_vertex - part[0].by_vertex).astype(np.float64) for part in (before, after)
+    )
+    return _near(level, then, grain) and _near(done, next_, grain)
 
 
 def _near(one: NDArray[np.float64], other: NDArray[np.float64], grain: Counts) -> bool:
