@@ -1,6 +1,13 @@
 """Which interval of checkpoints costs least, from simulated runs and simulated failures."""
 
-from ckptsim.sim.infer.advice.advice import RUNS_OF_A_POINT, Advisor, around_the_least, grid_s
+from ckptsim.sim.infer.advice.advice import (
+    CHECKPOINTS,
+    QUICK_CHECKPOINTS,
+    RUNS_OF_A_POINT,
+    Advisor,
+    around_the_least,
+    grid_s,
+)
 from ckptsim.sim.infer.advice.curve import (
     SCATTER,
     Failures,
@@ -16,6 +23,8 @@ from ckptsim.sim.infer.advice.curve import (
 from ckptsim.sim.infer.advice.day import read_load
 
 __all__ = [
+    "CHECKPOINTS",
+    "QUICK_CHECKPOINTS",
     "RUNS_OF_A_POINT",
     "SCATTER",
     "Advisor",

@@ -18,7 +18,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Regions, Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
-from ckptsim.sim.job.buffers.skipping import Skipper, skipper_of
+from ckptsim.sim.job.buffers.skipping import Skipper
 from ckptsim.sim.job.buffers.state import (
     Identities,
     Snapshots,
@@ -136,7 +136,7 @@ class DataflowWorld:
         self.closed_ns: dict[int, int] = {}
         self.regions = Regions(self)
         self.timed = TimedFailover(self) if model.recovery.timed else None
-        self.skipper = skipper_of(self)
+        self.skipper = Skipper(self)
         self.compiled: CompiledDriver | None = None
         self.events = Events()
         self.observer = observer(self)
@@ -172,8 +172,7 @@ class DataflowWorld:
         """Enter what happens at set instants into the calendar."""
         self.control.plan_instants()
         self.sampling.start()
-        if self.skipper is not None:
-            self.skipper.start()
+        self.skipper.start()
 
     def end_run(self) -> None:
         """Note what was seen of the run, which is over, and check what must hold at its end."""
@@ -190,11 +189,6 @@ class DataflowWorld:
     def _end(self) -> None:
         if not self._over.triggered:
             self._over.succeed()
-
-    @property
-    def failure(self) -> str | None:
-        """Why the job has failed for good, None if it has not."""
-        return self.control.failure
 
     def tasks_of(self, vertex: str) -> list[Task]:
         """Return the subtasks of a vertex in the attempt that runs."""
@@ -371,7 +365,8 @@ class DataflowWorld:
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
             vertex = task.spec.vertex
-            finished = self._finished_on_restore(task, restored)
+            before = None if restored is None else restored.vertices[task.name]
+            finished = before is FinishedState.FULL
             task.snapshots = Snapshots(
                 task,
                 state=keyed_state(self, task, held),
@@ -403,6 +398,3 @@ class DataflowWorld:
                 task.feed(self.embedding.reader(task.subtask, task.wake))
             if not finished and task.number not in self.regions.carried:
                 open_transactions(self, task, restored)
-
-    def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
-        return restored is not None and restored.vertices[task.name] is FinishedState.FULL

@@ -77,7 +77,7 @@ def compiled_driver(world: DataflowWorld, restored: JobCheckpoint | None) -> Com
 def _is_worth_it(world: DataflowWorld) -> bool:
     """Return whether the kernel is to run a world that it covers."""
     engine = world.model.engine
-    if world.skipper is not None:
+    if world.skipper.is_used:
         return True
     if engine is not Engine.AUTO:
         return engine is Engine.COMPILED

@@ -1,5 +1,5 @@
 """Long jobs: stretches in which a job repeats itself are worked out and not simulated."""
 
-from ckptsim.sim.job.buffers.skipping.skipper import Skipper, skipper_of, skips
+from ckptsim.sim.job.buffers.skipping.skipper import Skipper, skips
 
-__all__ = ["Skipper", "skipper_of", "skips"]
+__all__ = ["Skipper", "skips"]

@@ -3,9 +3,9 @@
 A job is looked at about every tenth of a second, until two windows show the same (`steady.py`).  If
 then nothing of a checkpoint or a recovery is under way, and nothing is planned for a while, the
 clock is set to two periods of the output flushers before the next thing that is: a trigger, a
-failure, a change of rate, a stop, the end of the run.  All that is under way is then due later by as much (`compiled/translation.py`), and
-what tasks have done meanwhile is arithmetic (`stretch.py`).  So all of these instants, and what
-follows from them, are simulated buffer by buffer.
+failure, a change of rate, a stop, the end of the run.  All that is under way is then due later by
+as much (`compiled/translation.py`), and tasks have done meanwhile as much as arithmetic says
+(`stretch.py`).  So all of these instants, and their consequences, are simulated buffer by buffer.
 
 Anything in the calendar that is not known to repeat itself counts as planned.
 """
@@ -53,15 +53,6 @@ _FORGET_TICKS = 25  # a matter of memory alone
 _REPEATED = (Sampling._sample, TaskTimers._debloat)  # noqa: SLF001 - these entries of the calendar
 
 
-def skipper_of(world: DataflowWorld) -> Skipper | None:
-    """Return what passes over the steady stretches of a world, None where all is simulated.
-
-    The driver of small parts knows nothing of it, nor does who feeds a job from outside.
-    """
-    alone = world.embedding.owner is None and world.embedding.reader is None
-    return Skipper(world) if alone and skips(world.model) and is_covered(world) else None
-
-
 def skips(job: Job) -> bool:
     """Return whether the steady stretches of a job are passed over."""
     if job.skip is not Skip.AUTO:
@@ -92,10 +83,16 @@ def record_bytes(job: Job, edge: Edge) -> int:
 
 
 class Skipper:
-    """Passes over the steady stretches of one run; passed_ns, count: of all so far."""
+    """Passes over the steady stretches of one run; passed_ns, count: of all so far.
+
+    is_used: it does.  Of a job that is fed from outside, or is part of something larger, all is
+    simulated, and of one that the kernel does not run.
+    """
 
     def __init__(self, world: DataflowWorld) -> None:
         network = world.model.network
+        alone = world.embedding.owner is None and world.embedding.reader is None
+        self.is_used = alone and skips(world.model) and is_covered(world)
         self.passed_ns = self.count = 0
         self._world = world
         self._entity = world.env.entity("skipping")
@@ -109,8 +106,9 @@ class Skipper:
         self._tick_ns = self._period_ns + self._period_ns // TICKS + self._period_ns // _PHASES
 
     def start(self) -> None:
-        """Begin to look."""
-        self._world.env.call_in(self._tick_ns, Kind.MEASURE, self._entity, self._tick)
+        """Begin to look, if anything is to be passed over."""
+        if self.is_used:
+            self._world.env.call_in(self._tick_ns, Kind.MEASURE, self._entity, self._tick)
 
     def _tick(self) -> None:
         world = self._world

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from ckptsim._api.jobs.advice import Advice
-from ckptsim._api.jobs.named import AnyJob, named_job, with_options
+from ckptsim._api.jobs.named import AnyJob, asked_for, named_job, with_options
 from ckptsim._api.jobs.picture import Curve
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value
@@ -37,6 +37,8 @@ def advise(
     machine: str = "quiet",
     profile: str = "plain",
     job_id: str | None = None,
+    full: bool = False,
+    quick: bool = False,
     progress: Callable[[int], object] = int,
 ) -> Advice:
     """Find the interval and mode of checkpoints that cost a job least, for given failures.
@@ -45,11 +47,15 @@ def advise(
     restart: how long the job is down after one.  rto: most from a failure until no result is late.
     max_reprocessed: most records that a failure may undo. max_overhead: most of the time that
     checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
+    full: simulate all of long jobs.  quick: fewer checkpoints of each interval.
     progress: called after each run, with about how many there are.
 
     Raises UserError for a place without such a job, and for one that no interval can help.
     """
     named = with_options(named_job(job, machine, job_id, profile), set)
+    named, notes = asked_for(named, full=full, quick=False)
+    if quick:
+        notes = [*notes, f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval"]
     mtbf_s, restart_s = (
         nanoseconds(value, name) / _NS_PER_S
         for name, value in (("mtbf", mtbf), ("restart", restart))
@@ -75,6 +81,8 @@ def advise(
         advice.Failures(mtbf_s=mtbf_s, restart_s=restart_s),
         modes=[_mode(name) for name in modes],
         periods=None if load is None else read_load(load),
+        checkpoints=advice.QUICK_CHECKPOINTS if quick else advice.CHECKPOINTS,
+        says=notes,
         allowed=allowed,
         progress=progress,
     )
@@ -93,6 +101,8 @@ def _advised(
     *,
     modes: Sequence[Mode],
     periods: Sequence[LoadPeriod] | None,
+    checkpoints: int,
+    says: Sequence[str],
     allowed: Callable[[advice.Point], bool],
     progress: Callable[[int], object],
 ) -> Advice:
@@ -111,7 +121,13 @@ def _advised(
             " job that can catch up after a failure: no interval helps this one"
         )
     about = len(modes) * (_POINTS + 1) * advice.RUNS_OF_A_POINT * len(parts)
-    advisor = advice.Advisor(scenario, failures, parts=parts, ran=lambda: progress(about))
+    advisor = advice.Advisor(
+        scenario,
+        failures,
+        parts=parts,
+        checkpoints=checkpoints,
+        ran=lambda: progress(about),
+    )
     curves = []
     for mode in modes:
         first = advisor.point(mode, job.checkpointing.interval_ns / 1e9)
@@ -124,7 +140,11 @@ def _advised(
         of_mode = [point for point in every if point.mode is found.mode]
         flat_s = advice.flat_s(of_mode, found, failures, allowed=allowed)
     cheapest = found or min(every, key=lambda one: one.cost)
-    notes = [*transaction_warnings(job, cheapest, failures), *warnings_of(job, named.recording)]
+    notes = [
+        *says,
+        *transaction_warnings(job, cheapest, failures),
+        *warnings_of(job, named.recording),
+    ]
     return Advice(name=scenario.name, curves=curves, best=found, flat_s=flat_s, notes=notes)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from ckptsim._api.jobs.named import AnyJob, named_job
+from ckptsim._api.jobs.named import AnyJob, asked_for, named_job
 from ckptsim._api.jobs.recorded import change_of
 from ckptsim._api.jobs.whatif import Outcome, WhatIf
 from ckptsim._api.result import Duration, nanoseconds
@@ -54,6 +54,8 @@ def whatif(
     machine: str = "quiet",
     profile: str = "plain",
     job_id: str | None = None,
+    full: bool = False,
+    quick: bool = False,
     spark: SparkSession | None = None,
     progress: Callable[[int], object] = int,
 ) -> WhatIf:
@@ -63,7 +65,8 @@ def whatif(
     set: options of every variant. vary: option -> values, a variant for each combination.
     failure: the vertex that fails, or True for the last one. restart: from then to the restart.
     seeds: runs of each.  machine, profile: as of `import_job`. job_id: where several
-    were recorded.  spark: a session that runs them.
+    were recorded.  full: simulate all of long jobs.  quick: fewer checkpoints.
+    spark: a session that runs them.
     progress: called with the number of runs done.
 
     Raises UserError for a place without such a job, and for options and values that cannot be.
@@ -76,6 +79,8 @@ def whatif(
         failure=failure,
         restart=restart,
         seeds=seeds,
+        full=full,
+        quick=quick,
     )
 
 
@@ -88,8 +93,11 @@ def compare(
     failure: str | bool,
     restart: Duration | None,
     seeds: int,
+    full: bool = False,
+    quick: bool = False,
 ) -> WhatIf:
     """Compare a job with its variants, as `whatif` does. runner: runs the scenarios."""
+    named, how_much = asked_for(named, full=full, quick=quick)
     if not set and not vary and failure is False:
         expected = "at least one --set, --vary or --failure"
         raise UserError(f"set: found no change, expected {expected}")
@@ -107,7 +115,7 @@ def compare(
         named=named,
         variants=variants,
         outcomes=outcomes,
-        notes=list(_notes(named, variants, outcomes, fails)),
+        notes=[*how_much, *_notes(named, variants, outcomes, fails)],
         failure=fails,
     )
 
