@@ -102,7 +102,7 @@ class Skipper:
         period_ns = period_ns if network.buffer_timeout_ns else _TICK_NS
         # Of whole periods, so that flushes come as they would have.
         self._period_ns = period_ns * max(1, round(_TICK_NS / period_ns))
-        # Each look is at another phase of them; those of a window are a fifth apart.
+        # Each look is at another phase of them; those of a window are evenly apart.
         self._tick_ns = self._period_ns + self._period_ns // TICKS + self._period_ns // _PHASES
 
     def start(self) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
 
-TICKS, _LATE_TICKS = 5, 50
+TICKS, _LATE_TICKS = 4, 40
 _BAND, _DEVIATIONS = 0.05, 4.0
 _BACK = 0.1
 _PATIENCE = 300
