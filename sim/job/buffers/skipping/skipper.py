@@ -18,6 +18,7 @@ import numpy as np
 
 from ckptsim.scenarios.job import Skip
 from ckptsim.sim.job.buffers.compiled.choice import is_covered
+from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.compiled.translation import translate
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Selectivity
@@ -25,12 +26,12 @@ from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.skipping.steady import TICKS, Look, Steady, Window
 from ckptsim.sim.job.buffers.skipping.stretch import (
     Stretch,
+    is_held_up,
     late_ns,
     longest_ns,
     out_of,
     stretch_of,
 )
-from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.buffers.timers import TaskTimers
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.events import of_job
@@ -147,9 +148,10 @@ class Skipper:
             in_flight=np.array([self._in_flight(name) for name in names], dtype=np.int64),
             grain=np.array([self._grain(name) for name in names], dtype=np.int64),
             late_ns=np.array(
-                [late_ns(one) if isinstance(one, Source) else 0 for one in world.tasks],  # type: ignore[arg-type]
+                [late_ns(one) if isinstance(one, CompiledSource) else 0 for one in world.tasks],
                 dtype=np.int64,
             ),
+            held_up=any(is_held_up(one) for one in world.tasks if isinstance(one, CompiledSource)),
             inputs=np.array(inputs, dtype=np.int64),
             outputs=np.array(outputs, dtype=np.int64),
             times=np.array([one.time_in for one in world.tasks], dtype=np.int64),

@@ -1,11 +1,12 @@
-"""Whether a job repeats itself: two windows in a row show the same.
+"""Whether a job repeats itself: what it did lately shows the same twice.
 
-A window is `TICKS` looks, or `_LATE_TICKS` where a source is late: then nothing but the window says
-how fast it reads.  Windows show the same where each vertex has as many records in flight and
-processes as many.  The band is a twentieth, and four standard deviations of buffers that come by
-chance.  After a checkpoint the records in flight have to be back at their level before it, too.
-Otherwise the two windows may be parts of a slow drain.  A job that does not come back has changed,
-and is taken as it is after `_PATIENCE` looks.
+The time since something happened, a checkpoint or a start, is taken in three parts of at least
+`TICKS` looks, or `_HELD_UP_TICKS` where a source reads as fast as it can.  The last two have to
+show the same: each vertex has as many records in flight and processes as many, within a twentieth.
+So a job is looked at for longer when it moves by chance, or slowly.  Where it repeated itself
+before, its records in flight have to be back at their level then, within a tenth.  A job that does
+not come back has changed, and is taken as it is after `_PATIENCE` looks.  A source has to be as
+late as it was, or so late that its backlog falls, or grows, along a straight line.
 
 All of these decide about time and precision: `make bench` shows how far figures move.
 """
@@ -20,9 +21,10 @@ from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
 
-TICKS, _LATE_TICKS = 4, 40
-_BAND, _DEVIATIONS = 0.05, 4.0
+TICKS, _HELD_UP_TICKS = 3, 12
+_BAND = 0.05
 _BACK = 0.1
+_DRIFT = 0.02
 _PATIENCE = 300
 LATE_NS = 500_000_000
 """A source that is later than this is held up: it reads as fast as it can."""
@@ -33,9 +35,9 @@ class Look:
     """A job at one instant.
 
     done: records by task.  in_flight: records sent to each vertex and not processed there.
-    grain: records of a buffer on its way to each vertex.  late_ns: by task, 0 where it is no source
-    with a clock.  inputs, outputs: buffers that wait at each task.  times: ns of each task in each
-    state, shape (tasks, states).
+    grain: records of a full buffer to each vertex.  late_ns: by task, 0 where it is no source with
+    a clock.  held_up: a source reads as fast as it can.  inputs, outputs: buffers that wait at each
+    task.  times: ns of each task in each state, shape (tasks, states).
     """
 
     at_ns: int
@@ -44,6 +46,7 @@ class Look:
     in_flight: Counts
     grain: Counts
     late_ns: Counts
+    held_up: bool
     inputs: Counts
     outputs: Counts
     times: Counts
@@ -77,51 +80,57 @@ class Steady:
     def __init__(self) -> None:
         self._looks: list[Look] = []
         self._level: NDArray[np.float64] | None = None  # in flight, when it last repeated itself
-        self._seen = 0
 
     def forget(self, *, level: bool = False) -> None:
         """Begin anew: something has happened.  level: what is usual is another thing now."""
         self._looks.clear()
-        self._seen = 0
         if level:
             self._level = None
 
     def add(self, look: Look) -> Window | None:
-        """Take a look. Return the window that repeats itself, or None."""
-        self._looks.append(look)
-        self._seen += 1
-        is_late = bool((look.late_ns > LATE_NS).any())
-        count = _LATE_TICKS if is_late else TICKS
-        del self._looks[: -2 * _LATE_TICKS - 1]
-        looks = self._looks[-2 * count - 1 :]
-        if len(looks) <= 2 * count or not _same(looks[: count + 1], looks[count:]):
+        """Take a look. Return the part that repeats itself, or None."""
+        looks = self._looks
+        looks.append(look)
+        third = (len(looks) - 1) // 3
+        if third < (_HELD_UP_TICKS if look.held_up else TICKS):
             return None
-        level = _mean([one.in_flight for one in looks[count:]])
-        if self._level is not None and not is_late and self._seen < _PATIENCE:
-            back = (1 + _BACK) * self._level + _noise(self._level, look.grain)
-            if (level > back).any():
-                return None
-        self._level = None if is_late else level
-        return _whole(looks)
+        before, after = looks[-2 * third - 1 : -third], looks[-third - 1 :]
+        if not _same(before, after) or _catches_up(looks[-2 * third - 1], look):
+            return None
+        level = _level(after)
+        usual = self._level
+        if (
+            usual is not None
+            and len(looks) < _PATIENCE
+            and not _near(level, usual, _BACK, look.grain)
+        ):
+            return None
+        self._level = None if (look.late_ns > LATE_NS).any() else level
+        return _whole(looks[-2 * third - 1 :])
 
 
 def _same(before: Sequence[Look], after: Sequence[Look]) -> bool:
     grain = after[-1].grain
-    level, then = (_mean([one.in_flight for one in part[1:]]) for part in (before, after))
     done, next_ = (
         (part[-1].by_vertex - part[0].by_vertex).astype(np.float64) for part in (before, after)
     )
-    return _near(level, then, grain) and _near(done, next_, grain)
+    levels = _near(_level(before), _level(after), _BAND, grain)
+    return levels and _near(done, next_, _BAND, grain)
 
 
-def _near(one: NDArray[np.float64], other: NDArray[np.float64], grain: Counts) -> bool:
-    most = np.maximum(one, other)
-    return bool((abs(one - other) <= _BAND * most + _noise(most, grain)).all())
+def _catches_up(first: Look, last: Look) -> bool:
+    """Return whether a source that is not very late is later, or less late, than it was."""
+    moves = abs(last.late_ns - first.late_ns) > _DRIFT * (last.at_ns - first.at_ns)
+    return bool((moves & (last.late_ns <= LATE_NS)).any())
 
 
-def _noise(count: NDArray[np.float64], grain: Counts) -> NDArray[np.float64]:
-    """Return how far a count of records moves by chance, that come in grains."""
-    return _DEVIATIONS * np.sqrt(np.maximum(count, 0) * grain)
+def _level(looks: Sequence[Look]) -> NDArray[np.float64]:
+    return _mean([one.in_flight for one in looks[1:]])
+
+
+def _near(one: NDArray[np.float64], other: NDArray[np.float64], band: float, grain: Counts) -> bool:
+    """Return whether two counts are the same within a band, or within a buffer."""
+    return bool((abs(one - other) <= np.maximum(band * np.maximum(one, other), grain)).all())
 
 
 def _mean(parts: Sequence[Counts]) -> NDArray[np.float64]:

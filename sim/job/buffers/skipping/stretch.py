@@ -1,19 +1,22 @@
 """What the tasks of a job do in a stretch that is not simulated: counts, by arithmetic.
 
 A source that keeps up reads what its clock makes due.  One that is held up, or has no clock, reads
-at the rate of the window.  Each vertex processes exactly what is sent to it meanwhile: as much is
-in flight at the end as at the beginning.  Its subtasks share that as they did in the window.
+as much as the busiest vertex has processed of it in the window.  Each vertex processes exactly as
+much as is sent to it meanwhile: as much is in flight at the end as at the beginning.  Its subtasks
+share that as they did in the window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.compiled.columns import task
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.compiled.translation import Turn
+from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.skipping.steady import LATE_NS
 
@@ -60,6 +63,13 @@ def late_ns(source: CompiledSource) -> int:
     return max([now - one for one in due] + [0])
 
 
+def is_held_up(source: CompiledSource) -> bool:
+    """Return whether a source reads as fast as it can, and has something to read."""
+    if source.exhausted_ns is not None or not source.has_records:
+        return False
+    return late_ns(source) > LATE_NS or any(one.gap_ns is None for one in clocks_of(source))
+
+
 def longest_ns(world: DataflowWorld, window: Window) -> int | None:
     """Return for how long the window may repeat itself, None for ever."""
     found = []
@@ -75,8 +85,40 @@ def longest_ns(world: DataflowWorld, window: Window) -> int | None:
 
 def stretch_of(world: DataflowWorld, window: Window, lasts_ns: int) -> Stretch:
     """Return what happens in so much time if the window repeats itself."""
+    turns = {one.number: _turns(one, window, lasts_ns, 1) for one in _reading(world)}
+    records = _flows(world, window, turns)
+    free = [one.number for one in _reading(world) if is_held_up(one)]
+    if free:
+        # Sources write in bursts, so how much they do is taken from the vertex that works most.
+        kept = {number: turned for number, turned in turns.items() if number not in free}
+        name = _busiest(world, window)
+        due, fixed, found = (
+            sum(one[number] for number in world.graph.tasks_of(name))
+            for one in (window.done.tolist(), _flows(world, window, kept), records)
+        )
+        due = _per(due, lasts_ns, window.lasts_ns)
+        if found > fixed and due > fixed:
+            ratio = Fraction(due - fixed, found - fixed)
+            for one in _reading(world):
+                if one.number in free:
+                    turns[one.number] = _turns(one, window, lasts_ns, ratio)
+            records = _flows(world, window, turns)
+    return Stretch(lasts_ns, records, turns)
+
+
+def _busiest(world: DataflowWorld, window: Window) -> str:
+    """Return the vertex with the greatest share of busy time, of those that are no sources."""
+    busy = {
+        one.name: window.times[list(world.graph.tasks_of(one.name)), State.BUSY].mean()
+        for one in world.graph.vertices
+        if not one.is_source
+    }
+    return max(busy, key=busy.__getitem__)
+
+
+def _flows(world: DataflowWorld, window: Window, turns: Mapping[int, Sequence[Turn]]) -> list[int]:
+    """Return what each task processes if sources read so much, by number."""
     records = [0] * len(world.tasks)
-    turns = {one.number: _turns(one, window, lasts_ns) for one in _reading(world)}
     for number, turned in turns.items():
         records[number] = sum(one.records for one in turned)
     sent = dict.fromkeys((one.name for one in world.graph.vertices), 0)
@@ -90,7 +132,7 @@ def stretch_of(world: DataflowWorld, window: Window, lasts_ns: int) -> Stretch:
         for edge in world.graph.edges:
             if edge.upstream == name:
                 sent[edge.downstream] += world.graph.copies(edge) * out
-    return Stretch(lasts_ns, records, turns)
+    return records
 
 
 def out_of(world: DataflowWorld, number: int, records: int) -> int:
@@ -106,10 +148,13 @@ def _reading(world: DataflowWorld) -> Iterator[CompiledSource]:
             yield one
 
 
-def _turns(source: CompiledSource, window: Window, lasts_ns: int) -> list[Turn]:
-    """Return how the clocks of a source turn."""
+def _turns(
+    source: CompiledSource, window: Window, lasts_ns: int, ratio: Fraction | int
+) -> list[Turn]:
+    """Return how the clocks of a source turn; ratio: of what it reads, if it is held up."""
     clocks, number = clocks_of(source), source.number
     read = _per(int(window.done[number]), lasts_ns, window.lasts_ns)
+    read = round(read * ratio)
     shares = dealt(read, [1] * len(clocks))
     is_late = bool(window.late_ns[number] > LATE_NS)
     found = []
