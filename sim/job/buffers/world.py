@@ -130,13 +130,12 @@ class DataflowWorld:
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases
-        self.clocks, self.sampling = Clocks(), Sampling(self)
+        self.clocks, self.sampling, self.skipper = Clocks(), Sampling(self), Skipper(self)
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
         self.regions = Regions(self)
         self.timed = TimedFailover(self) if model.recovery.timed else None
-        self.skipper = Skipper(self)
         self.compiled: CompiledDriver | None = None
         self.events = Events()
         self.observer = observer(self)

@@ -1,10 +1,10 @@
 """Passes over the time in which a job repeats itself.
 
-A job is looked at about every tenth of a second, until two windows show the same (`steady.py`).  If
-then nothing of a checkpoint or a recovery is under way, and nothing is planned for a while, the
-clock is set to two periods of the output flushers before the next thing that is: a trigger, a
-failure, a change of rate, a stop, the end of the run.  All that is under way is then due later by
-as much (`compiled/translation.py`), and tasks have done meanwhile as much as arithmetic says
+A job is looked at about every tenth of a second, until it shows the same twice (`steady.py`).  Then
+nothing of a checkpoint or a recovery may be under way, and nothing planned for a while.  If so, the
+clock is set to two periods of the output flushers before the next planned thing.  That is a
+trigger, a failure, a change of rate, a stop, or the end of the run.  All that is under way is then
+due later by as much (`translation.py`), and tasks have done meanwhile as much as arithmetic says
 (`stretch.py`).  So all of these instants, and their consequences, are simulated buffer by buffer.
 
 Anything in the calendar that is not known to repeat itself counts as planned.
@@ -19,7 +19,6 @@ import numpy as np
 from ckptsim.scenarios.job import Skip
 from ckptsim.sim.job.buffers.compiled.choice import is_covered
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
-from ckptsim.sim.job.buffers.compiled.translation import translate
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.sampling import Sampling
@@ -32,6 +31,7 @@ from ckptsim.sim.job.buffers.skipping.stretch import (
     out_of,
     stretch_of,
 )
+from ckptsim.sim.job.buffers.skipping.translation import translate
 from ckptsim.sim.job.buffers.timers import TaskTimers
 from ckptsim.sim.job.control.sinks import Sinks
 from ckptsim.sim.job.events import of_job

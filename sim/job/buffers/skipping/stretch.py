@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.compiled.columns import task
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
-from ckptsim.sim.job.buffers.compiled.translation import Turn
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.skipping.steady import LATE_NS
+from ckptsim.sim.job.buffers.skipping.translation import Turn
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.skipping.steady import Window

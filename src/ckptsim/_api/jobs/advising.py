@@ -53,9 +53,7 @@ def advise(
     Raises UserError for a place without such a job, and for one that no interval can help.
     """
     named = with_options(named_job(job, machine, job_id, profile), set)
-    named, notes = asked_for(named, full=full, quick=False)
-    if quick:
-        notes = [*notes, f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval"]
+    named, _ = asked_for(named, full=full, quick=False)
     mtbf_s, restart_s = (
         nanoseconds(value, name) / _NS_PER_S
         for name, value in (("mtbf", mtbf), ("restart", restart))
@@ -81,8 +79,7 @@ def advise(
         advice.Failures(mtbf_s=mtbf_s, restart_s=restart_s),
         modes=[_mode(name) for name in modes],
         periods=None if load is None else read_load(load),
-        checkpoints=advice.QUICK_CHECKPOINTS if quick else advice.CHECKPOINTS,
-        says=notes,
+        quick=quick,
         allowed=allowed,
         progress=progress,
     )
@@ -101,8 +98,7 @@ def _advised(
     *,
     modes: Sequence[Mode],
     periods: Sequence[LoadPeriod] | None,
-    checkpoints: int,
-    says: Sequence[str],
+    quick: bool,
     allowed: Callable[[advice.Point], bool],
     progress: Callable[[int], object],
 ) -> Advice:
@@ -125,7 +121,7 @@ def _advised(
         scenario,
         failures,
         parts=parts,
-        checkpoints=checkpoints,
+        checkpoints=advice.QUICK_CHECKPOINTS if quick else advice.CHECKPOINTS,
         ran=lambda: progress(about),
     )
     curves = []
@@ -140,8 +136,9 @@ def _advised(
         of_mode = [point for point in every if point.mode is found.mode]
         flat_s = advice.flat_s(of_mode, found, failures, allowed=allowed)
     cheapest = found or min(every, key=lambda one: one.cost)
+    few = f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval"
     notes = [
-        *says,
+        *([few] if quick else []),
         *transaction_warnings(job, cheapest, failures),
         *warnings_of(job, named.recording),
     ]
