@@ -84,9 +84,9 @@ def record_bytes(job: Job, edge: Edge) -> int:
 
 
 class Skipper:
-    """Passes over the steady stretches of one run; passed_ns, count: of all so far.
+    """Passes over the steady stretches of one run.
 
-    is_used: it does.  Of a job that is fed from outside, or is part of something larger, all is
+    passed_ns: the time of all so far.  is_used: it does.  Of a job that is fed from outside, or is part of something larger, all is
     simulated, and of one that the kernel does not run.
     """
 
@@ -94,7 +94,7 @@ class Skipper:
         network = world.model.network
         alone = world.embedding.owner is None and world.embedding.reader is None
         self.is_used = alone and skips(world.model) and is_covered(world)
-        self.passed_ns = self.count = 0
+        self.passed_ns = 0
         self._world = world
         self._entity = world.env.entity("skipping")
         self._steady = Steady()
@@ -194,7 +194,6 @@ class Skipper:
         if world.timed is not None:
             self._move_lateness(window, stretch)
         self.passed_ns += stretch.lasts_ns
-        self.count += 1
         self._steady.forget()
         world.env.trace.record("passed_over", self._entity, stretch.lasts_ns)
         world.events.emit(of_job.StretchPassedOver(stretch.lasts_ns, stretch.records))
