@@ -29,7 +29,7 @@ PROPERTIES: dict[str, str] = {
     "no_counters_left": "counters of released ids are bounded when an attempt ends well",
 }
 
-# Promises that a design does not make; harm is judged all the same.
+# Promises that a design does not make. Harm is judged all the same.
 DECLINED: dict[str, frozenset[str]] = {
     "indexes": frozenset(),
     "arrival": frozenset({"release_is_deterministic"}),

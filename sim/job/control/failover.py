@@ -55,7 +55,8 @@ class FailoverRecord:
     open; handed_over_ns, when all in-flight data had been processed; bytes_read: of both;
     running_ns: when the last task ran again; restore_ns: how long the slowest took from its
     deployment to there; first_record_ns: when an operator without outputs took one; caught_up_ns,
-    peak_latency_ns: when latency was back at its level, and how late a record was at most.
+    peak_latency_ns: when latency was back at its level, and how late a record was at most;
+    backlog_gone_ns: when sources had emitted all that was due.
     """
 
     attempt: int
@@ -77,6 +78,7 @@ class FailoverRecord:
     first_record_ns: int | None = None
     caught_up_ns: int | None = None
     peak_latency_ns: int | None = None
+    backlog_gone_ns: int | None = None
 
 
 class FailingJob(Protocol):
@@ -90,19 +92,15 @@ class FailingJob(Protocol):
 
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known; return whether a restart is allowed at all."""
-        ...
 
     def stop_triggering(self, reason: FailureReason) -> None:
         """Trigger no checkpoint any more, and give up those that are pending."""
-        ...
 
     def restart(self) -> None:
         """Deploy the next attempt from the latest completed checkpoint, and begin to trigger."""
-        ...
 
     def give_up(self, cause: str) -> None:
         """End the run: the job has failed for good."""
-        ...
 
 
 class TimedPlane(Protocol):
@@ -110,11 +108,9 @@ class TimedPlane(Protocol):
 
     def kill(self, numbers: Iterable[int]) -> None:
         """Let tasks do nothing more: they have failed."""
-        ...
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
-        ...
 
 
 class FailoverHost:

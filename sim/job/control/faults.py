@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -12,6 +13,7 @@ from ckptsim.scenarios.job.faults import (
     CrashTask,
     CrashTaskManager,
     DelayTrigger,
+    FailStorage,
     JobFault,
     LoseAcknowledgement,
     LoseTrigger,
@@ -20,6 +22,7 @@ from ckptsim.scenarios.job.faults import (
     Rescale,
     Resubmit,
     SlowFile,
+    SlowStorage,
     StallTask,
     Symptom,
 )
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 OfUser = RequestCheckpoint | RequestSavepoint | Cancel | Rescale | Resubmit
-Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
+OfAttempt = CrashTask | CrashTaskManager | CrashJobManager | StallTask
+Timed = OfAttempt | OfUser
 # What makes a checkpoint continue until it expires.
 _LOSSES = (LoseTrigger, LoseAcknowledgement)
 _REQUESTS = (RequestCheckpoint, RequestSavepoint)
@@ -41,7 +45,6 @@ class Subtask(Protocol):
     @property
     def place(self) -> tuple[str, int]:
         """Return its vertex and its index there."""
-        ...
 
 
 class FaultPlan:
@@ -70,6 +73,11 @@ class FaultPlan:
         return [fault for fault in self._faults if isinstance(fault, Timed)]
 
     @property
+    def is_endless(self) -> bool:
+        """Return whether a fault strikes in every attempt."""
+        return any(getattr(fault, "every_attempt", False) for fault in self._faults)
+
+    @property
     def silences(self) -> bool:
         """Return whether a task manager is lost without its connections breaking."""
         breaks = Symptom.CONNECTIONS_BREAK
@@ -93,12 +101,45 @@ class FaultPlan:
     @property
     def latest_ns(self) -> int:
         """Return all instants at which something strikes, added up, in ns."""
-        return self._sum("at_ns")
+        return self._sum("at_ns", "after_ns")
 
     @property
     def slow_files_ns(self) -> int:
         """Return by how much files are late, added up, in ns."""
-        return sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
+        late = sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
+        return late + sum(one.lasts_ns for one in self.of_storage)
+
+    @property
+    def of_storage(self) -> list[SlowStorage | FailStorage]:
+        """Return the faults of the checkpoint storage."""
+        return [one for one in self._faults if isinstance(one, SlowStorage | FailStorage)]
+
+    def storage_factor(self, now_ns: int) -> float:
+        """Return by which the storage is slower at an instant."""
+        return math.prod(one.factor for one in self._slow_at(now_ns))
+
+    def slowed_ns(self, now_ns: int, time_ns: int) -> int:
+        """Return how long something takes at the storage that usually takes some time.
+
+        It is slower until the first of the faults that last now ends.
+        """
+        slow = self._slow_at(now_ns)
+        if not slow:
+            return time_ns
+        factor, left_ns = self.storage_factor(now_ns), min(f.at_ns + f.lasts_ns for f in slow)
+        left_ns -= now_ns
+        if time_ns * factor <= left_ns:
+            return round(time_ns * factor)
+        return left_ns + round(time_ns - left_ns / factor)
+
+    def _slow_at(self, now_ns: int) -> list[SlowStorage]:
+        slow = (one for one in self.of_storage if isinstance(one, SlowStorage))
+        return [one for one in slow if one.at_ns <= now_ns < one.at_ns + one.lasts_ns]
+
+    def storage_broken_ns(self, now_ns: int) -> int:
+        """Return for how long the storage is broken from an instant on."""
+        broken = [one for one in self.of_storage if isinstance(one, FailStorage)]
+        return max(0, 0, *(f.at_ns + f.lasts_ns - now_ns for f in broken if f.at_ns <= now_ns))
 
     def lets_expire(self, job: Job) -> bool:
         """Return whether a checkpoint can continue until it expires, for want of a message.
@@ -144,6 +185,11 @@ class FaultPlan:
         delay_ns: int | None = getattr(fault, "delay_ns", None)
         return delay_ns
 
+    def strike_attempt(self, fault: Timed, job: Strikable, attempt: int) -> None:
+        """Let a fault strike, unless the attempt that it is for is over."""
+        if job.attempts == attempt:
+            self.strike(fault, job)
+
     def strike(self, fault: Timed, job: Strikable) -> None:
         """Let a fault strike; whom, is known only now: a rescale may have come before."""
         match fault:
@@ -172,7 +218,7 @@ class FaultPlan:
                 assert_never(never)
 
     def _sum(self, *fields: str) -> int:
-        return sum(getattr(fault, field, 0) for fault in self._faults for field in fields)
+        return sum(getattr(fault, field, 0) or 0 for fault in self._faults for field in fields)
 
 
 NO_FAULTS = FaultPlan()
@@ -183,7 +229,6 @@ class Requestable(Protocol):
 
     def request(self, *, savepoint: bool) -> None:
         """Take a checkpoint or a savepoint that the job continues behind."""
-        ...
 
 
 class Operable(Protocol):
@@ -191,55 +236,58 @@ class Operable(Protocol):
 
     def carry_out(self, asked: Cancel | Rescale | Resubmit) -> None:
         """Change it, submit it again, or cancel it."""
-        ...
 
 
 class Strikable(Protocol):
     """A job as faults at an instant strike it; tasks by their numbers."""
 
+    attempts: int
+
     @property
     def running(self) -> bool:
         """Return whether an attempt runs."""
-        ...
 
     @property
     def coordinator(self) -> Requestable:
         """Return the coordinator of its checkpoints."""
-        ...
 
     def crash(self, numbers: Iterable[int], cause: str) -> None:
         """Fail tasks."""
-        ...
 
     def lose_task_manager(self, numbers: Sequence[int], cause: str, symptom: Symptom) -> None:
         """Fail all tasks of a task manager, and the job with them when that is known."""
-        ...
 
     def crash_job_manager(self) -> None:
         """Fail the job manager."""
-        ...
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""
-        ...
 
     @property
     def operations(self) -> Operable:
         """Return what carries out what the user asks for."""
-        ...
 
     def number_of(self, vertex: str, subtask: int) -> int | None:
         """Return the number of a task, None where there is no such subtask any more."""
-        ...
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task, itself among them."""
-        ...
 
 
 def enter_instants(
     plan: FaultPlan, env: Environment, kind: int, entity: Entity, job: Strikable
 ) -> None:
-    """Enter the faults that strike at an instant into the calendar."""
+    """Enter the faults that strike at an instant of the run into the calendar."""
     for fault in plan.timed:
-        env.call_at(fault.at_ns, kind, entity, plan.strike, fault, job)
+        if fault.at_ns is not None:
+            env.call_at(fault.at_ns, kind, entity, plan.strike, fault, job)
+
+
+def enter_attempt(
+    plan: FaultPlan, env: Environment, kind: int, entity: Entity, job: Strikable
+) -> None:
+    """Enter the faults that strike some time after an attempt begins, which it does now."""
+    for fault in plan.timed:
+        if isinstance(fault, OfAttempt) and (fault.every_attempt or fault.attempt == job.attempts):
+            call = plan.strike_attempt, fault, job, job.attempts
+            env.call_in(fault.after_ns, kind, entity, *call)

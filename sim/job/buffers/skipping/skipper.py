@@ -21,6 +21,7 @@ from ckptsim.sim.job.buffers.compiled.choice import is_covered
 from ckptsim.sim.job.buffers.compiled.task import CompiledSource
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.output import Selectivity
+from ckptsim.sim.job.buffers.restoring import TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
 from ckptsim.sim.job.buffers.skipping.steady import TICKS, Look, Steady, Window
 from ckptsim.sim.job.buffers.skipping.stretch import (
@@ -51,7 +52,7 @@ _LEAD, _LEAST = 2, 10  # of the periods of output flushers
 _PHASES = 193
 _FORGET_TICKS = 25  # a matter of memory alone
 # What repeats itself: it comes later by as much as all else.
-_REPEATED = (Sampling._sample, TaskTimers._debloat)  # noqa: SLF001 - these entries of the calendar
+_REPEATED = (Sampling._sample, TaskTimers._debloat, TimedFailover._look)  # noqa: SLF001
 
 
 def skips(job: Job) -> bool:
@@ -86,8 +87,8 @@ def record_bytes(job: Job, edge: Edge) -> int:
 class Skipper:
     """Passes over the steady stretches of one run.
 
-    passed_ns: the time of all so far.  is_used: it does.  Of a job that is fed from outside, or is part of something larger, all is
-    simulated, and of one that the kernel does not run.
+    passed_ns: the time of all so far.  is_used: it does.  All is simulated of a job that is fed
+    from outside, is part of something larger, or is not run by the kernel.
     """
 
     def __init__(self, world: DataflowWorld) -> None:

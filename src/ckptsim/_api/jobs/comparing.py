@@ -25,6 +25,7 @@ from ckptsim.sim.infer.advice.failing import (
     price_of_failures,
 )
 from ckptsim.sim.infer.advice.warnings import warnings_of
+from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.infer.change.conf import read_configuration
 from ckptsim.sim.infer.change.variants import Variant, extrapolations, variants_of
 from ckptsim.sim.infer.folder import Named
@@ -32,7 +33,7 @@ from ckptsim.sim.infer.measures import WARM_UP, behind_warm_up, predicted
 from ckptsim.sim.infer.options import restart_delay_of
 from ckptsim.sim.infer.verdict import moving
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.why import cause_lines
+from ckptsim.sim.why import Why, why_of
 from ckptsim.sim.world import run_world
 
 if TYPE_CHECKING:
@@ -118,12 +119,18 @@ def compare(
         vertex = None if failure is True else failure
         fails = failure_of(_job(named.scenario), vertex, restart_ns=restart_ns)
     scenarios = [named.scenario, *(variant.scenario for variant in variants)]
-    outcomes = _outcomes(scenarios, fails, seeds, runner)
+    outcomes, first = _outcomes(scenarios, fails, seeds, runner)
+    rests = assumptions(named.scenario, first)
     return WhatIf(
         named=named,
         variants=variants,
         outcomes=outcomes,
-        notes=[*how_much, *(file.notes if file else ()), *_notes(named, variants, outcomes, fails)],
+        notes=[
+            *how_much,
+            *(file.notes if file else ()),
+            *_notes(named, variants, outcomes, fails),
+            *rests,
+        ],
         failure=fails,
     )
 
@@ -150,26 +157,30 @@ def run_scenarios(
 
 def _outcomes(
     scenarios: Sequence[Scenario], failure: Failure | None, count: int, runner: Runner
-) -> list[Outcome]:
-    """Run every scenario with every seed, then the failures, whose phases need the durations."""
+) -> tuple[list[Outcome], RunResult]:
+    """Run every scenario with every seed, then the failures, whose phases need the durations.
+
+    Return what came of each, and the first run of all.
+    """
+    ran = _in_time(scenarios, count, runner)
     found = [
         _outcome(was, scenario, results)
-        for was, (scenario, results) in zip(
-            scenarios, _in_time(scenarios, count, runner), strict=True
-        )
+        for was, (scenario, results) in zip(scenarios, ran, strict=True)
     ]
+    first = ran[0][1][0]
     if failure is None:
-        return found
+        return found, first
     failing_runs = [
         (one, seed)
         for scenario, outcome in zip(scenarios, found, strict=True)
         for seed, one in enumerate(failing(scenario, failure, outcome.measures, count=count), 1)
     ]
     results = runner(failing_runs, "failures")
-    return [
+    priced = [
         replace(outcome, failure=price_of_failures(results[index * count : (index + 1) * count]))
         for index, outcome in enumerate(found)
     ]
+    return priced, first
 
 
 def _in_time(
@@ -197,9 +208,18 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
         measures=predicted(results),
         medians_ms=tuple(one for one in each if one is not None),
         completed=max((one.run.checkpoints_completed for one in results), default=0),
-        cause=next(cause_lines(scenario, results[0]), ""),
+        why=_why(scenario, results[0]),
+        tasks=results[0].tasks,
         notes=(*_warm_up(was, scenario, results), *moving(results)),
     )
+
+
+def _why(scenario: Scenario, result: RunResult) -> Why:
+    """Return the cause of the slowest checkpoint of a run, or why there is none."""
+    checkpointing = _job(scenario).checkpointing
+    if checkpointing.enabled and not checkpointing.coordinated:
+        return Why(happened="Checkpoints without a coordinator have no critical path.")
+    return why_of(scenario, result)
 
 
 def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) -> Iterator[str]:

@@ -15,13 +15,14 @@ from ckptsim._api.columns import (
 )
 from ckptsim._api.frames import frame_of_rows
 from ckptsim._api.plots import inline
-from ckptsim._api.result import Facts, Result, table_html
+from ckptsim._api.result import Facts, Result
 from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
-from ckptsim._api.runs.text import checkpoints_text, figure_text, recoveries_text, unread_notes
+from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim import rows, search
+from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.check import EXHAUSTIVE, MORE_RUNS
 from ckptsim.sim.why import cause_lines
@@ -105,9 +106,12 @@ class RunResult(Result, rows.RunResult):
     @property
     def text(self) -> str:
         """The figures of the run, causes of slow checkpoints, recoveries, and violations."""
-        notes = notes_lines(unread_notes(self.subject.scenario.model))
-        causes = cause_lines(self.subject.scenario, self)
+        scenario = self.subject.scenario
+        notes = notes_lines(model_notes(scenario.model))
+        causes = cause_lines(scenario, self)
         told = ["\n".join(line for one in causes for line in paragraph(one))]
+        rests = [] if self.subject.names else assumptions(scenario, self)
+        told += ["\n".join(line for one in rests for line in paragraph(one))]
         told += [recoveries_text(self.recoveries) if self.recoveries else ""]
         parts = ["\n".join([table(self._pairs()), *notes]), *filter(None, told)]
         return "\n\n".join([*parts, *violation_texts(self.violations)])
@@ -137,7 +141,7 @@ class RunResult(Result, rows.RunResult):
         left_out = {"not reached", "run by", *(row.figure for row in self.figures)}
         return [pair for pair in self._pairs() if pair[0] not in left_out]
 
-    def _picture(self) -> str:
+    def _shown(self) -> dict[str, Any]:
         """Return the first checkpoints, and the barriers of the slowest one of a job."""
         shown = [row for row in self.checkpoints if not row.inner]
         head = ("checkpoint", "status", "triggered", "duration", "persisted")
@@ -151,14 +155,18 @@ class RunResult(Result, rows.RunResult):
             )
             for row in shown[:_ROWS_SHOWN]
         ]
-        html = table_html(head, cells) if cells else ""
-        if len(shown) > _ROWS_SHOWN:
-            html += f"<p>and {len(shown) - _ROWS_SHOWN} more checkpoints</p>"
-        number = slowest(shown)
+        left, number, found = (
+            len(shown) - _ROWS_SHOWN,
+            slowest(shown),
+            {"head": head, "rows": cells},
+        )
+        if left > 0:
+            found["more"] = f"and {left} more checkpoints"
         if number is None or job_on_buffers(self) is None or self.run.events > _EVENTS_DRAWN:
-            return html
-        title = f"barriers of checkpoint {number}, the slowest one"
-        return html + inline(lambda: barriers_figure(self, number), title)
+            return found
+        caption = f"barriers of checkpoint {number}, the slowest one"
+        svg = inline(lambda: barriers_figure(self, number), f"run-{self.run.digest[:8]}", caption)
+        return found | {"svg": svg, "caption": caption}
 
 
 _DOCUMENTED = ("checkpoints", "task_checkpoints", "tasks", "releases", "recoveries", "figures")
