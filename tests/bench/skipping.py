@@ -22,7 +22,7 @@ from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.tables import job_rows, recovery_rows
 from ckptsim.sim.kernel import Environment
-from ckptsim.sim.validate import read_runs
+from ckptsim.sim.validate import read_measurements
 from ckptsim.sim.validate.predict import model_for
 from ckptsim.sim.world import run_world
 from tests.bench import Figure
@@ -61,7 +61,7 @@ def measure() -> list[Figure]:
 def calibration_jobs() -> Iterator[Case]:
     """Yield the measured jobs without an end, each configuration once, at a long interval."""
     seen = set()
-    for run in read_runs([CALIBRATION]):
+    for run in read_measurements([CALIBRATION]).runs:
         cell = run.run_id.partition("#")[0]
         if not run.bounded and cell not in seen:
             seen.add(cell)
