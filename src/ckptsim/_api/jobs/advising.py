@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from ckptsim._api.jobs.advice import Advice
@@ -73,12 +74,7 @@ def advise(
     """
     named = with_options(named_job(job, machine, job_id, profile), set)
     named, _ = asked_for(named, full=full, quick=False)
-    mtbf_s, restart_s = (
-        nanoseconds(value, name) / _NS_PER_S
-        for name, value in (("mtbf", mtbf), ("restart", restart))
-    )
-    if not mtbf_s:
-        raise UserError(f"mtbf: found {mtbf!r}, expected a time above 0")
+    mtbf_s, restart_s = _failures_s(mtbf, restart)
     rto_s = None if rto is None else nanoseconds(rto, "rto") / _NS_PER_S
 
     def allowed(point: advice.Point) -> bool:
@@ -103,6 +99,29 @@ def advise(
         allowed=allowed,
         progress=progress,
     )
+
+
+def _failures_s(mtbf: Duration, restart: Duration) -> list[float]:
+    """Return both times in seconds. Raises UserError for failures without time between them."""
+    if not nanoseconds(mtbf, "mtbf"):
+        raise UserError(f"mtbf: found {mtbf!r}, expected a time above 0")
+    given = ((mtbf, "mtbf"), (restart, "restart"))
+    return [nanoseconds(value, name) / _NS_PER_S for value, name in given]
+
+
+def _check_load(name: object, heaviest: Job) -> None:
+    """Raise UserError for a job that cannot catch up."""
+    overloaded = [name for name, load in loads_of(heaviest).items() if load >= 1]
+    if overloaded:
+        raise UserError(
+            f"{name}: found {', '.join(overloaded)} overloaded, expected a"
+            " job that can catch up after a failure: no interval helps this one"
+        )
+
+
+def _said(*, quick: bool) -> list[str]:
+    """Return what to say of a quick answer."""
+    return [f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval"] if quick else []
 
 
 def _mode(name: str) -> Mode:
@@ -131,20 +150,16 @@ def _advised(
         expected = "a source with a rate: say one with --set source.NAME.rate"
         raise UserError(f"--load: found no source whose rate could change, expected {expected}")
     heaviest = cast("Job", loaded(scenario, max(part.factor for part in parts)).model)
-    overloaded = [name for name, load in loads_of(heaviest).items() if load >= 1]
-    if overloaded:
-        raise UserError(
-            f"{named.place or scenario.name}: found {', '.join(overloaded)} overloaded, expected a"
-            " job that can catch up after a failure: no interval helps this one"
-        )
+    _check_load(named.place or scenario.name, heaviest)
     about = len(modes) * (_POINTS + 1) * advice.RUNS_OF_A_POINT * len(parts)
-    advisor = advice.Advisor(
-        scenario,
-        failures,
+    advisor_of = partial(
+        advice.Advisor,
+        failures=failures,
         parts=parts,
         checkpoints=advice.QUICK_CHECKPOINTS if quick else advice.CHECKPOINTS,
-        ran=lambda: progress(about),
+        ran=partial(progress, about),
     )
+    advisor = advisor_of(scenario)
     curves = []
     for mode in modes:
         first = advisor.point(mode, job.checkpointing.interval_ns / 1e9)
@@ -159,13 +174,11 @@ def _advised(
         flat_s = advice.flat_s(of_mode, found, failures, allowed=allowed)
     cheapest = found or min(every, key=lambda one: one.cost)
     notes = [*transaction_warnings(job, cheapest, failures), *warnings_of(job, named.recording)]
-    if quick:
-        notes.append(f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval")
+    notes += _said(quick=quick)
     notes += [*expiry_warnings(job, cheapest), *_rests_on(scenario, cheapest)]
     others = []
     for name, other in alternatives(scenario):
-        rival = advice.Advisor(other, failures, parts=parts, ran=lambda: progress(about))
-        point = rival.point(cheapest.mode, cheapest.interval_s)
+        point = advisor_of(other).point(cheapest.mode, cheapest.interval_s)
         others.append((name, point, compared(name, point, cheapest)))
     return Advice(
         name=scenario.name,
