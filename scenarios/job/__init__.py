@@ -20,7 +20,7 @@ from ckptsim.scenarios.job.graph import (
     Vertex,
     VertexKind,
 )
-from ckptsim.scenarios.job.graph.planes import Engine, Plane
+from ckptsim.scenarios.job.graph.planes import Engine, Plane, Skip
 from ckptsim.scenarios.job.graph.state import Backend, ClaimMode, SavepointFormat, StateTable
 from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
@@ -61,6 +61,7 @@ __all__ = [
     "Rescaling",
     "RestartStrategy",
     "SavepointFormat",
+    "Skip",
     "StateTable",
     "StopKind",
     "Storage",

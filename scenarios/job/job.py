@@ -21,7 +21,7 @@ from ckptsim.scenarios.job.costs import Costs, Machine, Profile, Storage
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.event_time import EventTime
 from ckptsim.scenarios.job.graph import Edge, Vertex, edges_of, spelled_out
-from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane
+from ckptsim.scenarios.job.graph.planes import DURATION_NS, Engine, Plane, Skip
 from ckptsim.scenarios.job.graph.problems import graph_problems
 from ckptsim.scenarios.job.graph.state import StateTable
 from ckptsim.scenarios.job.names import GOALS, PROPERTIES
@@ -73,6 +73,14 @@ class Job:
         says="the driver of the buffer plane",
         source="assumption: the fastest one that can run the job",
         limits=not_on_records('only plane "buffers" has several drivers'),
+    )
+    skip: Skip = choice(
+        "auto",
+        Skip,
+        says="whether time in which the job repeats itself is passed over: auto does so in a run"
+        " that moves 20 million buffers or more",
+        source="assumption: figures move by less than 1 % (`make bench`)",
+        limits=not_on_records('only plane "buffers" repeats itself'),
     )
     profile: Profile = choice(
         "plain",

@@ -55,6 +55,9 @@ FIGURES: Mapping[str, Metric] = {
     "records_missed": _count(
         says="records missed by sources with replayable = false while they were down or held up"
     ),
+    "passed_over_ns": _time(
+        says="time that was not simulated, because the job repeats itself", less_is_better=None
+    ),
     "pending_states": _count(says="most states pending at once"),
     "pending_bytes": _size(says="most bytes of pending states at once"),
     "pending_age_ns": _time(says="longest time that a state was pending"),

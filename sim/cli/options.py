@@ -170,6 +170,10 @@ SEED = (
         default="structural",
     ),
 )
+HOW_MUCH = (
+    flag("--full", "simulate all of a long job, also the time in which it repeats itself"),
+    flag("--quick", "answer from fewer checkpoints"),
+)
 FIRST = option("--first", "the first seed (default 0)", "FIRST", int, default=0)
 ALLOW_COMMANDS = flag(
     "--allow-commands",

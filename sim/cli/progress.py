@@ -8,6 +8,7 @@ from shutil import get_terminal_size
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.sim.cli.printing import terminal
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 SHOWN_EVERY_S = 0.5
 LONG_S = 2.0  # a run that is over by then shows nothing
 _SECOND_NS = 1_000_000_000
+_TENTH_NS = _SECOND_NS // 10
 _CLEAR = "\r\x1b[K"
 
 
@@ -76,14 +78,14 @@ class ProgressBar:
 
 
 class SimulatedTime:
-    """Shows the simulated time of one long run against the time that it takes.
+    """Shows the simulated time of one long run, how fast it passes, and the time left.
 
     Another thread looks at the clock of the run: the fence is around the run's own thread, and
     nothing of the run depends on who looks.  until_ns: when the run is over, where that is known.
     """
 
     def __init__(self, until_ns: int | None) -> None:
-        self._until = "" if until_ns is None else f" of {until_ns / _SECOND_NS:g} s"
+        self._until_ns = until_ns
         self._env: Environment | None = None
         self._over = Event()
         self._thread: Thread | None = None
@@ -105,8 +107,7 @@ class SimulatedTime:
             took_s = time.monotonic() - began_s
             if self._env is None or took_s < LONG_S:
                 continue
-            simulated = f"{self._env.now / _SECOND_NS:.1f} s{self._until}"
-            terminal.write(f"{_CLEAR}simulated {simulated} in {took_s:.0f} s")
+            terminal.write(_CLEAR + progress_text(self._env.now, self._until_ns, took_s))
             terminal.flush()
             shown = True
         if shown:
@@ -117,6 +118,18 @@ class SimulatedTime:
         self._over.set()
         if self._thread is not None:
             self._thread.join()
+
+
+def progress_text(now_ns: int, until_ns: int | None, took_s: float) -> str:
+    """Return how far a run has come, how fast it was so far, and how much is left at that speed."""
+    until = "" if until_ns is None else f" of {duration_text(until_ns)}"
+    speed = now_ns / _SECOND_NS / took_s
+    text = f"simulated {duration_text(now_ns // _TENTH_NS * _TENTH_NS)}{until} in {took_s:.0f} s"
+    text += f", {speed:,.{speed < 10:d}f} times real time"
+    if until_ns is not None and now_ns:
+        left_s = (until_ns - now_ns) / _SECOND_NS / speed
+        text += f", {duration_text(round(left_s) * _SECOND_NS)} left"
+    return text
 
 
 def say(text: str) -> None:

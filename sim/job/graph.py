@@ -169,7 +169,7 @@ class Graph:
         """
         counts = {vertex.name: 0 for vertex in self.vertices}
         counts[source] = 1
-        for name in self._topological():
+        for name in self.topological:
             for edge in self.edges:
                 if edge.upstream == name:
                     below = (parallelism or {}).get(edge.downstream)
@@ -186,7 +186,9 @@ class Graph:
             return 1
         return parallelism or self._by_name[edge.downstream].parallelism
 
-    def _topological(self) -> list[str]:
+    @property
+    def topological(self) -> list[str]:
+        """The names of the vertices, senders before receivers."""
         order: list[str] = []
         waiting = [vertex.name for vertex in self.vertices]
         while waiting:

@@ -95,6 +95,11 @@ BUFFERS: Vocabulary = {
         fields="index persisted state",
         ends="upload:index,here",
     ),
+    "passed_over": Telling(
+        says="{lasts_ns} are not simulated: the job repeats itself",
+        fields="lasts_ns",
+        always=True,
+    ),
     "completed": Telling(
         says="completes checkpoint {index} after {duration_ns} ns",
         fields="index duration_ns",

@@ -18,6 +18,7 @@ SECTIONS = [
     "tests.bench.check",
     "tests.bench.dataflow",
     "tests.bench.chains",
+    "tests.bench.skipping",
     "tests.bench.spark",
     "tests.bench.report",
 ]

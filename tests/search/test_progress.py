@@ -57,7 +57,7 @@ def test_a_long_run_shows_simulated_time_on_a_terminal(monkeypatch: pytest.Monke
     env.run_until(1_500_000_000)
     with progress.SimulatedTime(60_000_000_000) as clock, fence():
         clock.watch(env)
-        while "simulated 1.5 s of 60 s in 0 s" not in terminal.getvalue():
+        while "simulated 1.5 s of 1 min in 0 s, " not in terminal.getvalue():
             env.run_until(env.now)  # the run goes on, inside its fence
     assert terminal.getvalue().endswith("\r\x1b[K")
 

@@ -25,4 +25,12 @@ class Engine(StrEnum):
     PROCESSES = "processes"  # the reference: record by record in SimPy, slow
 
 
+class Skip(StrEnum):
+    """Whether a run on buffers passes over the time in which the job repeats itself."""
+
+    AUTO = "auto"  # where a run would move many buffers
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 DURATION_NS = 20_000_000_000  # of a run on buffers, unless told otherwise

@@ -21,7 +21,16 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.files import written_whole
 from ckptsim.scenarios.job import Job
 from ckptsim.sim.cli.main import EXIT_OURS
-from ckptsim.sim.cli.options import Verb, check_master, flag, json_of, option, positive, repeated
+from ckptsim.sim.cli.options import (
+    HOW_MUCH,
+    Verb,
+    check_master,
+    flag,
+    json_of,
+    option,
+    positive,
+    repeated,
+)
 from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import ProgressBar, say
@@ -66,6 +75,8 @@ def compared(arguments: argparse.Namespace) -> WhatIf:
         failure=arguments.failure,
         restart=arguments.restart,
         seeds=arguments.seeds,
+        full=arguments.full,
+        quick=arguments.quick,
     )
 
 
@@ -116,6 +127,8 @@ def _advise(arguments: argparse.Namespace) -> int:
             machine=arguments.machine,
             profile=arguments.profile,
             job_id=arguments.job,
+            full=arguments.full,
+            quick=arguments.quick,
             progress=bar.step,
         )
     return _shown(found, arguments)
@@ -238,6 +251,7 @@ VERBS = {
                 "TIME",
             ),
             option("--seeds", "runs of each (default: 5)", type_=positive, default=5),
+            *HOW_MUCH,
             option(
                 "--master",
                 "a Spark master, or `here` for this process; default: here, and local[*] where it "
@@ -285,6 +299,7 @@ exit codes: 0 done, 2 no such job, option or value""",
                 "load through the day: from each instant on, times the rates of the sources",
                 "HH:MM=FACTOR,...",
             ),
+            *HOW_MUCH,
             _PAGE,
             json_of("the figures"),
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ckptsim.scenarios.job import Job
 from ckptsim.sim.blame import OUTCOME_RAISED
 from ckptsim.sim.cli.options import (
     ALLOW_COMMANDS,
+    HOW_MUCH,
     LIKE_OURS,
     SEED,
     SUBJECT,
@@ -28,6 +30,7 @@ from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import SimulatedTime
 from ckptsim.sim.cli.subject import kept_of, source_of, subject_of
 from ckptsim.sim.extras import ExtraMissing, extras_explained
+from ckptsim.sim.infer.advice.budget import shortened
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.limits import Limits, limited
 from ckptsim.sim.run_spec import prefer_processes
@@ -37,6 +40,10 @@ from ckptsim.sim.why import is_traced_at_ease
 def _run(arguments: argparse.Namespace) -> int:
     """Run once, print what came of it. A violation that is not expected is exit code 1."""
     subject = subject_of(arguments)
+    words, notes = shortened(subject.scenario, full=arguments.full, quick=arguments.quick)
+    if words:
+        arguments.set += [f"{path}={json.dumps(value)}" for path, value in words.items()]
+        subject = subject_of(arguments)
     _check_store(arguments.store)
     model = subject.scenario.model
     explained = isinstance(model, Job) and is_traced_at_ease(model)
@@ -52,9 +59,10 @@ def _run(arguments: argparse.Namespace) -> int:
     raised = found.run.outcome == OUTCOME_RAISED
     kept = None if raised or arguments.store is None else _keep(arguments.store, found)
     if arguments.json:
-        print(document_text(found.to_dict() | ({} if kept is None else {"store": kept})))
+        more = {"store": kept, "notes": notes}
+        print(document_text(found.to_dict() | {name: one for name, one in more.items() if one}))
         return int(found.failed)
-    print(found.text)
+    print("\n\n".join([found.text, *notes]))
     if arguments.view is not None:
         from ckptsim._api.runs.viewing import View
         from ckptsim.analysis.viewer import view_of_run
@@ -156,6 +164,7 @@ VERBS = {
         options=(
             *SUBJECT,
             *SEED,
+            *HOW_MUCH,
             *limits("ends with an error"),
             json_of("the result"),
             option(
@@ -170,6 +179,7 @@ VERBS = {
   ckptsim run reference
   ckptsim run back_pressure_aligned --view run.html
   ckptsim run reference --seed 7 --ties random
+  ckptsim run mine.toml --quick                # a few checkpoints of a job that runs for long
   ckptsim run reference --set sync.sockets.count=4 --json
   ckptsim run pipeline --store out/runs.duckdb
   ckptsim run mine.toml --run-timeout "30 s" --run-memory "2 GiB"

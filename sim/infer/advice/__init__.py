@@ -1,5 +1,7 @@
 """Which interval of checkpoints costs least, from simulated runs and simulated failures."""
 
+from ckptsim.sim.infer.advice.advice import CHECKPOINTS as CHECKPOINTS
+from ckptsim.sim.infer.advice.advice import QUICK_CHECKPOINTS as QUICK_CHECKPOINTS
 from ckptsim.sim.infer.advice.advice import RUNS_OF_A_POINT as RUNS_OF_A_POINT
 from ckptsim.sim.infer.advice.advice import Advisor as Advisor
 from ckptsim.sim.infer.advice.advice import around_the_least as around_the_least

@@ -34,10 +34,10 @@ from ckptsim.sim.world import run_world
 
 _SECOND_NS = 1_000_000_000
 _YEARS_NS = 10 * 86_400 * _SECOND_NS
-# Checkpoints in a run without failures, and intervals before a failure in the others: enough for
-# what relaxes from one checkpoint to the next.  Failures are spread over the phases before a
-# checkpoint completes and after.
-_CHECKPOINTS = 7
+# Checkpoints in a run without failures, of a quick answer too, and intervals before a failure in
+# the others: enough for what relaxes from one checkpoint to the next.  Failures are spread over the
+# phases before a checkpoint completes and after.
+CHECKPOINTS, QUICK_CHECKPOINTS = 7, 4
 # So many checkpoints behind the warm-up say what one takes; a run that waits for them ends here.
 _SEEN = 3
 _LONGEST_S = 3600.0
@@ -56,7 +56,7 @@ class Advisor:
 
     parts: of a day, with their loads; what an interval comes to is the mean over the day.  A
     failure strikes at any time of it, so it costs in the mean what it costs in each part.
-    ran: is called after each run.
+    checkpoints: of a run without failures.  ran: is called after each run.
     """
 
     def __init__(
@@ -66,22 +66,25 @@ class Advisor:
         *,
         seed: int = 1,
         parts: Sequence[LoadPeriod] = WHOLE_DAY,
+        checkpoints: int = CHECKPOINTS,
         ran: Callable[[], object] = int,
     ) -> None:
         self._scenarios = [(part.share, loaded(scenario, part.factor)) for part in parts]
         self.failures = failures
         self._seed = seed
         self._ran = ran
+        self._checkpoints = checkpoints
         self._points: dict[tuple[Mode, float], Point] = {}
 
     def point(self, mode: Mode, interval_s: float) -> Point:
         """Return what an interval comes to."""
         key = mode, interval_s
         if key not in self._points:
-            found = [
-                (share, _Runs(one, self.failures, self._seed, self._ran).point(mode, interval_s))
+            runs = [
+                (share, _Runs(one, self.failures, self._seed, self._ran, self._checkpoints))
                 for share, one in self._scenarios
             ]
+            found = [(share, one.point(mode, interval_s)) for share, one in runs]
             self._points[key] = mean_of(found)
         return self._points[key]
 
@@ -94,9 +97,15 @@ class _Runs:
     """The runs of a job at one load."""
 
     def __init__(
-        self, scenario: Scenario, failures: Failures, seed: int, ran: Callable[[], object]
+        self,
+        scenario: Scenario,
+        failures: Failures,
+        seed: int,
+        ran: Callable[[], object],
+        checkpoints: int,
     ) -> None:
         self._ran = ran
+        self._checkpoints = checkpoints
         self._scenario = scenario
         self._failures = failures
         self._seed = seed
@@ -104,7 +113,7 @@ class _Runs:
         self._inline_bytes = cast("Job", scenario.model).storage.inline_threshold_bytes
 
     def point(self, mode: Mode, interval_s: float) -> Point:
-        window_s = max(_CHECKPOINTS * interval_s, 5.0)
+        window_s = max(self._checkpoints * interval_s, 5.0)
         calm = self._run(mode, interval_s, window_s)
         found = predicted([calm])
         while int(found.duration_ms["n"]) < _SEEN and window_s < _LONGEST_S:

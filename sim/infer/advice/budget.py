@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from ckptsim.scenarios import Scenario
+from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.sim.infer.measures import WARM_UP, behind_warm_up
 from ckptsim.sim.job.buffers.constants import constants_of, step_ns
 from ckptsim.sim.job.graph import Graph
@@ -82,6 +83,8 @@ def _shares(graph: Graph, name: str) -> list[float]:
 _WANTED = 2_000_000
 MOST_RECORDS = 20_000_000
 LEAST_CHECKPOINTS = 4
+QUICK_CHECKPOINTS = 4
+"""So many behind the warm-up are an answer of `--quick`."""
 
 
 def bounded(scenario: Scenario) -> Scenario:
@@ -102,6 +105,27 @@ def bounded(scenario: Scenario) -> Scenario:
     return replace(
         scenario, model=replace(job, checkpointing=checkpointing, duration_ns=longest_ns)
     )
+
+
+def shortened(
+    scenario: Scenario, *, full: bool, quick: bool
+) -> tuple[dict[str, object], Sequence[str]]:
+    """Return the parameters of a run of which all is simulated, or few checkpoints, and notes.
+
+    full: also what would be passed over.  Raises UserError for what is no job on buffers.
+    """
+    job, parameters, notes = scenario.model, dict[str, object](), list[str]()
+    if (full or quick) and (not isinstance(job, Job) or job.plane is not Plane.BUFFERS):
+        option = "--full" if full else "--quick"
+        raise UserError(f"{option}: found {scenario.name}, expected a job on buffers")
+    if full:
+        parameters["job.skip"] = "never"
+    if quick:
+        most = WARM_UP + QUICK_CHECKPOINTS
+        count = min(most, cast("Job", job).checkpointing.count or most)
+        parameters["job.checkpointing.count"] = count
+        notes.append(f"quick: ends with checkpoint {count}, and knows of none behind it")
+    return parameters, notes
 
 
 def lengthened(scenario: Scenario, results: Sequence[RunResult]) -> Scenario | None:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, cast
 
 from ckptsim.models.coordinator.plan import Rejected
-from ckptsim.scenarios.job import Engine, Job
+from ckptsim.scenarios.job import Engine, Job, Skip
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.names import GOALS
@@ -37,6 +37,8 @@ def run(spec: RunSpec) -> RunResult:
     restored = started_from(job)
     if isinstance(restored, Rejected):
         return refused(spec, env, restored)
+    if spec.watch is not None:  # whoever looks on sees all of it
+        job = replace(job, skip=Skip.NEVER)
     world = _run(spec, env, job, restored)
     result = tables(spec, world)
     if spec.watch is not None and world.compiled is not None:

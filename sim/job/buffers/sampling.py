@@ -8,6 +8,7 @@ from ckptsim.sim.job.buffers.kinds import Kind, State
 from ckptsim.sim.job.tables import TaskFigures
 
 if TYPE_CHECKING:
+    from ckptsim.sim.job.buffers.skipping.steady import Window
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.graph import Graph
@@ -24,6 +25,7 @@ class Sampling:
         self.inputs = [0] * count
         self.outputs = [0] * count
         self.count = 0
+        self._passed: dict[tuple[str, int], list[int]] = {}  # ns in each state, not simulated
         self._world = world
         self._entity = world.env.entity("sampling")
 
@@ -61,10 +63,24 @@ class Sampling:
         self.inputs = [sum(both) for both in zip(self.inputs, before, strict=True)]
         self.outputs = [sum(both) for both in zip(self.outputs, behind, strict=True)]
 
+    def pass_over(self, window: Window, lasts_ns: int) -> None:
+        """Take as many samples as a stretch has in which the window repeats itself."""
+        count = lasts_ns // self._world.constants.sample_period_ns
+        self.count += count
+        for sums, means in ((self.inputs, window.inputs), (self.outputs, window.outputs)):
+            for number, mean in enumerate(means.tolist()):
+                sums[number] += round(mean * count)
+        for task, times in zip(self._world.tasks, window.times.tolist(), strict=True):
+            before = self._passed.get(task.place, [0] * len(times))
+            now = [time * lasts_ns // window.lasts_ns for time in times]
+            self._passed[task.place] = [sum(both) for both in zip(before, now, strict=True)]
+
     def figures(self, task: Task) -> TaskFigures:
         """Return what a task has done."""
         task.enter(task.state)
         time_in, samples = task.time_in, max(1, self.count)
+        if task.place in self._passed:
+            time_in = [sum(both) for both in zip(time_in, self._passed[task.place], strict=True)]
         return TaskFigures(
             records=task.processed,
             busy_ns=time_in[State.BUSY],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     """Return all tables of a run that has ended."""
-    error = world.failure
+    error = world.control.failure
     outcome = "stalled" if world.watchdog.stalled else "completed" if error is None else "failed"
     result = job_tables(spec, world, outcome=outcome, error=error)
     result.violations = world.violation_log.counted(
@@ -28,6 +28,12 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     )
     if world.timed is not None:
         result.figures += _laws(spec.run_key, world)
+    if world.skipper.passed_ns:
+        passed_ns = world.skipper.passed_ns
+        row = FigureRow(
+            run_key=spec.run_key, figure="passed_over_ns", value=passed_ns, expected=None
+        )
+        result.figures.append(row)
     missed = _records_missed(world)
     if missed:
         row = FigureRow(run_key=spec.run_key, figure="records_missed", value=missed, expected=None)

@@ -18,6 +18,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.messages import BufferMessages
 from ckptsim.sim.job.buffers.restoring import Regions, Rescales, TimedFailover
 from ckptsim.sim.job.buffers.sampling import Sampling
+from ckptsim.sim.job.buffers.skipping import Skipper
 from ckptsim.sim.job.buffers.state import (
     Identities,
     Snapshots,
@@ -65,7 +66,7 @@ _ENOUGH_CORES = 1024
 # What continues when an attempt has failed.
 _KEEPERS: tuple[type, ...] = (
     *(JobWorld, FaultPlan, FailoverHost, DetectionHost, CoordinatorHost, Gateway, Sampling, Sinks),
-    StorageFaults,
+    *(StorageFaults, Skipper),
 )
 
 
@@ -121,7 +122,7 @@ class DataflowWorld:
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases
-        self.clocks, self.sampling = Clocks(), Sampling(self)
+        self.clocks, self.sampling, self.skipper = Clocks(), Sampling(self), Skipper(self)
         self._over = env.event()
         self.input_ended_ns = 0  # when a source ended its data last
         self.closed_ns: dict[int, int] = {}
@@ -162,6 +163,7 @@ class DataflowWorld:
         """Enter what happens at set instants into the calendar."""
         self.control.plan_instants()
         self.sampling.start()
+        self.skipper.start()
 
     def end_run(self) -> None:
         """Note what was seen of the run, which is over, and check what must hold at its end."""
@@ -178,11 +180,6 @@ class DataflowWorld:
     def _end(self) -> None:
         if not self._over.triggered:
             self._over.succeed()
-
-    @property
-    def failure(self) -> str | None:
-        """Why the job has failed for good, None if it has not."""
-        return self.control.failure
 
     def tasks_of(self, vertex: str) -> list[Task]:
         """Return the subtasks of a vertex in the attempt that runs."""
@@ -359,7 +356,8 @@ class DataflowWorld:
         for task, file in zip(self.tasks, make_files(self), strict=True):
             task.file = file
             vertex = task.spec.vertex
-            finished = self._finished_on_restore(task, restored)
+            before = None if restored is None else restored.vertices[task.name]
+            finished = before is FinishedState.FULL
             task.snapshots = Snapshots(
                 task,
                 state=keyed_state(self, task, held),
@@ -391,6 +389,3 @@ class DataflowWorld:
                 task.feed(self.embedding.reader(task.subtask, task.wake))
             if not finished and task.number not in self.regions.carried:
                 open_transactions(self, task, restored)
-
-    def _finished_on_restore(self, task: Task, restored: JobCheckpoint | None) -> bool:
-        return restored is not None and restored.vertices[task.name] is FinishedState.FULL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.events.stream import Event, TaskEvent
@@ -53,6 +53,16 @@ class JobRestored(Event):
     """A job restarts from a checkpoint, None for its beginning."""
 
     checkpoint: JobCheckpoint | None
+
+
+class StretchPassedOver(Event):
+    """A stretch was not simulated, because the job repeats itself.
+
+    records: that each task has processed meanwhile, by number.
+    """
+
+    lasts_ns: int
+    records: Sequence[int]
 
 
 class AttemptHalted(Event):

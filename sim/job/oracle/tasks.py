@@ -331,7 +331,7 @@ class TaskOracle(Listener):
         self.urgent.look()
 
     def _taken_amount(self) -> int:
-        return sum(channel.taken_amount for channel in self.inputs)
+        return self.plane.taken(self.task, self.inputs)
 
     def has_triggered(self, checkpoint: int) -> bool:
         """Return whether it has taken part in a checkpoint, by its barrier handler."""

@@ -83,6 +83,11 @@ class PlaneView(Protocol):
     def writing_ns(self) -> int | None:
         """Return the most that writing a task's part takes that waits for nothing else, if any."""
 
+    def taken(self, task: Any, inputs: Sequence[Any]) -> int:
+        """Return how much has come to a task over all its channels; inputs: their oracles."""
+        del task
+        return sum(channel.taken_amount for channel in inputs)
+
     @property
     def vertices(self) -> Sequence[Vertex]:
         """Return the vertices."""

@@ -69,7 +69,7 @@ def compiled_driver(world: DataflowWorld, restored: JobCheckpoint | None) -> Com
     All attempts of a world have one kind of driver, since random streams continue.
     """
     is_first = not world.tasks
-    if world.compiled is None and not (is_first and _is_covered(world) and _is_worth_it(world)):
+    if world.compiled is None and not (is_first and is_covered(world) and _is_worth_it(world)):
         return None
     return CompiledDeployment(world, restored, world.compiled).driver()
 
@@ -77,6 +77,8 @@ def compiled_driver(world: DataflowWorld, restored: JobCheckpoint | None) -> Com
 def _is_worth_it(world: DataflowWorld) -> bool:
     """Return whether the kernel is to run a world that it covers."""
     engine = world.model.engine
+    if world.skipper.is_used:
+        return True
     if engine is not Engine.AUTO:
         return engine is Engine.COMPILED
     records = _records_of(world)
@@ -106,8 +108,10 @@ def _records_of(world: DataflowWorld) -> float:
     return min([emitted, *most.values()]) * len(world.model.vertices)
 
 
-def _is_covered(world: DataflowWorld) -> bool:
-    """Return whether the kernel has all that a world asks for."""
+def is_covered(world: DataflowWorld) -> bool:
+    """Return whether the kernel has all that a world asks for, and may run it."""
+    if world.model.engine is Engine.PROCESSES:
+        return False
     return is_available() and _has_our_channels(world.protocol) and has_ties(world.env.ties)
 
 

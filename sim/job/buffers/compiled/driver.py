@@ -144,6 +144,15 @@ class CompiledDriver:
         """Return per task how many buffers wait at its inputs, and how many at its outputs."""
         return self.tables.queued(self.m)
 
+    def stands_for(self, timer: Timer) -> bool:
+        """Return whether a timer stands for the kernel in the calendar."""
+        return timer is self._proxy
+
+    def stand_anew(self) -> None:
+        """Let the timer stand where the kernel's first entry is by now, as the clock was set."""
+        self._stood = None
+        self._stand()
+
     def stop(self) -> None:
         """Let nothing of the attempt happen any more."""
         self.m[clock.HEAP_SIZE] = 0

@@ -200,6 +200,12 @@ class CompiledWriter:
         self.selectivity = ratio, first + count
         return ratio.outputs_of(first, count)
 
+    def pass_over(self, count: int) -> None:
+        """Continue behind records of the input that are not simulated."""
+        if self.selectivity is not None:
+            ratio, first = self.selectivity
+            self.selectivity = ratio, first + count
+
     def upcoming(self, count: int) -> Channels:
         """Return the channels of the next `count` records."""
         if self._followed is None:

@@ -74,7 +74,7 @@ class CompiledTask(Task):
         self.records = None
         self.lateness = None if world.timed is None else world.timed.lateness
         self.mail = deque()
-        self.restored_records = 0
+        self.restored_records = self.passed_over = self.passed_out = 0
         self.finished_ns = None
         self.idle_before_ns = 0
         self._paused_for = None

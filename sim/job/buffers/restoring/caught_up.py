@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ckptsim.sim.job.buffers.restoring.lateness import CALM_NS, CELL_NS
+
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.restoring.lateness import Lateness
     from ckptsim.sim.job.control.failover import FailoverRecord
 
 _MS = 1_000_000
-GRID_NS = 20 * _MS
-CALM_NS = 1_000 * _MS
 _BEFORE_NS = 10_000 * _MS
 _BAND, _BAND_NS = 0.1, 100 * _MS
 
@@ -71,14 +71,14 @@ def caught_up_ns(
     """
     if not len(ends):
         return None
-    first = began_ns // GRID_NS
-    count = until_ns // GRID_NS - first + 1
+    first = began_ns // CELL_NS
+    count = until_ns // CELL_NS - first + 1
     worst = np.zeros(count, dtype=np.int64)
-    np.maximum.at(worst, ends // GRID_NS - first, late)
-    calm = CALM_NS // GRID_NS
+    np.maximum.at(worst, ends // CELL_NS - first, late)
+    calm = CALM_NS // CELL_NS
     behind = np.concatenate([[0], np.cumsum(worst > level_ns)])
     for place in range(count - calm):
-        end_ns = (first + place + calm) * GRID_NS
+        end_ns = (first + place + calm) * CELL_NS
         if end_ns <= until_ns and behind[place + calm] == behind[place]:
-            return max(began_ns, (first + place) * GRID_NS)
+            return max(began_ns, (first + place) * CELL_NS)
     return None

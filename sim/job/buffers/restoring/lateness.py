@@ -31,6 +31,11 @@ Instants = NDArray[np.int64]
 """Due instants in ns, shape (records,); UNKNOWN where there is none."""
 
 UNKNOWN = -1
+CELL_NS = 20_000_000
+"""Whether a job has caught up is looked at on this grid."""
+CALM_NS = 1_000_000_000
+"""For how long it has to be as before the failure."""
+_MOST_TASKS = 1 << 20
 _ROOM = 1024
 
 Key = tuple[int, int]
@@ -44,22 +49,24 @@ def _nothing() -> None:
 class DueInstants:
     """The due instants of one channel in one attempt, and how many its receiver has taken."""
 
-    __slots__ = ("_due", "pushed", "taken")
+    __slots__ = ("_due", "_first", "pushed", "taken")
 
     def __init__(self, first: Instants) -> None:
         self._due = first
+        self._first = 0  # how many records before those of the array nobody asks for any more
         self.pushed = len(first)
         self.taken = 0
 
     def push(self, due: Instants) -> None:
         """Put the records behind the others."""
-        end = self.pushed + len(due)
+        begin = self.pushed - self._first
+        end = begin + len(due)
         if end > len(self._due):
             grown = np.empty(max(end, 2 * len(self._due), _ROOM), dtype=np.int64)
-            grown[: self.pushed] = self._due[: self.pushed]
+            grown[:begin] = self._due[:begin]
             self._due = grown
-        self._due[self.pushed : end] = due
-        self.pushed = end
+        self._due[begin:end] = due
+        self.pushed += len(due)
 
     def take(self, count: int) -> Instants:
         """Take records from the front.
@@ -69,14 +76,25 @@ class DueInstants:
         """
         first = min(self.taken, self.pushed)
         self.taken += count
-        found = self._due[first : min(self.taken, self.pushed)]
+        found = self._due[first - self._first : min(self.taken, self.pushed) - self._first]
         if len(found) == count:
             return found
         return np.concatenate([found, np.full(count - len(found), UNKNOWN, dtype=np.int64)])
 
     def between(self, taken: int, pushed: int) -> Instants:
         """Return what was in flight between two places."""
-        return self._due[taken:pushed].copy()
+        return self._due[taken - self._first : pushed - self._first].copy()
+
+    def pass_over(self, due_ns: int) -> None:
+        """Let what is in flight be due so much later."""
+        in_flight = self._due[self.taken - self._first : self.pushed - self._first]
+        in_flight[in_flight != UNKNOWN] += due_ns
+
+    def forget(self, kept: int) -> None:
+        """Forget what has been taken and lies before a place."""
+        kept = max(self._first, min(kept, self.taken))
+        self._due = self._due[kept - self._first : self.pushed - self._first].copy()
+        self._first = kept
 
 
 def _taken(parts: Sequence[VirtualChannelData], held: Mapping[Key, Instants]) -> list[Instants]:
@@ -109,6 +127,7 @@ class Lateness:
         self.began_ns: list[int | None] = [None]
         self.settle: Callable[[], None] = _nothing
         self._channels: dict[Key, DueInstants] = {}
+        self._thin = 0  # how many parts of `ends`, `late` and `tasks` are thinned out
         self._left_alone: frozenset[int] = frozenset()
         self._marks: dict[int, dict[Key, list[int]]] = {}
         self._held: dict[int, dict[Key, Instants]] = {}  # of the checkpoint that was restored
@@ -236,6 +255,62 @@ class Lateness:
             for key, one in self._channels.items()
             if key[0] in receivers
         }
+
+    # Stretches that are not simulated ---------------------------------------------------------
+
+    def forget(self, now_ns: int, completed: Collection[int], pending: Collection[int]) -> None:
+        """Keep what may be asked for, in jobs that run for long: of checkpoints what is in flight.
+
+        Of what has been done, that is the latest record of each task in each cell.
+        """
+        self.settle()
+        known = {one: self._in_flight(one) for one in completed if self.knows(one)}
+        self._held.update(known)
+        self._marks = {one: self._marks[one] for one in pending if one in self._marks}
+        self._held = {one: held for one, held in self._held.items() if one in completed}
+        for key, one in self._channels.items():
+            places = [marks[key][0] for marks in self._marks.values() if key in marks]
+            one.forget(min(places, default=one.taken))
+        if len(self.ends) > self._thin:
+            self._thin_out(now_ns - CALM_NS)
+
+    def pass_over(self, now_ns: int, lasts_ns: int, due_ns: int, *, is_late: bool) -> None:
+        """Let records in flight be due so much later: a stretch has passed until now.
+
+        Records that are late stay so meanwhile, by straight lines.
+        """
+        self.settle()
+        for one in self._channels.values():
+            one.pass_over(due_ns)
+        if is_late:
+            self._fill_in(now_ns, lasts_ns, lasts_ns - due_ns)
+
+    def _thin_out(self, until_ns: int) -> None:
+        """Keep of each task the latest record of each cell before an instant."""
+        parts = [np.concatenate(one[self._thin :]) for one in (self.ends, self.late, self.tasks)]
+        old = parts[0] < until_ns
+        ends, late, tasks = (one[old] for one in parts)
+        cells = ends // CELL_NS * _MOST_TASKS + tasks
+        order = np.lexsort((-late, cells))
+        first = np.ones(len(order), dtype=np.bool_)
+        first[1:] = np.diff(cells[order]) != 0
+        stays = order[first]
+        for one, part in zip((self.ends, self.late, self.tasks), parts, strict=True):
+            one[self._thin :] = [part[old][stays], part[~old]]
+        self._thin += 1
+
+    def _fill_in(self, now_ns: int, lasts_ns: int, later_ns: int) -> None:
+        """Note records of every task in a stretch that has passed; later_ns: from end to end."""
+        parts = (self.ends[self._thin :], self.late[self._thin :], self.tasks[self._thin :])
+        ends, late, tasks = map(np.concatenate, parts)
+        steps = np.arange(CALM_NS // 2, lasts_ns, CALM_NS // 2, dtype=np.int64)
+        for number in np.unique(tasks[ends >= now_ns - lasts_ns - CALM_NS]).tolist():
+            before = late[(tasks == number) & (ends >= now_ns - lasts_ns - CALM_NS)]
+            self.ends.append(now_ns - lasts_ns + steps)
+            self.late.append(
+                before.max() + later_ns * (steps // 1_000_000) // (lasts_ns // 1_000_000)
+            )
+            self.tasks.append(np.full(len(steps), number, dtype=np.int64))
 
     # Checkpoints ------------------------------------------------------------------------------
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.restoring.attempt import AttemptRestore
-from ckptsim.sim.job.buffers.restoring.caught_up import GRID_NS, note_latencies
+from ckptsim.sim.job.buffers.restoring.caught_up import note_latencies
 from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
-from ckptsim.sim.job.buffers.restoring.lateness import Lateness
+from ckptsim.sim.job.buffers.restoring.lateness import CELL_NS, Lateness
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.failover import FailoverHost, FailoverRecord, FailoverTimes
 
@@ -100,7 +100,7 @@ class TimedFailover:
         if not any(one.is_behind for one in clocked):
             record.backlog_gone_ns = env.now
             return
-        wait_ns = max(GRID_NS, (env.now - since_ns) // _LOOKS)
+        wait_ns = max(CELL_NS, (env.now - since_ns) // _LOOKS)
         env.call_in(wait_ns, Kind.MEASURE, self._control.entity, self._look, record, since_ns)
 
     def end(self) -> None:

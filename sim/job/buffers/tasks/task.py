@@ -54,7 +54,8 @@ class Task(Pausing):
 
     step_ns: service of a record; two_input: its inputs take turns record by record; upstream: tasks
     that write to it; lateness: hears of every record, or None; time_in: ns per state; processed:
-    records so far; restored_records: those of them that a restored state has.
+    records so far; restored_records: those of them that a restored state has; passed_over: those
+    that were not simulated, of which passed_out have come at each output.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Task(Pausing):
         self.mail: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
         self.state = State.IDLE
         self.processed = 0
-        self.restored_records = 0
+        self.restored_records = self.passed_over = self.passed_out = 0
         self.finished_ns: int | None = None
         self.time_in = [0] * len(State)
         self.since_ns = world.env.now

@@ -85,7 +85,8 @@ class BufferInvariants:
         vertex = next(one for one in self._world.model.vertices if one.name == task.name)
         emitted = Selectivity(vertex.selectivity).emitted
         for writer in task.writers:
-            out = emitted(task.processed) - emitted(task.restored_records) - writer.owed
+            out = emitted(task.processed) - emitted(task.restored_records)
+            out -= task.passed_out + writer.owed
             if writer.blocked and task.state not in (State.STUCK, State.ENDED):
                 self._lost(f"{task.entity.name} goes on inside a record that lacks a buffer")
             if writer.emitted != out:
@@ -101,7 +102,7 @@ class BufferInvariants:
             taken = channel.records - task.unread_records(channel)
             whole, rest = _whole_records(channel, own, taken)
             read, records, left = read + own, records + whole, left + rest
-        done = task.processed - task.restored_records
+        done = task.processed - task.restored_records - task.passed_over
         if left or records != done:
             self._lost(f"{task.entity.name} has read {read} bytes as {done} records")
 
@@ -122,6 +123,23 @@ class BufferInvariants:
                     name = self._tasks[task.number].outputs[place].name
                     self._lost(f"{says} {name}; {found} were sent or are queued")
             self._check_pool(writer, pool, task=task, seen=len(seen))
+
+    def passed_over(self, records: Sequence[int]) -> None:
+        """Check that each vertex has processed what was sent to it in a stretch; by task."""
+        world = self._world
+        out = dict.fromkeys((one.name for one in world.model.vertices), 0)
+        done = dict(out)
+        for task in world.tasks:
+            emitted = Selectivity(task.spec.vertex.selectivity).emitted
+            done[task.name] += records[task.number]
+            out[task.name] += emitted(task.processed)
+            out[task.name] -= emitted(task.processed - records[task.number])
+        for name in (one.name for one in world.model.vertices if not one.is_source):
+            edges = [one for one in world.graph.edges if one.downstream == name]
+            sent = sum(world.graph.copies(one) * out[one.upstream] for one in edges)
+            if done[name] != sent:
+                says = f"{name} has processed {done[name]} records in a stretch that was not"
+                self._lost(f"{says} simulated, and {sent} were sent to it")
 
     def _lost(self, says: str) -> None:
         self._violate("every_record_is_somewhere", says)

@@ -320,6 +320,10 @@ class BufferOracle(BufferObserver, Listener):
         self.look()
         self.job.end(ended=ended)
 
+    def passed_over(self, event: of_job.StretchPassedOver) -> None:
+        """Check that no record is lost in a stretch that is not simulated."""
+        self._invariants.passed_over(event.records)
+
     def check_contents(self) -> None:
         """Check what state and output of a job that has ended hold."""
         self.job.check_contents()

@@ -63,9 +63,10 @@ class CountsScreen:
         rows, counted = tables.channel_rows(m), tables.counts(m)
         tasks = rows_of(m, tables.tasks, task.WIDTH)
         restored = np.array([one.restored_records for one in tables.tasks])
+        passed = np.array([(one.passed_over, one.passed_out) for one in tables.tasks])
         return bool(
-            self._inputs_hold(rows, counted, tasks, restored)
-            and self._outputs_hold(counted, tasks, restored)
+            self._inputs_hold(rows, counted, tasks, restored + passed[:, 0])
+            and self._outputs_hold(counted, tasks, restored, passed[:, 1])
             and self._gates_hold(rows, counted)
         )
 
@@ -95,7 +96,9 @@ class CountsScreen:
             np.add.at(unread, places, left)
         return unread
 
-    def _outputs_hold(self, counted: Memory, tasks: Memory, restored: Memory) -> bool:
+    def _outputs_hold(
+        self, counted: Memory, tasks: Memory, restored: Memory, passed_out: Memory
+    ) -> bool:
         """What a task has processed was written, and has been sent or lies in its queues."""
         m, tables = self._driver.m, self._driver.tables
         outputs = rows_of(m, tables.writers, writer.WIDTH)
@@ -105,6 +108,7 @@ class CountsScreen:
         else:
             of = zip(self._ratios, done.tolist(), before.tolist(), strict=True)
             due = np.array([ratio.emitted(end) - ratio.emitted(first) for ratio, end, first in of])
+        due = due - passed_out[self._senders]
         blocked = outputs[:, writer.BLOCKED] != 0
         states = tasks[self._senders, task.STATE]
         stands = (states == task.STUCK) | (states == task.ENDED)

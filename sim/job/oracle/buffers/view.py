@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ckptsim.scenarios.job import VertexKind
+from ckptsim.sim.job.buffers.compiled.columns import counts
 from ckptsim.sim.job.buffers.kinds import State
 from ckptsim.sim.job.buffers.output import Selectivity
 from ckptsim.sim.job.buffers.state import BUFFER_HEADER_BYTES
@@ -44,6 +45,7 @@ class BufferView(PlaneView):
     def __init__(self, world: DataflowWorld) -> None:
         self.world = world
         self._recounts: dict[int, list[Recount]] = {}
+        self._counted: dict[int, Counts] = {}  # by task, where its counts stand in the kernel
         self.timer_extra_ns = world.constants.timer_extra_ns
         self.wire_ns = world.model.network.send_ns
         self._writing_ns: int | None = None
@@ -64,6 +66,7 @@ class BufferView(PlaneView):
         """Forget the routes of the attempt that is over, and its size."""
         self._writing_ns = None
         self._recounts.clear()
+        self._counted.clear()
 
     def route(self, task: Task, route: Route, channels: int) -> None:
         """Follow a copy of a route."""
@@ -103,6 +106,17 @@ class BufferView(PlaneView):
         if len(found) == 1:
             return found[0]
         return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+    def taken(self, task: Task, inputs: Sequence[Any]) -> int:
+        """Return how many bytes have come to a task; those of a kernel are read at once."""
+        driver = self.world.compiled
+        if driver is None or not inputs:
+            return super().taken(task, inputs)
+        places = self._counted.get(task.number)
+        if places is None:
+            rows = [driver.tables.counts_of(one.row) for one in task.channels]  # type: ignore[union-attr]
+            places = self._counted[task.number] = np.array(rows) + counts.TAKEN_BYTES
+        return int(driver.m[places].sum())
 
     def unread(self, task: Task) -> list[int]:
         """Return what a task has not read yet of the buffers that it has taken."""

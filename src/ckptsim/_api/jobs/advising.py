@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from ckptsim._api.jobs.advice import Advice
-from ckptsim._api.jobs.named import AnyJob, named_job, with_options
+from ckptsim._api.jobs.named import AnyJob, asked_for, named_job, with_options
 from ckptsim._api.jobs.picture import Curve
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value
@@ -54,6 +55,8 @@ def advise(
     machine: str = "quiet",
     profile: str = "plain",
     job_id: str | None = None,
+    full: bool = False,
+    quick: bool = False,
     progress: Callable[[int], object] = int,
 ) -> Advice:
     """Find the interval and mode of checkpoints that cost a job least, for given failures.
@@ -62,6 +65,7 @@ def advise(
     restart: how long the job is down after one.  rto: most from a failure until no result is late.
     max_reprocessed: most records that a failure may undo. max_overhead: most of the time that
     checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
+    full: simulate all of long jobs.  quick: fewer checkpoints of each interval.
     price_gb, price_requests: of 1,000,000,000 written bytes and of 1,000 requests. They
     decide between intervals that cost the same time.
     progress: called after each run, with about how many there are.
@@ -69,12 +73,8 @@ def advise(
     Raises UserError for a place without such a job, and for one that no interval can help.
     """
     named = with_options(named_job(job, machine, job_id, profile), set)
-    mtbf_s, restart_s = (
-        nanoseconds(value, name) / _NS_PER_S
-        for name, value in (("mtbf", mtbf), ("restart", restart))
-    )
-    if not mtbf_s:
-        raise UserError(f"mtbf: found {mtbf!r}, expected a time above 0")
+    named, _ = asked_for(named, full=full, quick=False)
+    mtbf_s, restart_s = _failures_s(mtbf, restart)
     rto_s = None if rto is None else nanoseconds(rto, "rto") / _NS_PER_S
 
     def allowed(point: advice.Point) -> bool:
@@ -94,10 +94,34 @@ def advise(
         advice.Failures(mtbf_s=mtbf_s, restart_s=restart_s),
         modes=[_mode(name) for name in modes],
         periods=None if load is None else read_load(load),
+        quick=quick,
         prices=Prices(price_gb, price_requests),
         allowed=allowed,
         progress=progress,
     )
+
+
+def _failures_s(mtbf: Duration, restart: Duration) -> list[float]:
+    """Return both times in seconds. Raises UserError for failures without time between them."""
+    if not nanoseconds(mtbf, "mtbf"):
+        raise UserError(f"mtbf: found {mtbf!r}, expected a time above 0")
+    given = ((mtbf, "mtbf"), (restart, "restart"))
+    return [nanoseconds(value, name) / _NS_PER_S for value, name in given]
+
+
+def _check_load(name: object, heaviest: Job) -> None:
+    """Raise UserError for a job that cannot catch up."""
+    overloaded = [name for name, load in loads_of(heaviest).items() if load >= 1]
+    if overloaded:
+        raise UserError(
+            f"{name}: found {', '.join(overloaded)} overloaded, expected a"
+            " job that can catch up after a failure: no interval helps this one"
+        )
+
+
+def _said(*, quick: bool) -> list[str]:
+    """Return what to say of a quick answer."""
+    return [f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval"] if quick else []
 
 
 def _mode(name: str) -> Mode:
@@ -113,6 +137,7 @@ def _advised(
     *,
     modes: Sequence[Mode],
     periods: Sequence[LoadPeriod] | None,
+    quick: bool,
     prices: Prices,
     allowed: Callable[[advice.Point], bool],
     progress: Callable[[int], object],
@@ -125,14 +150,16 @@ def _advised(
         expected = "a source with a rate: say one with --set source.NAME.rate"
         raise UserError(f"--load: found no source whose rate could change, expected {expected}")
     heaviest = cast("Job", loaded(scenario, max(part.factor for part in parts)).model)
-    overloaded = [name for name, load in loads_of(heaviest).items() if load >= 1]
-    if overloaded:
-        raise UserError(
-            f"{named.place or scenario.name}: found {', '.join(overloaded)} overloaded, expected a"
-            " job that can catch up after a failure: no interval helps this one"
-        )
+    _check_load(named.place or scenario.name, heaviest)
     about = len(modes) * (_POINTS + 1) * advice.RUNS_OF_A_POINT * len(parts)
-    advisor = advice.Advisor(scenario, failures, parts=parts, ran=lambda: progress(about))
+    advisor_of = partial(
+        advice.Advisor,
+        failures=failures,
+        parts=parts,
+        checkpoints=advice.QUICK_CHECKPOINTS if quick else advice.CHECKPOINTS,
+        ran=partial(progress, about),
+    )
+    advisor = advisor_of(scenario)
     curves = []
     for mode in modes:
         first = advisor.point(mode, job.checkpointing.interval_ns / 1e9)
@@ -147,11 +174,11 @@ def _advised(
         flat_s = advice.flat_s(of_mode, found, failures, allowed=allowed)
     cheapest = found or min(every, key=lambda one: one.cost)
     notes = [*transaction_warnings(job, cheapest, failures), *warnings_of(job, named.recording)]
+    notes += _said(quick=quick)
     notes += [*expiry_warnings(job, cheapest), *_rests_on(scenario, cheapest)]
     others = []
     for name, other in alternatives(scenario):
-        rival = advice.Advisor(other, failures, parts=parts, ran=lambda: progress(about))
-        point = rival.point(cheapest.mode, cheapest.interval_s)
+        point = advisor_of(other).point(cheapest.mode, cheapest.interval_s)
         others.append((name, point, compared(name, point, cheapest)))
     return Advice(
         name=scenario.name,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from ckptsim._api.jobs.named import AnyJob, named_job
+from ckptsim._api.jobs.named import AnyJob, asked_for, named_job
 from ckptsim._api.jobs.recorded import change_of
 from ckptsim._api.jobs.whatif import Outcome, WhatIf
 from ckptsim._api.result import Duration, nanoseconds
@@ -58,6 +58,8 @@ def whatif(
     machine: str = "quiet",
     profile: str = "plain",
     job_id: str | None = None,
+    full: bool = False,
+    quick: bool = False,
     spark: SparkSession | None = None,
     progress: Callable[[int], object] = int,
 ) -> WhatIf:
@@ -68,7 +70,8 @@ def whatif(
     conf: a configuration file of the engine, or a FlinkDeployment, with options of every variant.
     failure: the vertex that fails, or True for the last one. restart: from then to the restart.
     seeds: runs of each.  machine, profile: as of `import_job`. job_id: where several
-    were recorded.  spark: a session that runs them.
+    were recorded.  full: simulate all of long jobs.  quick: fewer checkpoints.
+    spark: a session that runs them.
     progress: called with the number of runs done.
 
     Raises UserError for a place without such a job, and for options and values that cannot be.
@@ -82,6 +85,8 @@ def whatif(
         failure=failure,
         restart=restart,
         seeds=seeds,
+        full=full,
+        quick=quick,
     )
 
 
@@ -95,8 +100,11 @@ def compare(
     failure: str | bool,
     restart: Duration | None,
     seeds: int,
+    full: bool = False,
+    quick: bool = False,
 ) -> WhatIf:
     """Compare a job with its variants, as `whatif` does. runner: runs the scenarios."""
+    named, how_much = asked_for(named, full=full, quick=quick)
     if not set and not vary and conf is None and failure is False:
         expected = "at least one --set, --vary, --conf or --failure"
         raise UserError(f"set: found no change, expected {expected}")
@@ -117,7 +125,12 @@ def compare(
         named=named,
         variants=variants,
         outcomes=outcomes,
-        notes=[*(file.notes if file else ()), *_notes(named, variants, outcomes, fails), *rests],
+        notes=[
+            *how_much,
+            *(file.notes if file else ()),
+            *_notes(named, variants, outcomes, fails),
+            *rests,
+        ],
         failure=fails,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -11,7 +11,9 @@ from ckptsim._api.jobs.recorded import ImportedJob, change_of, one_named
 from ckptsim._api.scenario import Named, Value, scenario_of
 from ckptsim.scenarios.catalogue import all_names
 from ckptsim.scenarios.job import Profile
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.infer import folder
+from ckptsim.sim.infer.advice.budget import shortened
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 
@@ -34,6 +36,16 @@ def named_job(
     if not place.exists() and str(job) in all_names():
         return folder.job_of(scenario_of(job))
     return folder.job_named(place, job=job_id, machine=choice, profile=kept)
+
+
+def asked_for(
+    named: folder.Named, *, full: bool, quick: bool
+) -> tuple[folder.Named, Sequence[str]]:
+    """Return a job of which all is simulated, or few checkpoints, and what to say of that."""
+    parameters, notes = shortened(named.scenario, full=full, quick=quick)
+    if parameters:
+        named = replace(named, scenario=with_parameters(named.scenario, parameters))
+    return named, notes
 
 
 def with_options(named: folder.Named, options: Mapping[str, Value] | None) -> folder.Named:

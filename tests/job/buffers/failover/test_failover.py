@@ -104,7 +104,7 @@ def test_without_a_restart_strategy_the_first_failure_is_the_last() -> None:
     """A job that is not restarted has failed, for the cause that is named."""
     world = run(replace(bounded(), restart=jobs.NoRestart()), CRASH)
     assert not world.control.ended
-    assert world.failure == "operator/1 crashes"
+    assert world.control.failure == "operator/1 crashes"
     assert world.control.attempts == 1
 
 

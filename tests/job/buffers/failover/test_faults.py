@@ -66,14 +66,14 @@ def test_failed_channel_state_is_forgiven() -> None:
     shared = Why.CHANNEL_STATE_SHARED_STREAM_EXCEPTION.value
     assert ends(world)[0] == ("aborted", shared)
     assert ends(world)[1][0] == "completed"
-    assert world.failure is None
+    assert world.control.failure is None
 
 
 def test_failures_in_a_row_fail_the_job() -> None:
     """With no failure to be tolerated the first one that counts ends the job."""
     model = job(rate_per_s=300.0, tolerable_failures=0)
     world = run(model, job_faults.FailSnapshot(**OPERATOR, checkpoint=2))
-    assert world.failure == f"checkpoint failed: {Why.CHECKPOINT_ASYNC_EXCEPTION.value}"
+    assert world.control.failure == f"checkpoint failed: {Why.CHECKPOINT_ASYNC_EXCEPTION.value}"
     assert len(ends(world)) == 2
 
 

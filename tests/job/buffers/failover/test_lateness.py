@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.scenarios.job import Input, Job, Mode, Partitioner, Vertex
-from ckptsim.sim.job.buffers.restoring.caught_up import CALM_NS, GRID_NS, caught_up_ns
-from ckptsim.sim.job.buffers.restoring.lateness import UNKNOWN, DueInstants
+from ckptsim.sim.job.buffers.restoring.caught_up import caught_up_ns
+from ckptsim.sim.job.buffers.restoring.lateness import CALM_NS, CELL_NS, UNKNOWN, DueInstants
 from tests.job.buffers.failover.test_timed_failover import MS, S, crash, job, run
 
 Records = list[tuple[int, int]]
@@ -21,8 +21,8 @@ LATE_NS = 200 * MS
 
 def plainly(records: Records, until_ns: int) -> int | None:
     """Return when a job has caught up, by looking at every instant of the grid."""
-    for place in range(BEGAN // GRID_NS, until_ns // GRID_NS):
-        start, end = place * GRID_NS, place * GRID_NS + CALM_NS
+    for place in range(BEGAN // CELL_NS, until_ns // CELL_NS):
+        start, end = place * CELL_NS, place * CELL_NS + CALM_NS
         if end > until_ns:
             return None
         if not any(start <= at < end and late > LATE_NS for at, late in records):

@@ -31,4 +31,5 @@
     REQUEST_PARTITION,  # channel
     FEED,  # task, how many records are queued, whether nothing comes any more
     LOOK,  # count what is queued, in the columns of the oracle
-) = range(30)
+    PASS_OVER,  # task, how many records count as done without having been
+) = range(31)

@@ -56,7 +56,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import count_restored
 from ckptsim.sim.job.buffers.compiled.kernel.output.subpartition import time_out
 from ckptsim.sim.job.buffers.compiled.kernel.threads.operator import fire_operator, run_operator
 from ckptsim.sim.job.buffers.compiled.kernel.threads.source import feed, fire_source, run_source
-from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import enter, mailed, sync
+from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import enter, mailed, pass_over, sync
 from ckptsim.sim.kernel.environment import SEQUENCES
 
 _OWN_MEMORY = 1 << 40
@@ -205,6 +205,8 @@ def ask_task(m: Memory, what: int, t: int, first: int, second: int) -> int:
         feed(m, t, first, second)
     elif what == request.ABORT_OUTPUTS:
         abort_outputs(m, t, first)
+    elif what == request.PASS_OVER:
+        pass_over(m, t, first)
     return 0
 
 

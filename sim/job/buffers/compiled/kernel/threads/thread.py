@@ -11,7 +11,7 @@ from ckptsim.sim.job.buffers.compiled.jit import compiled
 from ckptsim.sim.job.buffers.compiled.kernel.base.calendar import push, push_thread
 from ckptsim.sim.job.buffers.compiled.kernel.base.lists import line_append, note
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
-from ckptsim.sim.job.buffers.compiled.kernel.output.planning import skip
+from ckptsim.sim.job.buffers.compiled.kernel.output.planning import skip, translate
 
 
 @compiled
@@ -144,6 +144,18 @@ def sync(m: Memory, t: int) -> None:
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
         skip(m, w, done)
+
+
+@compiled
+def pass_over(m: Memory, t: int, count: int) -> None:
+    """Count records as done that nobody has simulated: none of them fills a buffer."""
+    m[t + task.PROCESSED] += count
+    first = m[t + task.FIRST_WRITER]
+    for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
+        if m[w + writer.PARTS] >= 0:  # which records give one is fixed by their numbers
+            m[w + writer.PROCESSED] += count
+            translate(m, w)
+    shorten(m, t)
 
 
 @compiled
