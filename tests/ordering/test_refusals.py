@@ -162,8 +162,9 @@ CASES = [
 ]
 
 NEVER_REFUSED = (FlushRequested, FinishTimerFired, StreamAnnounced)
-# Verdicts come as effects, and these belong to the source side.
+# Verdicts come as effects, the others belong to the source side or to another design.
 NOT_RAISED = {
+    Refusal.OUT_OF_ORDER,
     Refusal.INCOMPLETE_STREAMS,
     Refusal.UNFLUSHED_STATES,
     Refusal.SEND_FAILED,
