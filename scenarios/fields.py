@@ -1,6 +1,6 @@
 """Helpers that declare a parameter: one field, one default, its unit, bounds, meaning and origin.
 
-A table of parameters is a frozen dataclass whose fields are declared with these helpers:
+A table of parameters is a frozen dataclass with fields from these helpers:
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Timer:
@@ -9,13 +9,13 @@ A table of parameters is a frozen dataclass whose fields are declared with these
         )
 
 Names carry their unit (`_ns`, `_bytes`, `_per_s`, `_bytes_per_s`), qualifiers follow
-(`latency_ns_max`).  A default of REQUIRED makes the key mandatory; of None (with `optional=True`)
+(`latency_ns_max`).  A default of REQUIRED makes the key mandatory. Of None (with `optional=True`)
 makes it absent unless given.  `says` is one clause without a full stop.  `source` is where default
 and meaning come from: `Source: system, version, place`, or `assumption` with its reason.
 
-`limits` says where a parameter means nothing, as `ckptsim.scenarios.limits` writes it.  A table
-may say so for all its parameters by a class attribute `LIMITS`; the limits that a parameter has of
-its own take their place.
+`limits` says where a parameter means nothing, as `ckptsim.scenarios.limits` writes it.  A table may
+say so for all its parameters by a class attribute `LIMITS`. The limits that a parameter has of its
+own take their place.
 
 A dataclass may have `problems(self) -> list[Problem]` for what must hold between its values, with
 paths relative to itself, such as `Problem("edges[1].upstream", '"x"', "the name of a task")`.
@@ -64,7 +64,7 @@ def duration_ns(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a duration or an instant in nanoseconds; bounds may be texts such as `"1 ms"`."""
+    """Declare a duration or an instant in nanoseconds. Bounds may be texts such as `"1 ms"`."""
     kind = duration(minimum=minimum, maximum=maximum, optional=optional)
     return _field(kind, _base(default, units.DURATION_UNITS), says, source, limits)
 
@@ -79,7 +79,7 @@ def size_bytes(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a size in bytes; bounds may be texts such as `"32 KiB"`."""
+    """Declare a size in bytes. Bounds may be texts such as `"32 KiB"`."""
     kind = size(minimum=minimum, maximum=maximum, optional=optional)
     return _field(kind, _base(default, units.SIZE_UNITS), says, source, limits)
 
@@ -94,7 +94,7 @@ def rate_bytes_per_s(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a bandwidth in bytes per second; bounds may be texts such as `"20 MB/s"`."""
+    """Declare a bandwidth in bytes per second. Bounds may be texts such as `"20 MB/s"`."""
     kind = Whole(
         minimum=_base(minimum, units.BYTE_RATE_UNITS),
         maximum=_base(maximum, units.BYTE_RATE_UNITS),
@@ -117,7 +117,7 @@ def rate_per_s(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a rate per second (a float); files may say `"600 /min"`."""
+    """Declare a rate per second (a float). Files may say `"600 /min"`."""
     kind = Real(
         minimum=float(minimum),
         maximum=float(maximum),
@@ -140,7 +140,7 @@ def ratio(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a ratio, by default from 0 to 1; files may say `"25 %"`."""
+    """Declare a ratio, by default from 0 to 1. Files may say `"25 %"`."""
     kind = Real(
         minimum=float(minimum),
         maximum=float(maximum),
@@ -179,7 +179,7 @@ def count(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a whole number: a count, an index, an identifier; `unit` says of what."""
+    """Declare a whole number: a count, an index, an identifier. `unit` says of what."""
     kind = Whole(minimum=minimum, maximum=maximum, unit=unit, optional=optional)
     return _field(kind, default, says, source, limits)
 
@@ -221,7 +221,7 @@ def text(
     expected: str = "a text without control characters",
     longest: int = 2000,
 ) -> Any:
-    """Declare a text; `expected` says in words what the pattern asks for."""
+    """Declare a text. `expected` says in words what the pattern asks for."""
     return _field(Text(pattern=pattern, says=expected, longest=longest), default, says, source)
 
 
@@ -253,7 +253,7 @@ def one_of(
     source: str = "",
     optional: bool = False,
 ) -> Any:
-    """Declare a table whose key `kind` names one of the given dataclasses."""
+    """Declare a table with one of the given dataclasses, by its key `kind`."""
     if default is REQUIRED and optional:
         default = None
     return _field(OneOf(tables=dict(tables), optional=optional), default, says, source)

@@ -1,4 +1,7 @@
-"""The registry of links: one line each; whoever adds a link adds its module and its line here."""
+"""The registry of links: one line each.
+
+Anyone who adds a link adds its module and its line here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in a line of measurements, checked field by field before anything is simulated.
+"""The fields of a line of measurements, checked field by field before anything is simulated.
 
 The checks are lenient where the measurements are: unknown keys pass, null counts as absent, and
 what Flink has a default for may be absent.  A value of the wrong type or out of its range is a
@@ -88,7 +88,7 @@ STORAGE = (
 
 
 def config_problems(config: Mapping[str, Any], path: str) -> list[Problem]:
-    """Return what is wrong in a `config`; `path` is where it stands."""
+    """Return the problems in a `config`. `path` is where it is."""
     found = object_problems(config, CONFIG, path)
     if found:
         return found
@@ -103,7 +103,7 @@ def config_problems(config: Mapping[str, Any], path: str) -> list[Problem]:
 
 
 def object_problems(entry: object, fields: Sequence[Field], path: str) -> list[Problem]:
-    """Return what is wrong in one object; keys that no field names are left alone."""
+    """Return the problems in one object. Keys that no field names are left alone."""
     if not isinstance(entry, Mapping):
         return [Problem(path, shown(entry), "an object")]
     found = []

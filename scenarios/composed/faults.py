@@ -1,8 +1,8 @@
-"""Faults of a composed pipeline: those of its sync and its job, and those of its store.
+"""Faults of a composed pipeline: the ones of its sync and its job, and the ones of its store.
 
 Source, sockets, sends and crashes are the sync's (`scenarios/sync_faults`), tasks and checkpoints
-the job's (`scenarios/job/faults`).  Here are those of the store.  Commits and attempts count from 1
-over the whole run; a fault that a run never reaches is without effect.
+the job's (`scenarios/job/faults`).  Here are the ones of the store.  Commits and attempts count
+from 1 over the whole run. A fault that a run never reaches is without effect.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class CrashInCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefuseCommits:
-    """The store refuses commits in a row, from one on; each is tried again."""
+    """The store refuses commits in a row, from one on. Each is tried again."""
 
     commit: int = count(
         1, minimum=1, maximum=_OCCURRENCES, says="first that is refused, from 1", source=_PLAN
@@ -98,8 +98,8 @@ class DelayReport:
 class LoseStore:
     """Durable state of the store is gone when an attempt begins.
 
-    Co-located, data and checkpoint go together; the offsets of a consumer group are elsewhere, so
-    that losing them stands for their expiry.
+    Co-located, data and checkpoint go together. The offsets of a consumer group are elsewhere, so
+    that losing them represents their expiry.
     """
 
     attempt: int = count(

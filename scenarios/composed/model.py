@@ -1,8 +1,9 @@
 """The composed pipeline: a source on sockets, a job with barriers, a store, and the platform.
 
 Partitions of the source are read concurrently and travel over sockets to the readers of a job.
-Records go through its stages to a sink, which writes them with each checkpoint to a store; what is
-durable there is reported to the ordering core, which returns the source's states to the platform.
+Records go through its stages to a sink, which writes them with each checkpoint to a store. The
+durable data there is reported to the ordering core, which returns the source's states to the
+platform.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class OffsetReset(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readers:
-    """The source subtasks of the job; they take turns at the sockets."""
+    """The source subtasks of the job. They take turns at the sockets."""
 
     parallelism: int = count(
         2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
@@ -279,7 +280,7 @@ class Pipeline:
         """The vertices of the job: readers, stages, sink."""
         readers = jobs.Vertex(
             name=READERS,
-            replayable=False,  # the platform sends again what is missing
+            replayable=False,  # the source sends the missing records again
             kind=jobs.VertexKind.SOURCE,
             parallelism=self.readers.parallelism,
             rate_per_s=self.readers.rate_per_s,

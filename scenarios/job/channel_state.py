@@ -1,6 +1,6 @@
 """How in-flight data is kept and put back: the open questions of FLIP-76 as choices, on records.
 
-The defaults are what Apache Flink 1.20.3 does; what else there is was argued about and not built.
+The defaults are what Apache Flink 1.20.3 does. What else there is was argued about and not built.
 """
 
 from __future__ import annotations

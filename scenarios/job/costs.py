@@ -33,7 +33,7 @@ _WITHOUT_BARRIERS = not_in_pipelines("its checkpoints are coordinated")
 class Costs:
     """What messages and snapshots cost on records, and what of them chance delays, loses or fails.
 
-    On buffers measured constants take the place of the costs; what chance does acts on both.
+    On buffers measured constants take the place of the costs. What chance does acts on both.
     """
 
     LIMITS: ClassVar[Limits] = _MEASURED
@@ -135,7 +135,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """Where checkpoints are written, on buffers; on records `costs` says how long that takes."""
+    """Where checkpoints are written, on buffers. On records `costs` says how long that takes."""
 
     LIMITS: ClassVar[Limits] = _NO_STORAGE
 
@@ -211,7 +211,7 @@ class Profile(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What runs the tasks, on buffers; the costs of a core were measured on a quiet small one."""
+    """What runs the tasks, on buffers. The costs of a core were measured on a quiet small one."""
 
     LIMITS: ClassVar[Limits] = not_on_records("work takes no processor", noted=True)
 

@@ -1,4 +1,4 @@
-"""Faults of a job; a closed union of frozen data, each for both data planes.
+"""Faults of a job. A closed union of frozen data, each for both data planes.
 
 Faults name vertices and subtasks.
 """
@@ -90,7 +90,7 @@ class LateAtCheckpoint(AtCheckpoint):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashTask(AtSubtask):
-    """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
+    """A subtask fails at an instant. The job restarts from its latest completed checkpoint."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
 
@@ -204,31 +204,31 @@ class StallTask(AtSubtask):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCheckpoint(_Fault):
-    """The user asks for a checkpoint; while the job does not run nothing comes of it."""
+    """The user asks for a checkpoint. While the job does not run nothing comes of it."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSavepoint(_Fault):
-    """The user asks for a savepoint; while the job does not run nothing comes of it."""
+    """The user asks for a savepoint. While the job does not run nothing comes of it."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel(_Fault):
-    """The user cancels the job, which no restart follows; completed checkpoints stay."""
+    """The user cancels the job, which no restart follows. Completed checkpoints stay."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescale(_Fault):
-    """The user changes the parallelism of a vertex; the job restarts from its latest checkpoint.
+    """The user changes the parallelism of a vertex. The job restarts from its latest checkpoint.
 
     Vertices joined by forward edges have one parallelism, so it is theirs as well.
-    Source: Apache Flink 1.20.3, ForwardGroup; AdaptiveScheduler (a rescale restarts the job and
+    Source: Apache Flink 1.20.3, ForwardGroup. AdaptiveScheduler (a rescale restarts the job and
     does not count as a failure).
     """
 

@@ -25,7 +25,7 @@ _MOST_VALUES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Kind):
-    """A table of parameter paths and one value each; tables inside it are paths in parts."""
+    """A table of parameter paths and one value each. Tables inside it are paths in parts."""
 
     def read(self, found: object, at: At) -> object:
         """Take a table and return its values by whole path."""

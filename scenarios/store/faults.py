@@ -1,6 +1,6 @@
 """Faults of a checkpoint store as data: what breaks, and when.
 
-Partitions are named by version (from 1) and index (from 0).  Every fault is finite; one that a run
+Partitions are named by version (from 1) and index (from 0).  Every fault is finite. One that a run
 never reaches is without effect.
 """
 
@@ -25,7 +25,7 @@ class Lost(StrEnum):
 
 
 class Damage(StrEnum):
-    """What has become of a stored checkpoint: of its frame, or of the state in a right frame."""
+    """The damage of a stored checkpoint: of its frame, or of the state in a right frame."""
 
     BIT = "bit"
     TRUNCATED = "truncated"
@@ -51,7 +51,7 @@ class CrashAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashBetween:
-    """The process dies between the two durable steps of a sync; before the only one's commit."""
+    """The process dies between the two durable steps of a sync. Before the only one's commit."""
 
     sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1", source=_PLAN)
 
@@ -69,7 +69,7 @@ class CrashBetweenEffects:
 class TornWrite:
     """The process dies while a checkpoint is written in place: a prefix lies where the old one was.
 
-    Only where checkpoints are external; other placements write them whole or not at all.
+    Only where checkpoints are external. Other placements write them whole or not at all.
     """
 
     sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1", source=_PLAN)
@@ -101,7 +101,7 @@ class StopAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailWrite:
-    """One data record cannot be written; the partition is errored until it is opened anew."""
+    """One data record cannot be written. The partition is errored until it is opened anew."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
     partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
@@ -110,7 +110,7 @@ class FailWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitOutage:
-    """The remote side commits nothing for a while; only where checkpoints are remote."""
+    """The remote side commits nothing for a while. Only where checkpoints are remote."""
 
     at_ns: int = duration_ns("1 s", says="when it begins", source=_PLAN)
     duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
@@ -133,7 +133,7 @@ class DictionaryOutage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tamper:
-    """A stored checkpoint is damaged: a bit of it flips, or it is not what was stored there."""
+    """A stored checkpoint is damaged: a bit of it flips, or it is another blob."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
     partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
@@ -210,7 +210,7 @@ class Deploy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailRecovery:
-    """The recovery of one partition fails once; consumption of all of them stays paused."""
+    """The recovery of one partition fails once. Consumption of all of them stays paused."""
 
     start: int = count(1, minimum=1, maximum=1000, says="at which start, from 1", source=_PLAN)
 

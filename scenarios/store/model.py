@@ -1,4 +1,4 @@
-"""Parameters of a checkpoint store: what is ingested, where it is kept, how it is synced."""
+"""Parameters of a checkpoint store: the input, its place and its syncs."""
 
 from __future__ import annotations
 
