@@ -43,7 +43,7 @@ def _capital(text: str) -> str:
 
 
 def _times(ratios: list[float]) -> str:
-    """Return the ratios in words; none where the metric is zero somewhere."""
+    """Return the ratios in words. None where the metric is zero somewhere."""
     if math.inf in ratios:
         return ""
     low, high = plain_number(min(ratios)), plain_number(max(ratios))

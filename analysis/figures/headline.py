@@ -87,7 +87,7 @@ def places_of(series: Sequence[Series], layout: Layout) -> pd.DataFrame:
 def _draw(
     ax: Axes, rows: pd.DataFrame, number: int, unit: Unit, *, is_ordered: bool, label: str
 ) -> None:
-    """Draw one series; an interval ends at zero, below which an axis may have no room."""
+    """Draw one series. An interval ends at zero, below which an axis may have no room."""
     mean = rows["mean"].to_numpy() / unit.size
     low, high = (rows[name].to_numpy() / unit.size for name in ("low", "high"))
     errors = np.nan_to_num(np.vstack([mean - low, high - mean]))

@@ -22,8 +22,8 @@ MIDDLE, HIGH = 0.5, 0.95
 def percentile_lines(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()) -> Figure:
     """Draw the median and the 95th percentile of durations, a pair of lines per combination.
 
-    quantiles: as `latency` of the summaries, of points that differ in `axis` and `others` only.
-    The legend has the n of each pair; a line stops where too few completed to know.
+    quantiles: as `latency` of the summaries, of points that differ in `axis` and `others` only. The
+    legend has the n of each pair. A line stops where too few completed to know.
     """
     table = with_axis(quantiles[quantiles["probability"].isin((MIDDLE, HIGH))], axis)
     table = table.assign(line=[point_label(text, others) for text in table["parameters"]])

@@ -28,7 +28,7 @@ def paired_differences(
 ) -> Figure:
     """Draw how each point differs from the baseline, paired by seed, with 95 % intervals.
 
-    differences: the summary `differences`; baseline: the name of that point.  An interval that
+    differences: the summary `differences`. baseline: the name of that point.  An interval that
     excludes zero is drawn filled.
     """
     table = differences[differences["metric"] == metric]

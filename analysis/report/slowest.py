@@ -66,7 +66,7 @@ def slowest_run(findings: Summaries) -> Iterator[Picture]:
 def repeated(
     point: Mapping[str, Any], scenario: Scenario, *, seed: int, ties: str
 ) -> RunResult | None:
-    """Run a run of a point again, with its trace; None without the core that it ran with.
+    """Run a run of a point again, with its trace. None without the core that it ran with.
 
     A page may be made where the user's core is not.
     """
@@ -81,7 +81,7 @@ def repeated(
 
 
 def _timelines(result: RunResult, row: pd.Series, vocabulary: Vocabulary) -> Iterator[Picture]:
-    """Draw the window of the slowest checkpoint, and that of a fault far away from it."""
+    """Draw the window of the slowest checkpoint, and the one of a fault far away from it."""
     focus = _the_slowest(result, row)
     slow_ns = int(row["elapsed_ns"])
     named = f"checkpoint {row['scope']}/{row['checkpoint_id']}".replace("*/", "")
