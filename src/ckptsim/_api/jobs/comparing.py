@@ -135,7 +135,7 @@ def run_scenarios(
 def _outcomes(
     scenarios: Sequence[Scenario], failure: Failure | None, count: int, runner: Runner
 ) -> list[Outcome]:
-    """Run every scenario with every seed, then the failures, whose phases need the durations."""
+    """Run every scenario with every seed, then the failures by their phases."""
     found = [
         _outcome(was, scenario, results)
         for was, (scenario, results) in zip(
@@ -187,7 +187,7 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
 
 
 def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) -> Iterator[str]:
-    """Yield what was left out as warm-up where that was all, and what came of it."""
+    """Yield the checkpoints that warm-up left out, and the result."""
     job = _job(scenario)
     asked = units.write(_job(was).duration_ns, units.DURATION_UNITS)
     ran = units.write(job.duration_ns, units.DURATION_UNITS)

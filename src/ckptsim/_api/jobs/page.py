@@ -33,7 +33,7 @@ _LETTERS = 42
 
 
 def whole_page(title: str, inside: str) -> str:
-    """Return a page around what is HTML already. title: plain text."""
+    """Return a page around HTML. title: plain text."""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -49,7 +49,7 @@ def body(
     moved: Sequence[str],
     notes: Sequence[str],
 ) -> str:
-    """Return what stands below the title, as HTML for this page or a larger one."""
+    """Return the content below the title, as HTML for this page or a larger one."""
     return "\n".join(
         [
             *(line for table in tables for line in table_lines(table)),
@@ -92,7 +92,7 @@ def _list(head: str, lines: Sequence[str]) -> str:
 
 
 def _picture(bars: Sequence[Bar]) -> str:
-    """Return horizontal bars, one per label, of the parts one behind the other."""
+    """Return horizontal bars, one per label, of the parts one after the other."""
     if not bars:
         return "<p>No checkpoint was completed.</p>"
     longest = max(sum(parts.values()) for _, _, parts in bars) or 1.0

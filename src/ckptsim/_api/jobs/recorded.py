@@ -89,7 +89,7 @@ class Captured(Result):
 
     @property
     def text(self) -> str:
-        """The job, and what was written, replaced and not answered."""
+        """The job, with written, replaced and unanswered requests."""
         counts = self.redacted.items()
         plural = (f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts)
         vertices, completed = len(self.recording.vertices), len(self.recording.completed)
@@ -275,7 +275,7 @@ class ImportedJob(Result):
 
     @property
     def text(self) -> str:
-        """What was found, what is asked for, the comparison, and the verdict."""
+        """The values found and asked for, the comparison and the verdict."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -328,7 +328,7 @@ def import_job(
     recording: its folder, or the name of one that is shipped, such as `orders`.  out: the file to
     write. Without it nothing is written.  job: its id, where several were recorded.
     machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
-    profile: whose constants hold, "plain", or "rig" for the recordings that are shipped.
+    profile: the profile of constants, "plain", or "rig" for the shipped recordings.
     set: what the recording does not say, by the engine's option names or ours.
     seeds: of the replay of the job as it is, 0 for none.  progress: called with runs done.
 
@@ -386,7 +386,7 @@ def one_named(choices: type[Choice], key: str, name: str) -> Choice:
 
 
 def _comparison(rows: Sequence[Row]) -> list[str]:
-    """Return a table of measured and simulated figures. What is 0 on both sides is left out."""
+    """Return a table of measured and simulated figures. Zeros on both sides are left out."""
     shown = [
         (
             row.name,

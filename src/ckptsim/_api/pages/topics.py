@@ -66,7 +66,7 @@ def parameter_lines(
     """Return parameters as lines, under a header for each table: key, value, what there is to say.
 
     A star marks values that differ from the default. `tables` says what the tables are.  An origin
-    that several of them have stands once, at the end, under a number.
+    that several of them have is once, at the end, under a number.
     """
     counts = Counter(item.source for item in found if item.source)
     often = [source for source, count in counts.items() if count > 1]
@@ -94,7 +94,7 @@ def _row(item: Description, table: str, notes: Mapping[str, str]) -> tuple[str, 
 
 
 def _is_plain(item: Description) -> bool:
-    """Say whether the value does not show its unit itself."""
+    """Return whether the value does not show its unit itself."""
     return not isinstance(item.value, str)
 
 
@@ -151,7 +151,7 @@ _RULE_WIDTHS = (62, _CELL, _CELL)
 
 
 def _wrapped(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """Return the lines of a table whose cells are wrapped, and set apart where needed."""
+    """Return the lines of a table with wrapped cells."""
     lines: list[str] = []
     for row in rows:
         cells = [
@@ -174,7 +174,7 @@ def states_page() -> Page:
 
 
 def _table_page(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Page:
-    """Return a table, whose data has a mapping per row."""
+    """Return a table, with a mapping per row as data."""
     data = [dict(zip(head, row, strict=True)) for row in rows]
     return Page(text="\n".join(aligned(head, rows)), data=data)
 
@@ -198,7 +198,7 @@ def edges_page() -> Page:
 
 
 def mutants_page() -> Page:
-    """Return every mutant: its slot, and what is wrong with it."""
+    """Return every mutant: its slot and its fault."""
     from ckptsim.sim.mutants.registry import MUTANTS
 
     found = MUTANTS.values()
