@@ -1,4 +1,4 @@
-"""The result tables of a composed pipeline: those of the sync, and the job's checkpoints."""
+"""The result tables of a composed pipeline: the ones of the sync, and the job's checkpoints."""
 
 from __future__ import annotations
 

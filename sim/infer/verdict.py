@@ -30,7 +30,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure: measured and simulated, in `unit`; word: how near, None where it is no bar."""
+    """One figure: measured and simulated, in `unit`. word: how near, None where it is no bar."""
 
     name: str
     unit: str
@@ -53,7 +53,7 @@ class Verdict:
 
 
 def verdict_of(measured: Measures, simulated: Measures) -> Verdict:
-    """Return how a replay compares with what was measured."""
+    """Return how a replay compares with the measured values."""
     rows = (*_checkpoint_rows(measured, simulated), *_vertex_rows(measured, simulated))
     because = []
     count = int(measured.duration_ms["n"])
@@ -100,7 +100,7 @@ def _reason(row: Row) -> str:
 
 
 def figure_text(value: float | None, unit: str, *, none: str = "nothing") -> str:
-    """Return a figure with its unit; none: what stands for no figure."""
+    """Return a figure with its unit. none: what represents no figure."""
     if value is None:
         return none
     return f"{value:.0%}" if unit == "%" else f"{value:,.0f} {unit}"

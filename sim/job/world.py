@@ -1,10 +1,10 @@
 """One job over all its attempts: start, failures and restarts, the stop, the end.
 
-The data plane makes and runs the tasks of an attempt; this decides when an attempt begins and ends,
+The data plane makes and runs the tasks of an attempt. This decides when an attempt begins and ends,
 and from which checkpoint.  A failure takes effect once what happens at its instant is over: then
-nothing of the attempt acts any more, the coordinator gives up what is pending, and after the
-restart strategy's delay the next attempt begins from the latest completed checkpoint.  Savepoints
-are the user's: no restart begins from one.
+nothing of the attempt acts any more, the coordinator gives up pending work, and after the restart
+strategy's delay the next attempt begins from the latest completed checkpoint.  Savepoints are the
+user's: no restart begins from one.
 
 Source: Apache Flink 1.20.3, DefaultScheduler, Coordinator.restoreLatestCheckpointed-
 StateToAll.
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment
     from ckptsim.sim.slots.protocols import Coordinator
 
-# How often a stop that failed is asked for again before the user gives up, and how often a job is
-# started before it is taken for one that cannot run.  Assumptions.
+# How often a failed stop is repeated before the user gives up, and how often a job is started
+# before it counts as one that cannot run.  Assumptions.
 _STOP_TRIES, _ATTEMPTS = 8, 100
 
 
@@ -49,12 +49,12 @@ class JobWorld:
     """One job in one run.
 
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
-    savepoint; later the one that the attempt which runs was started from.  external: the system
+    savepoint. Later the one that the attempt which runs was started from.  external: the system
     that sinks write to.  over: called when the run is to end.  owner: who begins the attempts of a
     job that is part of something larger.  latest: what a restart begins from where no coordinator
-    triggers checkpoints; it is given what the job began from.
+    triggers checkpoints. It is given what the job began from.
     running: an attempt runs.  ended: every task has FINISHED.  canceled: by its user.  gave_up: it
-    has failed for good, because of `failure`; failed_while_stopping: after the savepoint of a stop.
+    has failed for good, because of `failure`. failed_while_stopping: after the savepoint of a stop.
     timed: hosts failovers that take time, where they do.
     """
 
@@ -153,7 +153,7 @@ class JobWorld:
     # The stop ---------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
+        """Ask for the stop. While the job restarts, and after a failed stop, ask again."""
         self.events.emit(of_job.StopAsked())
         if self.ended or self.coordinator.stop_completed:
             return
@@ -174,7 +174,7 @@ class JobWorld:
     # Failures ---------------------------------------------------------------------------------
 
     def lose_task_manager(self, numbers: Iterable[int], cause: str, symptom: Symptom) -> None:
-        """Fail all tasks of a task manager; the next attempt needs another one."""
+        """Fail all tasks of a task manager. The next attempt needs another one."""
         if symptom is Symptom.CONNECTIONS_BREAK:
             self.detection.connections_broke(self.timed is None or self.timed.slots_return)
             self.crash(numbers, cause, lost=True)
@@ -186,7 +186,7 @@ class JobWorld:
             self.detection.lose(cause, unreachable=symptom is Symptom.UNREACHABLE)
 
     def crash(self, numbers: Iterable[int], cause: str, *, lost: bool = False) -> None:
-        """Fail tasks, and the job with them, unless all have finished; lost: with their manager."""
+        """Fail tasks, and the job with them, unless all have finished. lost: with their manager."""
         alive = [number for number in numbers if self._plane.is_alive(number)]
         if not alive:
             return
@@ -197,7 +197,7 @@ class JobWorld:
             self.timed.strike(alive, cause)
 
     def crash_job_manager(self) -> None:
-        """Fail the job manager: pending checkpoints are lost; completed ones and numbers are kept.
+        """Fail the job manager: pending checkpoints are lost. Completed ones and numbers are kept.
 
         All tasks are deployed anew.  Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter,
         DefaultCompletedCheckpointStore.recover.
@@ -237,13 +237,14 @@ class JobWorld:
     def fail(self, cause: str) -> None:
         """Fail the job because of something inside it, when all else of this instant is over.
 
-        What has failed must not act any more by itself; the others of its attempt still may.
+        Everything that has failed must not act any more by itself. The others of its attempt still
+        may.
         """
         env = self.env
         env.call_at(env.now, self.settings.fault_kind, self.entity, self.fail_over, cause)
 
     def fail_over(self, cause: str, *, planned: bool = False, noted: bool = False) -> None:
-        """End the attempt; begin the next one from the latest completed checkpoint.
+        """End the attempt. Begin the next one from the latest completed checkpoint.
 
         Once the savepoint of a stop is complete there is none.  planned: no strategy is asked.
         noted: the failure struck earlier.
@@ -282,7 +283,7 @@ class JobWorld:
         self.failovers.append(record)
 
     def failure_known(self, cause: str) -> bool:
-        """Note that a failure is known; return whether the job may be restarted at all."""
+        """Note that a failure is known. Return whether the job may be restarted at all."""
         self.events.emit(of_job.FailureKnown(cause))
         for failover in self.failovers:
             failover.known_ns = failover.known_ns or self.env.now
@@ -368,11 +369,11 @@ class JobWorld:
     def checkpoint_of(
         self, record: CheckpointRecord, vertices: dict[str, FinishedState]
     ) -> JobCheckpoint:
-        """Return what is kept of a checkpoint."""
+        """Return the kept parts of a checkpoint."""
         return kept_of(record, vertices, self.coordinator.planning, self._plane)
 
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
-        """Tell the owner; end the run when as many checkpoints are complete as were wanted."""
+        """Tell the owner. End the run when as many checkpoints are complete as were wanted."""
         self._completed += 1
         kept = self.coordinator.completed.get(record.checkpoint)
         if self.owner is not None and kept is not None:

@@ -36,7 +36,10 @@ class LooksAtEachChannelOnce(uncoordinated.RecoveryLine):
 
 
 class TruncatesWhatWasSent(uncoordinated.RecoveryLine):
-    """Truncates logs up to what the sender's checkpoint has sent: what is on its way is lost."""
+    """Truncates logs up to what the sender's checkpoint has sent.
+
+    All that is on its way is lost.
+    """
 
     def _truncate(self) -> list[uncoordinated.LineEffect]:
         found: list[uncoordinated.LineEffect] = []
@@ -80,7 +83,8 @@ MUTANTS = by_name(
     Mutant("never_forced", sentence(NeverForced), "induced", NeverForced),
 )
 
-# The library's scenario on which a mutant is told from the right core, and by which property.
+# The library's scenario on which a mutant is distinguished from the right core, and by which
+# property.
 SHOWN_BY: dict[str, tuple[str, str]] = {
     "newest_of_each": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
     "forgets_messages_on_their_way": ("domino_effect", "restored_checkpoint_is_a_cut"),

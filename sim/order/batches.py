@@ -72,14 +72,14 @@ class Pipeline:
             self.upload(passed.stream, now)
 
     def upload(self, stream: StreamDescriptor, now: int) -> None:
-        """Upload what is open of a stream."""
+        """Upload open work of a stream."""
         batch = self._open.pop(stream, None)
         if batch is not None:
             self._uploads.append((now + self._rules.upload_delay_messages, batch))
             self.batches += 1
 
     def due(self, now: int) -> list[RecordsDurable]:
-        """Upload batches that are too old, and return what is durable by message `now`."""
+        """Upload batches that are too old, and return the durable data by message `now`."""
         while self._ages and self._ages[0][0] <= now:
             _, batch = self._ages.popleft()
             if self._open.get(batch.stream) is batch:

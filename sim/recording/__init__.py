@@ -1,8 +1,8 @@
 """Recordings of running jobs: answers of an engine's REST server in a folder, read as typed data.
 
-A recording is a folder with `index.json`, the list of the answers in the order in which they were
-asked for, and one file per answer, byte for byte what the server said.  Nothing in it is trusted:
-a file that is missing, torn or of another version is noted and left out.
+A recording is a folder with `index.json`, the list of the answers in the order of the requests, and
+one file per answer, byte for byte.  Nothing in it is trusted: a file that is missing, torn or of
+another version is noted and left out.
 """
 
 from ckptsim.sim.recording.answers import INDEX

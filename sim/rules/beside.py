@@ -1,4 +1,4 @@
-"""What stands beside a core in a run, and judges by what passes between the core and its host.
+"""Judges beside a core in a run, by the exchange between the core and its host.
 
 Duties of hosts are judged here: a host of ours must carry out what its core asked for.
 """
@@ -25,9 +25,9 @@ DOES_ITS_DUTY = "a_host_does_its_duty"
 
 
 class HostDuties:
-    """The duties of the hosts of one run; a host is left alone after the first that it fails in.
+    """The duties of the hosts of one run. A host is left alone after the first that it fails in.
 
-    link, seed: of the run; every host has the same duties in all of them.
+    link, seed: of the run. Every host has the same duties in all of them.
     """
 
     def __init__(self, link: str, seed: int) -> None:
@@ -62,7 +62,7 @@ class HostDuties:
 
     @property
     def now_ns(self) -> int:
-        """The present instant of the run; 0 before it has begun."""
+        """The present instant of the run. 0 before it has begun."""
         return 0 if self._env is None else self._env.now
 
     def fails(self, says: str, story: Sequence[str]) -> None:
@@ -77,7 +77,7 @@ class HostDuties:
         return make
 
     def _store(self, factory: Factory) -> Factory:
-        """Return what makes a store whose ingestion cores have duties beside them."""
+        """Return the factory of a store with duties beside its ingestion cores."""
 
         def make(*arguments: Any) -> Any:
             versions = factory(*arguments)
@@ -107,7 +107,7 @@ class HostDuties:
 
 
 class Proxy:
-    """A core as its host sees it; all that its host asks and that is not here goes to the core.
+    """A core as its host sees it. All that its host asks and that is not here goes to the core.
 
     Hosts that ask what kind of core they have get its answer.
     """
@@ -169,7 +169,7 @@ class Owed(Proxy):
 
 
 def copied(core: Any) -> Any:
-    """Return a copy; one that holds functions of its host is made in the slower way."""
+    """Return a copy. One that holds functions of its host is made in the slower way."""
     try:
         return pickle.loads(pickle.dumps(core, pickle.HIGHEST_PROTOCOL))  # noqa: S301 - ours
     except (pickle.PicklingError, AttributeError, TypeError):

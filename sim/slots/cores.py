@@ -1,4 +1,4 @@
-"""The factories of the cores of one run, one field per slot; the defaults are ours."""
+"""The factories of the cores of one run, one field per slot. The defaults are ours."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MakeCoordinator(Protocol):
         first_checkpoint: int = 1,
         completed: tuple[int, ...] = (),
     ) -> Coordinator:
-        """Make it; the number of the next checkpoint, and those that are kept, oldest first."""
+        """Make it. The number of the next checkpoint, and those that are kept, oldest first."""
         ...
 
 
@@ -76,7 +76,7 @@ class MakeRecoveredInput(Protocol):
     def __call__(
         self, assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool]
     ) -> RecoveredInput:
-        """Make it for so many channels; accepts: records that are sent to the subtask today."""
+        """Make it for so many channels. accepts: records that are sent to the subtask today."""
         ...
 
 
@@ -90,7 +90,7 @@ class MakeRecoveryLine(Protocol):
         *,
         logged: bool = True,
     ) -> RecoveryLines:
-        """Make it for an attempt; begin: how each task begins."""
+        """Make it for an attempt. begin: how each task begins."""
         ...
 
 
@@ -98,7 +98,7 @@ class AfterFailure(Protocol):
     """Decides what becomes of a job that fails."""
 
     def __call__(self, *, stop_completed: bool) -> Recovery:
-        """Decide; `stop_completed` says whether the savepoint of a stop is complete."""
+        """Decide. `stop_completed` says whether the savepoint of a stop is complete."""
         ...
 
 
@@ -109,7 +109,7 @@ def over_edge(barrier: barriers.Barrier, *, supports_unaligned: bool) -> barrier
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolCores:
-    """One factory per slot; `SLOTS` describes them."""
+    """One factory per slot. `SLOTS` describes them."""
 
     ordering: Callable[[OrderingParameters], OrderingDoor] = make_core
     handler: MakeHandler = barriers.make_handler

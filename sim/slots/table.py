@@ -1,8 +1,8 @@
 """The slots that there are.
 
 The six whole cores can be anybody's: what hosts ask of them is a door of events and effects with a
-few questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
-mutants need them, and whoever studies one rule alone.
+few questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours.
+Mutants need them, and anyone who studies one rule alone.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ _PARTS = (
     ),
 )
 
-# Parts of a pipeline where two links meet; a world makes them with what it is made of.
+# Parts of a pipeline where two links meet. A world makes them with what it is made of.
 _OF_PIPELINES = (
     Slot(
         name="sink",
@@ -324,6 +324,6 @@ SLOTS: dict[str, Slot] = {
 def slots_of(*places: str) -> list[Slot]:
     """Return the slots of links, and of suites of conformance vectors, the whole cores first.
 
-    places: names of links; of suites, as `suite NAME`, since some are called as links are.
+    places: names of links. Of suites, as `suite NAME`, since some are called as links are.
     """
     return [slot for slot in SLOTS.values() if any(place in slot.places for place in places)]

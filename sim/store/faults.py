@@ -1,4 +1,4 @@
-"""The fault plan of a run: what strikes when, and what is still to come."""
+"""The fault plan of a run: what strikes when, and everything that is still to come."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class FaultPlan:
 
     @property
     def over(self) -> bool:
-        """Say whether no timed fault is still to come."""
+        """Return whether no timed fault is still to come."""
         return self._to_come == 0
 
     def schedule(self) -> None:
@@ -90,19 +90,19 @@ class FaultPlan:
                 threads.start(self._die_in(wait_ns), self._entity)
 
     def commits_fail(self, key: TopicPartition) -> bool:
-        """Say whether the remote side commits nothing of a partition now."""
+        """Return whether the remote side commits nothing of a partition now."""
         return self._out_of.get(None, False) or self._out_of.get(key.partition, False)
 
     def recovery_fails(self, start: int) -> bool:
-        """Say whether the recovery of this start fails."""
+        """Return whether the recovery of this start fails."""
         return start in self._failing_starts
 
     def dies_in_sync(self, number: int) -> bool:
-        """Say whether the process dies in this sync."""
+        """Return whether the process dies in this sync."""
         return number in self._crash_syncs
 
     def torn_bytes(self, sync: int) -> int | None:
-        """Return how much of its checkpoint a sync leaves behind when the process dies over it."""
+        """Return how much of its checkpoint a sync leaves when the process dies over it."""
         return self._torn.get(sync)
 
     def before_effect(self) -> None:
@@ -117,7 +117,7 @@ class FaultPlan:
         return min(found, default=None)
 
     def write_failed(self, key: TopicPartition) -> None:
-        """Note that the next failing record of a partition has failed; it does so once."""
+        """Note that the next failing record of a partition has failed. It does so once."""
         replica = self._world.client.replicas[key]
         index = self._world.book[key].index_of(self._world.book[key].next_after(replica.position))
         for place, fault in enumerate(self._failing):
@@ -127,7 +127,7 @@ class FaultPlan:
                 return
 
     def has_failed(self, key: TopicPartition) -> bool:
-        """Say whether a record of this partition has failed by plan."""
+        """Return whether a record of this partition has failed by plan."""
         return key in self._failed
 
     def reset_begins(self) -> None:
@@ -185,7 +185,7 @@ class FaultPlan:
                 | FailRecovery()
                 | CrashRate()
             ):
-                return []  # not at an instant of the plan; the run ends without them
+                return []  # not at an instant of the plan. The run ends without them
             case _:
                 assert_never(fault)
 

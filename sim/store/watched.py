@@ -8,9 +8,9 @@ from ckptsim.models.store import Area, Medium, Rows, Slot, Step, TopicPartition
 
 
 class ProcessDied(Exception):  # noqa: N818  (an event of the simulation, not an error)
-    """The process died at this point, which unwinds what was running.
+    """The process died at this point, which unwinds everything that was running.
 
-    bounded: whether what is repeated after it is bounded by what one interval holds.
+    bounded: whether everything that is repeated after it is bounded by what one interval holds.
     """
 
     def __init__(self, reason: str, *, bounded: bool = True) -> None:
@@ -33,7 +33,7 @@ class WatchedMedium:
 
     @property
     def atomic(self) -> bool:
-        """Say whether one step may hold rows and checkpoints."""
+        """Return whether one step may hold rows and checkpoints."""
         return self._inner.atomic
 
     def rows(self, area: Area, key: TopicPartition) -> Rows:

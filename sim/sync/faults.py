@@ -79,7 +79,7 @@ class FaultPlan:
                 assert_never(fault)
 
     def passes(self, point: sync.Point) -> sync.Side | None:
-        """Count one passing of a point; return who crashes there, if anybody."""
+        """Count one passing of a point. Return who crashes there, if anybody."""
         planned = self._points.get(point) if self._points else None
         if planned is None:
             return None
@@ -87,7 +87,7 @@ class FaultPlan:
         return self._struck(planned.get(count))
 
     def upload_fails(self, ordinal: int) -> bool:
-        """Say whether the n-th upload of the run, from 1, fails."""
+        """Return whether the n-th upload of the run, from 1, fails."""
         return self._struck(
             any(
                 fault.occurrence <= ordinal < fault.occurrence + fault.uploads
@@ -96,7 +96,7 @@ class FaultPlan:
         )
 
     def send_fails(self, ordinal: int, *, at_end: bool) -> bool:
-        """Say whether the n-th send of the run, from 1, fails.
+        """Return whether the n-th send of the run, from 1, fails.
 
         at_end: whether it begins while the sync waits for its end.
         """
@@ -118,11 +118,11 @@ class FaultPlan:
         return self._slowed(self._slow_sends, duration_ns, now)
 
     def flood(self, feed: int, round_number: int) -> int:
-        """Take the number of empty states that a feed emits before a round, from 0; only once."""
+        """Take the number of empty states that a feed emits before a round, from 0. Only once."""
         return self._struck(self._floods.pop((feed, round_number), 0))
 
     def collision(self, feed: int, reader: int) -> tuple[int, int] | None:
-        """Return (feed, reader) whose partition id this reader draws again, if so planned."""
+        """Return the (feed, reader) with the partition id to draw again, if planned."""
         return self._struck(self._collisions.get((feed, reader)))
 
     def count_error(self, feed: int, reader: int) -> int:
@@ -156,7 +156,7 @@ class FaultPlan:
         return round(duration_ns * max(factors)) if self._struck(factors) else duration_ns
 
     def note_strike(self) -> None:
-        """Count that a fault has struck: one whose instant or plan somebody else has."""
+        """Count that a fault has struck: one with an instant or plan of another part."""
         self.strikes += 1
 
     def _struck(self, effect: Effect) -> Effect:

@@ -13,7 +13,7 @@ _STATUS_BYTES = 64  # assumption: size of a small status message
 class RecordPacket:
     """A run of records of one partition and one stream, at positions low <= p < high.
 
-    count: how many; interval: on STDIO, the stream's interval in which they were read.
+    count: how many. interval: on STDIO, the stream's interval in which they were read.
     """
 
     __slots__ = ("count", "high", "interval", "low", "partition", "size_bytes", "stream")

@@ -19,7 +19,7 @@ from ckptsim.sim.validate.state.measured import StateRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurements:
-    """What stands in some files, in order: runs with checkpoints, and runs with recoveries."""
+    """The content of some files, in order: runs with checkpoints, and runs with recoveries."""
 
     runs: tuple[MeasuredRun, ...]
     recoveries: tuple[RecoveryRun, ...]
@@ -27,7 +27,7 @@ class Measurements:
 
 
 def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
-    """Read the lines that have checkpoints; see `read_measurements`."""
+    """Read the lines that have checkpoints. See `read_measurements`."""
     found = read_measurements(paths).runs
     if not found:
         raise UserError("no measured checkpoints in " + ", ".join(str(path) for path in paths))
@@ -35,10 +35,10 @@ def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
 
 
 def read_measurements(paths: Sequence[Path]) -> Measurements:
-    """Read all lines of all files, in order; a line with `recoveries` is a run with failures.
+    """Read all lines of all files, in order. A line with `recoveries` is a run with failures.
 
     Raises UserError for a file that cannot be read, and ScenarioError with every problem of every
-    line that is not in the schema: file, line and field, what stands there, what may stand there.
+    line that is not in the schema: file, line and field, the value there, the allowed values.
     """
     kinds: tuple[tuple[Any, Any, list[Any]], ...] = (
         (state.is_state_run, state, []),

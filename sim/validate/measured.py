@@ -1,4 +1,4 @@
-"""A measured run: one JSON object, with configuration, jobs and what was measured."""
+"""A measured run: one JSON object, with configuration, jobs and the measured values."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ _THROUGHPUT = (Field("records_per_s", "number", minimum=0),)
 class MeasuredJob:
     """One job of a measured run.
 
-    summary: as measured, or rebuilt from the checkpoints where it is missing; finish: as measured,
+    summary: as measured, or rebuilt from the checkpoints where it is missing. finish: as measured,
     None where the job has none.  checkpoints: as measured, in the order of their triggers.
     first_trigger_ms: the phase of the periodic trigger, which Flink draws at random.
     completed, warmup: how long was measured.  source_ends_ms: per source, when its last subtask
     ended.  window_start_ms: when throughput began to be counted, since all tasks ran.  All other
-    times count from submission; running_ms is when all tasks ran, ran_ms when the job
-    was over or stopped (None if not told).
+    times count from submission. running_ms is when all tasks ran, ran_ms when the job was over or
+    stopped (None if not told).
     """
 
     running_ms: int
@@ -135,7 +135,7 @@ def _job_problems(job: object, path: str) -> list[Problem]:
 
 
 def _figure_problems(value: Mapping[str, Any], path: str) -> list[Problem]:
-    """Return what is neither a number nor an object of such."""
+    """Return the values that are neither a number nor an object of such."""
     found = []
     for key, inside in value.items():
         if isinstance(inside, Mapping):

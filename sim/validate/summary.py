@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MS = 1_000_000
 
-# As the engine's REST server names them; every other end of a checkpoint is FAILED there.
+# As the engine's REST server names them. Every other end of a checkpoint is FAILED there.
 # Source: Apache Flink 1.20.3, CheckpointStatsStatus.
 _REST_STATUS = {"completed": "COMPLETED", "pending": "IN_PROGRESS"}
 
@@ -46,7 +46,7 @@ def durations_ms(world: DataflowWorld) -> list[float]:
 
 
 def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
-    """Return the summary of a job's completed checkpoints behind the first `warmup` ones."""
+    """Return the summary of a job's completed checkpoints after the first `warmup` ones."""
     records = [r for r in world.coordinator.records.values() if r.status == "completed"][warmup:]
     found: dict[str, Any] = {
         "end_to_end_duration_ms": stats([(r.duration_ns or 0) / _MS for r in records])
@@ -68,7 +68,7 @@ def _sum(record: CheckpointRecord, of_part: Callable[[SubtaskSnapshot], int]) ->
 
 
 def _vertex(records: Iterable[CheckpointRecord], numbers: range) -> dict[str, Any]:
-    """Return the figures of one task; a checkpoint that it had ended before counts as 0."""
+    """Return the figures of one task. A checkpoint that it had ended before counts as 0."""
     times: dict[str, list[float]] = {key: [] for key in _TIMES}
     sizes: dict[str, list[float]] = {key: [] for key in _BYTES}
     unaligned = total = 0
@@ -87,7 +87,7 @@ def _vertex(records: Iterable[CheckpointRecord], numbers: range) -> dict[str, An
 
 
 def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
-    """Return when a bounded job's parts ended, in ms since its submission; None if it has not."""
+    """Return when a bounded job's parts ended, in ms since its submission. None if it has not."""
     ends: dict[str, list[int]] = {}
     last: dict[str, list[int]] = {}
     finished: dict[str, list[int]] = {}
@@ -150,7 +150,7 @@ class Window:
             self._before[task.number] = task.processed
 
     def rates(self) -> dict[str, list[float]]:
-        """Return records per second of every subtask; of the whole run if it ended before."""
+        """Return records per second of every subtask. Of the whole run if it ended before."""
         seconds = max(1, self._world.env.now - self._start_ns) / 1e9
         return {
             vertex.name: [

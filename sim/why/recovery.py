@@ -67,7 +67,7 @@ def _deployment_ns(run: Observed, number: int) -> int:
 
 
 def _restored(run: Observed, row: RecoveryRow) -> Place:
-    """Return the subtask that had most to read; JOB where none had any state."""
+    """Return the subtask that had most to read. JOB where none had any state."""
     words = (row.restored_from or "").split()
     if words[:1] != ["checkpoint"]:
         return JOB

@@ -1,4 +1,4 @@
-"""The store behind the sink: its medium, its checkpoints, and what a durable step costs."""
+"""The store of the sink: its medium, its checkpoints, and what a durable step costs."""
 
 from ckptsim.sim.composed.store.store import Store
 

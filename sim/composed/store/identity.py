@@ -16,7 +16,7 @@ def place(record: int) -> tuple[int, int]:
 
 
 def row_name(record: int, write: int | None = None) -> str:
-    """Return the name of a record's row; with the number of the write where each makes a row."""
+    """Return the name of a record's row. With the number of the write where each makes a row."""
     feed, position = place(record)
     name = f"{feed}/{position}"
     return name if write is None else f"{name}#{write}"

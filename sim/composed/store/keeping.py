@@ -1,8 +1,8 @@
-"""What a run leaves behind to be looked into: its store, and every checkpoint that was completed.
+"""What a run leaves to be looked into: its store, and every checkpoint that was completed.
 
 Topic `pipeline_v1` has the partitions of the store as they were at the end, one per sink subtask.
 `checkpoints_v1/0` has one row per completed checkpoint of the job and subtask in it, named
-`CHECKPOINT/VERTEX/SUBTASK`, as JSON; its position is the last checkpoint's number.
+`CHECKPOINT/VERTEX/SUBTASK`, as JSON. Its position is the last checkpoint's number.
 """
 
 from __future__ import annotations

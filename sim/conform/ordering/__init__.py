@@ -25,7 +25,7 @@ _NEVER_SENT = ("mark_succeeded", "mark_failed")
 
 
 def _slot(vector: Vector) -> str | None:
-    """Name the destination's core; the source is a model of ours."""
+    """Name the destination's core. The source is a model of ours."""
     return None if vector["engine"] == "source" else "ordering"
 
 
@@ -47,7 +47,7 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
 
 
 def _for_hosts(vector: Vector) -> tuple[Vector | None, tuple[str, ...]]:
-    """Return a vector without the steps that no host takes, and name what is left out.
+    """Return a vector without the steps that no host takes, and name the rest out.
 
     A host announces each stream, and refuses one that it does not know before its core sees it.
     """

@@ -16,7 +16,7 @@ from ckptsim.sim.infer.change.change import changed
 from ckptsim.sim.infer.measures import LastPart, Measures
 
 _MS = 1e6
-# More variants than anybody compares in one table; a sweep is the place for more.
+# More variants than anybody compares in one table. A sweep is the place for more.
 _MOST = 64
 
 
@@ -35,7 +35,7 @@ class Variant:
 
 
 def _last(option: str) -> str:
-    """Return the part of an option's name that tells it from others."""
+    """Return the part of an option's name that distinguishes it from others."""
     short = option.removeprefix("execution.checkpointing.").removeprefix("taskmanager.")
     return short.removeprefix("network.memory.").removeprefix("memory.").removeprefix("job.")
 

@@ -25,7 +25,7 @@ DOES_AS_OURS = "a_core_does_as_ours"
 class LikeOurs:
     """Looks on at the user's cores of one run.
 
-    judges: a difference is a violation, and cores walk; else it is a hint.
+    judges: a difference is a violation, and cores walk. Else it is a hint.
     """
 
     def __init__(self, seed: int, *, judges: bool) -> None:
@@ -74,7 +74,7 @@ class LikeOurs:
         ]
 
     def _firsts(self) -> Iterable[tuple[int, Departure]]:
-        """Return the first difference of each slot; one of order only where there is no other."""
+        """Return the first difference of each slot. One of order only where there is no other."""
         firsts: dict[str, tuple[int, Departure]] = {}
         for slot, at_ns, one in sorted(self.found, key=lambda each: each[2].reordered):
             firsts.setdefault(slot, (at_ns, one))
@@ -82,7 +82,7 @@ class LikeOurs:
 
     @property
     def now_ns(self) -> int:
-        """The present instant of the run; 0 before it has begun."""
+        """The present instant of the run. 0 before it has begun."""
         return 0 if self._env is None else self._env.now
 
     def _depart(self, slot: str, name: str, found: Departure) -> None:
@@ -103,7 +103,7 @@ class LikeOurs:
     def _factory(self, core: str, theirs: Factory, ours: Factory, slot: str = "") -> Factory:
         """Return what makes a core of the user's with ours beside it.
 
-        core: what it is; slot: where it stands, if that has another name.
+        core: what it is. slot: where it is, if that has another name.
         """
         slot = slot or core
         memory = self._memories.setdefault(core, Memory())

@@ -9,10 +9,10 @@ from functools import lru_cache
 from ckptsim.sim.kernel import Stream, Streams
 from ckptsim.sim.search.explore.run import LIBRARY_EVERY
 
-# Of the runs of an exploration with a corpus, how many draw everything anew; an assumption.
+# Of the runs of an exploration with a corpus, how many draw everything anew. An assumption.
 _ANEW = 0.8
 # Of the changed lists, how many get another seed: what depends on the seed alone, such as the walks
-# of cores, would be the same again; an assumption.
+# of cores, would be the same again. An assumption.
 _RESEEDED = 0.5
 
 
@@ -23,7 +23,7 @@ class Corpus:
     entries: list[tuple[int, ...]] = field(default_factory=list)
 
     def next(self, stream: Stream) -> tuple[int, ...]:
-        """Return the beginning of a list; what it lacks is drawn, so an empty one is all new."""
+        """Return the beginning of a list. What it lacks is drawn, so an empty one is all new."""
         if not self.entries or stream.chance(_ANEW):
             return ()
         # Later entries reached what earlier ones did not: each half is twice as likely as the last.
@@ -62,10 +62,10 @@ def _changed(
 
 
 _TWO_POW_64 = 1 << 64
-# By the places of the choices, what is added from run to run in shares of 2**64: for the tie policy
-# sqrt(2) - 1; for whether the scenario comes from the library 1 / 6, so that it does every sixth
-# time; for its kind the golden ratio, which spreads any number of runs.  Between them lies the
-# seed, which is drawn like all that follows.
+# By the places of the choices, everything that is added from run to run in shares of 2**64: for the
+# tie policy sqrt(2) - 1. For whether the scenario comes from the library 1 / 6, so that it does
+# every sixth time. For its kind the golden ratio, which spreads any number of runs.  Between them
+# lies the seed, which is drawn like all that follows.
 # Source: Knuth, The Art of Computer Programming 3, 6.4 (the golden ratio spreads best).
 _STEPS = {
     0: 7_640_891_576_956_012_808,
@@ -78,7 +78,7 @@ def evenly(seed: int, number: int) -> Callable[[int, int], int]:
     """Return what draws the choices of a run, given the exploration's seed and the run's number.
 
     The first choices say which kind of scenario it is.  By chance alone a kind that is meant for
-    one run in forty would now and then be missing from a hundred runs; here it has its turn.
+    one run in forty would now and then be missing from a hundred runs. Here it has its turn.
     """
     drawn = Streams(seed).stream("choices", number).integer
     begin = _begin(seed)

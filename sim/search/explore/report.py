@@ -1,4 +1,4 @@
-"""What exploring has shown so far, as it grows, and as a document from which it goes on."""
+"""What exploring has shown so far, as it grows, and as a document from which it continues."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ckptsim.sim.search.explore.run import Explored, Explorer
 
-# No draw of a generator has as many values; seeds have 64 bits.
+# No draw of a generator has as many values. Seeds have 64 bits.
 CHOICE_MAX = (1 << 64) - 1
 
 
@@ -16,11 +16,11 @@ CHOICE_MAX = (1 << 64) - 1
 class ExploreReport:
     """What exploring showed.
 
-    violating: the runs that broke a property, by number; covered: what was reached, and in which
-    run for the first time; goals: situation -> number of runs; hazards: known hazard of a released
-    system -> number of runs of drawn scenarios that showed it; listed: property -> number of runs
-    of scenarios of the library that broke it, as they list; digest: of the choices and digests of
-    all runs.
+    violating: the runs that broke a property, by number. covered: everything that was reached, and
+    in which run for the first time. goals: situation -> number of runs. hazards: known hazard of a
+    released system -> number of runs of drawn scenarios that showed it. listed: property -> number
+    of runs of scenarios of the library that broke it, as they list. digest: of the choices and
+    digests of all runs.
     """
 
     runs: int = 0
@@ -36,11 +36,11 @@ class ExploreReport:
 
     @property
     def last_new(self) -> str:
-        """Return what was reached last for the first time; empty where nothing was."""
+        """Return the goal that was reached last for the first time. Empty where nothing was."""
         return next(reversed(self.covered), "")
 
     def enter(self, found: Explored) -> bool:
-        """Enter a run, and return whether it reached something new; they come in their order."""
+        """Enter a run, and return whether it reached something new. They come in their order."""
         self.runs += 1
         self.events += found.trial.events
         outcome = found.trial.outcome
@@ -74,7 +74,7 @@ class Progress:
     planned: dict[int, int] = field(default_factory=dict)
 
     def document(self, corpus_length: int) -> dict[str, Any]:
-        """Return the progress as JSON has it; of runs that broke a property the choices alone."""
+        """Return the progress as JSON has it. Of runs that broke a property the choices alone."""
         report = {name: getattr(self.report, name) for name in ExploreReport.__slots__}
         violating = [(each.number, each.choices) for each in self.report.violating]
         return {
@@ -95,14 +95,14 @@ def _is_count(found: object) -> bool:
 
 
 def progress_of(document: dict[str, Any], explorer: Explorer) -> Progress:
-    """Return the progress of a document; the runs that broke a property are run again.
+    """Return the progress of a document. The runs that broke a property are run again.
 
     Raises ValueError, KeyError or TypeError for one that `Progress.document` has not made.
     """
     report = dict(document["report"])
     fresh = ExploreReport()
     for name, value in report.items():
-        # `violating` has lists where a report has runs; counts stand under names.
+        # `violating` has lists where a report has runs. Counts stand under names.
         counts = value.values() if isinstance(value, dict) else ()
         if not isinstance(value, type(getattr(fresh, name, None))) or not all(
             map(_is_count, counts)

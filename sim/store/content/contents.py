@@ -1,4 +1,4 @@
-"""What is durable of each partition's rows, compared with its feed."""
+"""The durable data of each partition's rows, compared with its feed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NONE_LOST = ContentLoss(missing=0, stale=0, ghost=0)
 
 
 class Contents:
-    """Questions about durable rows; where the medium keeps spans, no row is made to answer them."""
+    """Questions about durable rows. Where the medium keeps spans, no row is made to answer them."""
 
     def __init__(self, world: StoreWorld, medium: WatchedMedium) -> None:
         self._world = world
@@ -26,7 +26,7 @@ class Contents:
         self._spans = medium.inner if isinstance(medium.inner, SpanMedium) else None
 
     def has_rows(self, area: Area, key: TopicPartition) -> bool:
-        """Say whether a partition has durable rows."""
+        """Return whether a partition has durable rows."""
         if self._spans is not None:
             return self._spans.has_rows(area, key)
         return bool(self._medium.rows(area, key))

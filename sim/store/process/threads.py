@@ -14,9 +14,9 @@ Steps = Generator[Any, Any, None]
 
 
 class Threads:
-    """Runs the threads of one start; one that raises ProcessDied takes all others with it.
+    """Runs the threads of one start. One that raises ProcessDied takes all others with it.
 
-    on_death: told of what a thread died of; it has to call `end`.
+    on_death: told of what a thread died of. It has to call `end`.
     """
 
     def __init__(self, env: Environment, on_death: Callable[[ProcessDied], None]) -> None:
@@ -32,7 +32,7 @@ class Threads:
         return thread
 
     def stop(self, thread: Process) -> None:
-        """End a thread where it waits; the active one is left alone, because it is unwinding."""
+        """End a thread where it waits. The active one is left alone, because it is unwinding."""
         if thread is not self._env.active_process:
             self._running.pop(thread.number, None)
             thread.stop()

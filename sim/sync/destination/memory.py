@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class StateMemory:
-    """A number of bytes; those who wait for some get it in the order in which they came."""
+    """A number of bytes. Those who wait for some get it in the order in which they came."""
 
     def __init__(self, env: Environment, capacity_bytes: int) -> None:
         self.used_bytes = 0
@@ -27,7 +27,7 @@ class StateMemory:
 
     @property
     def wanted_bytes(self) -> int:
-        """How many bytes whoever waits first waits for; 0 when nobody waits."""
+        """How many bytes anyone who waits first waits for. 0 when no one waits."""
         return self._waiting[0][0] if self._waiting else 0
 
     def reserve(self, size_bytes: int) -> bool:

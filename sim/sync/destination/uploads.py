@@ -1,4 +1,4 @@
-"""Batches of records and their way to storage: closed by size, age or the end; a few at once."""
+"""Batches of records and their way to storage: closed by size, age or the end. A few at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Intake(Protocol):
         ...
 
     def close_all(self) -> None:
-        """Hand on what is held back: no record follows."""
+        """Hand on the held data back: no record follows."""
         ...
 
     def room(self) -> Event | None:
@@ -90,7 +90,7 @@ class Pipeline:
         self._batch_delay_ns = table.batch_delay_ns
 
     def add(self, packet: RecordPacket, wire_id: str) -> None:
-        """Add a packet to the open batch of its stream; close the batch when it is full."""
+        """Add a packet to the open batch of its stream. Close the batch when it is full."""
         stream = packet.stream
         batch = self._open.get(stream)
         if batch is None:
@@ -122,7 +122,7 @@ class Pipeline:
 
 
 class Uploader:
-    """Uploads batches to storage, a few at once, and tells the destination which are durable."""
+    """Uploads batches to storage, a few at once, and shows the destination which are durable."""
 
     def __init__(self, attempt: Attempt, on_durable: Callable[[Batch], None]) -> None:
         self.busy = 0

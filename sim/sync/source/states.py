@@ -29,7 +29,7 @@ class View:
 class StateMaker:
     """Makes the states of one attempt.
 
-    A reader's state is a number, its feed's token; what it claims is kept by the feed's plan.  A
+    A reader's state is a number, its feed's token. What it claims is kept by the feed's plan.  A
     message's payload is the text of all the tokens that it repeats.
     """
 
@@ -40,7 +40,7 @@ class StateMaker:
         self._plans = plans
 
     def view(self, effect: EmitState) -> View:
-        """Fix what a message says: absorb what is new in it, repeat what is not."""
+        """Fix what a message says: absorb the news in it, repeat everything that is not."""
         tokens = self._tokens(effect)
         told = [
             plan.absorb(token)
@@ -139,7 +139,7 @@ class FeedPlan:
         self._left = deque(self._claimed.missing(0, feed.total))
         # What the n-th state of this attempt claims, once it has been absorbed.
         self._claims: list[Intervals] = [base]
-        self._new: dict[int, Partition] = {}  # those whose state no message has told yet
+        self._new: dict[int, Partition] = {}  # those without a message of their state
 
     def next_round(self, readers: int) -> list[Partition]:
         """Take the partitions of the next round, at most as many as there are readers."""
@@ -154,13 +154,13 @@ class FeedPlan:
         return partitions
 
     def cut(self, partition: Partition, at: int) -> None:
-        """End a partition before its planned end; the rest is left for a later round."""
+        """End a partition before its planned end. The rest is left for a later round."""
         if at < partition.high:
             self._left.appendleft((at, partition.high))
             partition.high = at
 
     def new_token(self, partition: Partition) -> int:
-        """Return the name of the state that a reader's end makes; what it claims comes later."""
+        """Return the name of the state that a reader's end makes. What it claims comes later."""
         self._claims.append(())
         token = len(self._claims) - 1
         self._new[token] = partition

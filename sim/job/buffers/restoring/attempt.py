@@ -1,9 +1,10 @@
 """The restore of one attempt: every task is deployed, reads its state, opens and begins.
 
-A task's core says in which order (`models/recovery/restore`); here each step takes its time.  What
-is read comes through one stream per task at a time, as fast as the storage allows: output, then the
-operator's state, on the task's thread, and input on its I/O thread while the task works already.
-The reader of a gate waits when the channel that it fills holds all buffers it can have.
+A task's core says in which order (`models/recovery/restore`). Here each step takes its time.
+Everything that is read comes through one stream per task at a time, as fast as the storage allows:
+output, then the operator's state, on the task's thread, and input on its I/O thread while the task
+works already. The reader of a gate waits when the channel that it fills holds all buffers it can
+have.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
-# In front of each buffer in a file of channel state, as snapshots write it.
+# Before each buffer in a file of channel state, as snapshots write it.
 _HEADER_BYTES = 4
 
 
@@ -33,7 +34,7 @@ class AttemptRestore:
 
     numbers: of its tasks.  done: called when all of them run.  longest_ns: how long a task took at
     most from its deployment until it ran.  bytes_read: of state and in-flight data so far.
-    opened_ns: when the last task was open; handed_over_ns: when the last recovered data had been
+    opened_ns: when the last task was open. handed_over_ns: when the last recovered data had been
     processed.
     """
 
@@ -57,7 +58,7 @@ class AttemptRestore:
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the tasks when they have been scheduled.
 
-        manager_lost: slots are those of a task manager that has just come.
+        manager_lost: slots are the ones of a task manager that has just come.
         """
         for task in self._tasks:
             task.begin(manager_lost=manager_lost)
@@ -157,7 +158,7 @@ class _RestoringTask:
         )
 
     def _go_on(self, call: Callable[..., object], *arguments: object) -> None:
-        """Do what is next, unless the task is lost in silence with its task manager."""
+        """Take the next step, unless the task is lost in silence with its task manager."""
         if not self._task.has_ended:
             call(*arguments)
 
@@ -293,7 +294,7 @@ class _GateReader:
 
 
 def _serve_in(task: Task, step_ns: int) -> None:
-    """Let a task serve each record in this time; called at a record boundary."""
+    """Let a task serve each record in this time. Called at a record boundary."""
     task.step_ns = step_ns
 
 

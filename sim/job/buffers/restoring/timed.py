@@ -24,7 +24,7 @@ _FIRST_RESTART = 2
 class TimedFailover:
     """The failovers of one job, the restore of its present attempt, and how late its records are.
 
-    lateness: hears of every record, through all attempts.
+    lateness: learns of every record, through all attempts.
     """
 
     def __init__(self, world: DataflowWorld) -> None:
@@ -85,7 +85,7 @@ class TimedFailover:
         self._host.all_running()
 
     def end(self) -> None:
-        """Note what became of the records behind each failure."""
+        """Note what became of the records after each failure."""
         note_latencies(self._control.failovers, self.lateness, self._world.env.now)
 
 
