@@ -1,4 +1,4 @@
-"""The bar tells the time left from all runs so far, and a long run shows its simulated time."""
+"""The bar shows the time left, and a long run its simulated time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ckptsim.sim.kernel import Environment, fence
 
 
 class Terminal(io.StringIO):
-    """A terminal that keeps what is written to it."""
+    """A terminal that keeps the written data to it."""
 
     def isatty(self) -> bool:
         """Be a terminal."""
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, ends_s: list[float], total: int) -> str:
-    """Return the last line of a bar whose runs end at these seconds after its beginning."""
+    """Return the last line of a bar with runs that end at these seconds after its beginning."""
     terminal, now_s = Terminal(), [1_000.0]
     monkeypatch.setattr(progress.sys, "stderr", terminal)
     monkeypatch.setattr(progress.time, "time", lambda: now_s[0])
@@ -58,7 +58,7 @@ def test_a_long_run_shows_simulated_time_on_a_terminal(monkeypatch: pytest.Monke
     with progress.SimulatedTime(60_000_000_000) as clock, fence():
         clock.watch(env)
         while "simulated 1.5 s of 60 s in 0 s" not in terminal.getvalue():
-            env.run_until(env.now)  # the run goes on, inside its fence
+            env.run_until(env.now)  # the run continues, inside its fence
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 

@@ -1,4 +1,4 @@
-"""The table of mutants: on which scenario each is told from the right core, and how soon.
+"""The table of mutants: on which scenario each is distinguished from the right core, and how soon.
 
 `python -m tests.sync.mutants.mutant_table` writes docs/ordering-mutants.md again.
 """
@@ -40,11 +40,11 @@ SCENARIO_OF: dict[str, str] = {
     "stale_accepted": "b04_stale_index",
 }
 
-# What this one lacks shows only on a line that delivers behind its own end, which no socket does.
+# What this one lacks shows only on a line that delivers after its own end, which no socket does.
 SHOWN_BY_CORE = {"complete_after_close"}
 
-# Public design and scenario -> the property that breaks most often; None where it does well.  The
-# destination reports what is persisted, the one level that all these designs look at.
+# Public design and scenario -> the property that breaks most often. None where it does well.  The
+# destination reports the persisted data, the one level that all these designs look at.
 PUBLIC: dict[tuple[str, str], str | None] = {
     ("upstream", "quickstart"): None,
     ("upstream", "t16_concurrent_stdio"): None,
