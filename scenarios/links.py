@@ -20,7 +20,7 @@ _ALL: tuple[Link, ...] = (
     # One line per link, in the order of the chain.
     Link(
         name="ordering",
-        says="a sync: states are returned in order and only behind their records",
+        says="a sync: states are returned in order and only after their records",
         key="sync",
         model=SyncModel,
         faults=SYNC_FAULTS,

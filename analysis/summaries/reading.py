@@ -150,7 +150,7 @@ def _few(store: SweepStore) -> dict[str, pd.DataFrame]:
     """Return the frames that do not grow with the runs, with the names of their points."""
     if not is_current(store):
         raise UserError(
-            f"{store.directory}: found rows that no summary has, expected those of the rows; "
+            f"{store.directory}: found rows that no summary has, expected current ones; "
             f"`ckptsim report {store.directory}` makes them"
         )
     points = store.points()

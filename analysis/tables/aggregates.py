@@ -35,7 +35,9 @@ def files_of(directory: Path, table: str) -> list[Path]:
     """Return the files of a table in their order. Raises UserError where there is none."""
     found = sorted((directory / FOLDER / table).glob("part-*.parquet"))
     if not found:
-        raise UserError(f"{directory / FOLDER / table}: found no table, expected that of a sweep")
+        raise UserError(
+            f"{directory / FOLDER / table}: found no table, expected a table of a sweep"
+        )
     return found
 
 

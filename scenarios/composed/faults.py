@@ -64,7 +64,7 @@ class RefuseCommits:
         None,
         maximum=63,
         optional=True,
-        says="those of which subtask of the sink; absent: of all",
+        says="subtask of the sink, or absent for all",
         source=_PLAN,
     )
 
@@ -89,7 +89,11 @@ class DelayReport:
     """The report of a commit comes late, so that commits are reported out of order."""
 
     commit: int = count(
-        1, minimum=1, maximum=_OCCURRENCES, says="report of which commit, from 1", source=_PLAN
+        1,
+        minimum=1,
+        maximum=_OCCURRENCES,
+        says="number of the commit to report, from 1",
+        source=_PLAN,
     )
     delay_ns: int = duration_ns("20 ms", says="how much later", source=_PLAN)
 
@@ -102,19 +106,15 @@ class LoseStore:
     that losing them represents their expiry.
     """
 
-    attempt: int = count(
-        2, minimum=2, maximum=1000, says="at the beginning of which attempt", source=_PLAN
-    )
-    what: Lost = choice("data", Lost, says="what is gone", source=_PLAN)
+    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt", source=_PLAN)
+    what: Lost = choice("data", Lost, says="the lost part", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignCommit:
     """Another party overwrites the checkpoint of a sink subtask when an attempt begins."""
 
-    attempt: int = count(
-        2, minimum=2, maximum=1000, says="at the beginning of which attempt", source=_PLAN
-    )
+    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt", source=_PLAN)
     subtask: int = count(0, maximum=63, says="index of the sink's subtask", source=_PLAN)
     ahead: int = count(
         10, minimum=1, maximum=1_000_000, says="by how many checkpoints too far", source=_PLAN

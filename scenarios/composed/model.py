@@ -41,7 +41,7 @@ from ckptsim.scenarios.sync import (
 )
 
 _SMALL = "assumption: small enough to be hunted in milliseconds"
-_CHOICE = "assumption: a choice of whoever runs the pipeline"
+_CHOICE = "assumption: a choice of the user"
 _LOCAL = "assumption: order of magnitude of a local process"
 
 READERS, SINK = "readers", "sink"
@@ -251,7 +251,7 @@ class Pipeline:
     profile: jobs.Profile = choice(
         "plain",
         jobs.Profile,
-        says="whose constants hold on plane buffers, as in a job",
+        says="profile of constants on plane buffers, as in a job",
         source="Source: measurements of Apache Flink 1.20.3, on two machines",
         limits=not_in_pipelines_on_records("no work takes a processor"),
     )
@@ -265,7 +265,7 @@ class Pipeline:
     )
     machine: jobs.Machine = nested(jobs.Machine, says="what runs the job's tasks (plane buffers)")
     costs: jobs.Costs = nested(jobs.Costs, says="messages and snapshots of the job (plane records)")
-    store: Store = nested(Store, says="the store behind the sink")
+    store: Store = nested(Store, says="the store of the sink")
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
     outcome: Outcome = choice("completed", Outcome, says="how the run must end", source=_CHOICE)

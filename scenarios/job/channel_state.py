@@ -85,7 +85,7 @@ class ChannelState:
     """How in-flight data of channels is kept in checkpoints, and put back."""
 
     LIMITS: ClassVar[Limits] = not_on_buffers(
-        "in-flight data is kept and put back as Apache Flink does, which is what was measured"
+        "in-flight data is kept and restored as in Apache Flink, which was measured"
     )
 
     spilling: Spilling = choice(

@@ -52,9 +52,7 @@ class Checkpointing:
         source="Source: Elnozahy et al. (2002), sender-based logging; off shows the domino effect",
         limits=not_on_buffers("all checkpoints are coordinated") + _COMMITS,
     )
-    mode: Mode = choice(
-        "aligned", Mode, says="how what is in flight is treated", source=_CHECKPOINTS
-    )
+    mode: Mode = choice("aligned", Mode, says="treatment of in-flight data", source=_CHECKPOINTS)
     aligned_timeout_ns: int = duration_ns(
         0,
         maximum="10 d",

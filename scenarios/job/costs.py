@@ -23,7 +23,7 @@ _SMALL = "assumption: small enough to be hunted in milliseconds"
 _MACHINE = "assumption: the machine that the costs were measured on"
 _STORE = "assumption: order of magnitude of an object store"
 _MEASURED = not_on_buffers(
-    "messages, snapshots and restores take what was measured, times `machine.cost_factor`"
+    "messages, snapshots and restores take the measured time, times `machine.cost_factor`"
 )
 _NO_STORAGE = not_on_records("`costs` says how long a snapshot takes", noted=True)
 _WITHOUT_BARRIERS = not_in_pipelines("its checkpoints are coordinated")
@@ -99,7 +99,7 @@ class Costs:
         0,
         maximum="1 h",
         says="from the last acknowledgement to the notifications, during which the checkpoint is "
-        "pending; on buffers on top of what was measured",
+        "pending; on buffers on top of the measured time",
         source=_SMALL,
         limits=EVERYWHERE,
     )
@@ -125,7 +125,7 @@ class Costs:
     transaction_timeout_ns: int | None = duration_ns(
         None,
         minimum="1 us",
-        says="after which the external system aborts a transaction that nobody has ended; absent: "
+        says="after which the external system aborts a transaction that has not ended; absent: "
         "not before the job is over",
         source="Source: Apache Kafka, transaction.timeout.ms (1 min by default, at most 15 min)",
         optional=True,

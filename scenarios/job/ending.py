@@ -31,7 +31,9 @@ class StopKind(StrEnum):
 class Ending:
     """How the tasks end, and whether the user stops the job."""
 
-    protocol: Protocol = choice("flink", Protocol, says="whose rules tasks follow", source=_JOB)
+    protocol: Protocol = choice(
+        "flink", Protocol, says="rules of tasks: design or released system", source=_JOB
+    )
     acknowledgements: bool = flag(
         True,
         says="a task waits until its EndOfData is acknowledged",

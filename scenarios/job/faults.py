@@ -251,7 +251,7 @@ class Rescale(_Fault):
             return [*found, _unknown(self.vertex, vertices)]
         checkpointing = getattr(model, "checkpointing", None)
         if isinstance(checkpointing, Checkpointing) and not checkpointing.coordinated:
-            expected = "no such fault without a coordinator, whose checkpoints alone are rescaled"
+            expected = "no such fault without a coordinator"
             found.append(Problem("kind", '"rescale"', expected))
         if getattr(getattr(model, "channels", None), "preloaded_records", 0):
             expected = "no such fault beside preloaded records, which are for single subtasks"
@@ -282,7 +282,7 @@ class Resubmit(_Fault):
     mode: str = choice(
         _AS_BEFORE,
         (_AS_BEFORE, *(mode.value for mode in Mode)),
-        says="how its checkpoints treat what is in flight from then on",
+        says="new checkpoint mode",
         source=_PLAN,
     )
     vertex: str = text("", says="vertex that gets another parallelism; empty: none", source=_PLAN)
@@ -305,7 +305,7 @@ class Resubmit(_Fault):
         if not isinstance(checkpointing, Checkpointing):
             return found
         if not checkpointing.coordinated:
-            expected = "no such fault without a coordinator, whose checkpoints alone are resumed"
+            expected = "no such fault without a coordinator"
             found.append(Problem("kind", '"resubmit"', expected))
         overtakes = self.new_mode in (Mode.UNALIGNED, Mode.ALIGNED_TIMEOUT)
         if overtakes and checkpointing.max_concurrent > 1:
@@ -320,9 +320,9 @@ def _of_one_parallelism(vertex: Vertex, plane: Plane) -> list[str]:
     found = [f"a vertex without {name}, one for each subtask" for name in lists]
     found = [text for name, text in zip(lists, found, strict=True) if getattr(vertex, name)]
     if any(one.shares for one in vertex.inputs):
-        found.append("a vertex whose keys are not dealt out by shares, one for each subtask")
+        found.append("a vertex with keys that are not dealt out by shares, one for each subtask")
     if plane is Plane.BUFFERS and vertex.selectivity != 1.0:
-        found.append("a vertex of selectivity 1: how far it was in emitting is told per subtask")
+        found.append("a vertex of selectivity 1")
     return found
 
 

@@ -32,7 +32,7 @@ from ckptsim.scenarios.job.uncoordinated import uncoordinated_problems
 from ckptsim.scenarios.limits import limit_problems, not_on_records
 
 _JOB = "assumption: part of the job"
-_CHOICE = "assumption: a choice of whoever runs the job"
+_CHOICE = "assumption: a choice of the user"
 
 
 # The links with one plane each.
@@ -77,7 +77,7 @@ class Job:
     profile: Profile = choice(
         "plain",
         Profile,
-        says="whose constants hold: plain has no quirks, one processor per slot, limits to the "
+        says="profile of constants: plain has no quirks, one processor per slot, limits to the "
         "byte, deletes in the background; rig is the machine of the oldest measurements, with "
         "two cores, a throttle with steps and deletes that triggers wait for",
         source="Source: measurements of Apache Flink 1.20.3, on two machines",

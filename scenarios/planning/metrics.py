@@ -39,7 +39,7 @@ FIGURES: Mapping[str, Metric] = {
     "lost_per_crash": Metric(says="records lost by a crash", measure=Measure.COUNT),
     "forced_checkpoints": Metric(says="checkpoints that a message forced", measure=Measure.COUNT),
     "discarded_checkpoints": Metric(
-        says="stored checkpoints that a restart went back behind", measure=Measure.COUNT
+        says="stored checkpoints that a restart went back past", measure=Measure.COUNT
     ),
     "logged_messages": Metric(says="messages written to logs", measure=Measure.COUNT),
     "sync_share": Metric(

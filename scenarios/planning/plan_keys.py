@@ -133,7 +133,7 @@ ENTRIES: tuple[Entry, ...] = (
         "the scenario that is varied, by name, or by path from the plan's folder",
     ),
     _entry("overrides", Settings(), {}, "parameters set alike for all points"),
-    _entry("grid", Axes(), {}, "values of which every combination is taken"),
+    _entry("grid", Axes(), {}, "values for every combination"),
     _entry("zip", Axes(), {}, "values that change together, the fastest"),
     _entry(
         "seeds",

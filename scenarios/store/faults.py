@@ -46,7 +46,9 @@ class CrashAt:
 
     at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
     down_ns: int = duration_ns(0, says="how long it stays down", source=_PLAN)
-    loses: Lost = choice("nothing", Lost, says="what is gone when it starts again", source=_PLAN)
+    loses: Lost = choice(
+        "nothing", Lost, says="the part that is lost at the next start", source=_PLAN
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +120,7 @@ class CommitOutage:
         None,
         maximum=999,
         optional=True,
-        says="of which partition of each topic; absent: of all",
+        says="partition of each topic, or absent for all",
         source=_PLAN,
     )
 
@@ -138,7 +140,7 @@ class Tamper:
     version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
     partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
     at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
-    damage: Damage = choice("bit", Damage, says="what has become of it", source=_PLAN)
+    damage: Damage = choice("bit", Damage, says="the damage", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

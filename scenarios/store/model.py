@@ -18,7 +18,7 @@ from ckptsim.scenarios.fields import (
 from ckptsim.scenarios.store.costs import StepCosts
 
 _VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
-_CHOICE = "assumption: a choice of whoever runs the store"
+_CHOICE = "assumption: a choice of the user"
 
 
 class StorePlacement(StrEnum):
@@ -87,7 +87,7 @@ class StoreInput:
         0, says="every how many records a topic switch comes; 0 is never", source=_CHOICE
     )
     producers: int = count(
-        0, maximum=64, says="producers whose segments follow in turn; 0 has none", source=_CHOICE
+        0, maximum=64, says="producers with segments in turn, or 0 for none", source=_CHOICE
     )
     segment_records: int = count(
         100, minimum=1, says="records of one producer before the next has its turn", source=_CHOICE
@@ -186,7 +186,7 @@ class StoreModel:
     placement: StorePlacement = choice(
         "external", StorePlacement, says="where checkpoints lie", source=_CHOICE
     )
-    input: StoreInput = nested(StoreInput, says="what is ingested")
+    input: StoreInput = nested(StoreInput, says="the input")
     sync: StoreSync = nested(StoreSync, says="when and how it is synced")
     process: StoreProcess = nested(StoreProcess, says="how fast the process is")
     costs: StepCosts = nested(StepCosts, says="what each durable step costs")

@@ -144,7 +144,7 @@ class IdCollision:
     )
     other_feed: int = count(0, maximum=999, says="feed of the other reader", source=_PLAN)
     other_reader: int = count(
-        0, maximum=_OCCURRENCES, says="the other reader, whose id is drawn again", source=_PLAN
+        0, maximum=_OCCURRENCES, says="the other reader, with the id to draw again", source=_PLAN
     )
 
 

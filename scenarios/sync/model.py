@@ -252,7 +252,7 @@ class DestinationTable:
         "complete", Levels, says="levels at which durability is reported", source=_AIRBYTE
     )
     rejects_at: RejectsAt = choice(
-        "persisted", RejectsAt, says="level that tells rejected records apart", source=_STORE
+        "persisted", RejectsAt, says="level that reports rejected records", source=_STORE
     )
     complete_ns: int = duration_ns(
         "2 ms", says="from persisted to complete where both are reported", source=_STORE

@@ -127,7 +127,7 @@ def two_input_of(vertex: VertexAnswer) -> Found[bool]:
     if not vertex.metrics:
         return Found(
             value=False,
-            how="no list of metrics tells; taken as a union",
+            how="no list of metrics shows it; assumed to be a union",
             answers=(),
             sure=Sureness.ASSUMED,
             effect="who is read first: barriers of a busy input wait longer in a union",

@@ -63,7 +63,7 @@ def verdict_of(measured: Measures, simulated: Measures) -> Verdict:
         return Verdict(word=Word.NOT, because=(f"no completed checkpoint was {who}",), rows=rows)
     if count < ENOUGH_CHECKPOINTS:
         word = Word.FAIR
-        because.append(f"only {count} checkpoints were measured behind the warm-up")
+        because.append(f"only {count} checkpoints were measured after the warm-up")
     for wanted in (Word.NOT, Word.FAIR):
         off = [row for row in rows if row.word is wanted]
         if off and (word is Word.GOOD or wanted is Word.NOT):
@@ -90,7 +90,7 @@ def moving(results: Sequence[RunResult]) -> Iterator[str]:
             yield (
                 f"{name} of checkpoints still move at the end of the simulated runs, from"
                 f" {figure_text(before, unit)} to {figure_text(last, unit)}:"
-                " they are those of a young job"
+                " they come from a young job"
             )
 
 

@@ -125,7 +125,7 @@ class Duties:
         left = self._asked.get(key, 0) - 1
         self._at_once.pop(key, None)
         if left < 0:
-            return f"{_words(key)} is answered, which nobody waits for"
+            return f"{_words(key)} has an unexpected answer"
         self._asked[key] = left
         return None
 

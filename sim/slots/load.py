@@ -96,7 +96,7 @@ def _why_not_imported(module_name: str, error: Exception) -> str:
     """Tell a module that is not there from one that is, and fails while it is imported."""
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
     if missing is not None and f"{module_name}.".startswith(f"{missing}."):
-        return f"found no module {missing!r} in the working directory or among what is installed"
+        return f"found no module {missing!r} in the working directory or among installed packages"
     # After the frame of this module, and without the ones of the import system.
     frames = [frame for frame in extract_tb(error.__traceback__)[1:] if frame.filename[0] != "<"]
     place = f" at {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""

@@ -87,7 +87,7 @@ _WHOLE = (
     ),
     Slot(
         name="coordinator",
-        says="when checkpoints are triggered, complete, fail, and who is told",
+        says="when checkpoints are triggered, complete or fail, and which tasks are notified",
         takes=(
             "(parameters: CoordinatorParameters, *, first_checkpoint: int, "
             "completed: tuple[int, ...])"
@@ -113,7 +113,7 @@ _WHOLE = (
     ),
     Slot(
         name="channel_state",
-        says="when the in-flight data of a group of subtasks is written, and what is answered",
+        says="when the in-flight data of a group of subtasks is written, and the answers",
         takes="(subtasks: list[int])",
         gives="SharedStateWriter",
         ours="ckptsim.models.barriers:SharedStateWriter",
@@ -244,7 +244,7 @@ _PARTS = (
     ),
     Slot(
         name="recovery_line",
-        says="of which checkpoints of single tasks a job is restarted, without barriers",
+        says="the checkpoints of single tasks that a job restarts from, without barriers",
         takes="(channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool)",
         gives="RecoveryLine",
         ours="ckptsim.models.uncoordinated:RecoveryLine",

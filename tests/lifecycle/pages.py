@@ -82,7 +82,7 @@ def _faults() -> str:
         (f"`{name}`", MUTANTS[name].says, f"`{scenario}`", f"`{broken}`")
         for name, (scenario, broken) in SHOWN_BY.items()
     ]
-    return _table(("mutant", "what is wrong", "scenario", "property"), rows)
+    return _table(("mutant", "fault", "scenario", "property"), rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -82,7 +82,7 @@ def test_without_room_a_violation_is_told(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert b"VIOLATED" in done.stdout
     assert b"o/ordering" in done.stderr
-    assert b"File too large; what was found is not kept" in done.stderr
+    assert b"File too large; the results are not kept" in done.stderr
     assert b"Traceback" not in done.stderr
     assert _files(tmp_path) == []
 

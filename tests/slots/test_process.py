@@ -180,7 +180,7 @@ def test_a_program_without_a_hello_is_refused(tmp_path, monkeypatch, capsys, tex
 @pytest.mark.parametrize(
     ("core", "says"),
     [
-        ("process:", "found no command, expected one behind `process:`"),
+        ("process:", "found no command, expected one after `process:`"),
         ("process:no_such_program --now", "cannot be started: "),
         ("process:python 'x", "which ends early: No closing quotation"),
     ],

@@ -213,7 +213,7 @@ def _legend(trace: Sequence[Entry]) -> list[Any]:
         Patch(color=style.PURPLE, label="checkpoint"),
     ]
     if "aborted" in kinds:
-        found.append(Patch(facecolor="white", edgecolor=style.GREY, hatch="////", label="given up"))
+        found.append(Patch(facecolor="white", edgecolor=style.GREY, hatch="////", label="aborted"))
     if "precommitted" in kinds:
         found.append(
             Line2D([], [], color=style.GREEN, linewidth=LINE, label="transaction pre-committed")

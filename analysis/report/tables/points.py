@@ -72,7 +72,7 @@ def tasks_part(findings: Summaries) -> cells.TitledTable:
         columns=(
             cells.Column("point", "text"),
             cells.Column("task", "text"),
-            *(cells.Column(name) for name in (*heads, "buffers before", "buffers behind")),
+            *(cells.Column(name) for name in (*heads, "buffers before", "buffers after")),
         ),
         rows=rows[:ROWS_MAX],
     )

@@ -30,7 +30,7 @@ def outliers_part(findings: Summaries) -> cells.TitledTable:
     ]
     return cells.TitledTable(
         title="Slowest checkpoints",
-        says="One per run; the command tells the story of the run.",
+        says="One per run; the command prints the story of the run.",
         columns=(
             cells.Column("point", "text"),
             cells.Column("checkpoint", "text"),

@@ -121,9 +121,7 @@ class Vertex:
         says="coefficient of variation of the service from buffer to buffer: a fixed part, and so "
         "much of it exponential",
         source=_JOB,
-        limits=not_on_records(
-            "nothing comes in buffers there, from one to the next of which it would vary"
-        ),
+        limits=not_on_records("records do not come in buffers there"),
     )
     selectivity: float = number(
         1.0,

@@ -89,7 +89,7 @@ def run_explore(arguments: argparse.Namespace) -> int:
         raise refused
     if refused is not None:
         says = refusal_of(refused, arguments) or str(refused)
-        print(f"ckptsim check: {says}; what was found is not kept", file=sys.stderr)
+        print(f"ckptsim check: {says}; the results are not kept", file=sys.stderr)
     return EXIT_VIOLATED if violated else EXIT_FINE
 
 

@@ -155,7 +155,7 @@ def axis_of(
     paths = list(dict.fromkeys(path for one in found for path in one))
     if len(paths) != 1:
         says = f"values that set {', '.join(paths)}" if paths else "values that change nothing"
-        raise ScenarioError([Problem(f"--vary {option}", says, "those of one parameter")])
+        raise ScenarioError([Problem(f"--vary {option}", says, "values of one parameter")])
     as_it_is = {one.path: one.value for one in describe(scenario)}
     if isinstance(scenario.model, Job):
         as_it_is = {_by_name(scenario.model, path): value for path, value in as_it_is.items()}

@@ -114,7 +114,7 @@ def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...
             how="it has processed no record while it was watched",
             answers=(),
             sure=Sureness.ASSUMED,
-            effect="alignment and what is in flight are proportional to it",
+            effect="alignment and in-flight data are proportional to it",
         )
     usual = median_low(known)
     alike = [value for value in known if abs(value / usual - 1) < _SKEW]
@@ -164,14 +164,14 @@ def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> F
     taken = sum(times.records_in for times in grown)
     emitted = sum(times.records_out for times in grown)
     if not receivers:
-        return Found(value=1.0, how="nobody reads from it", answers=(), sure=Sureness.READ)
+        return Found(value=1.0, how="no vertex reads from it", answers=(), sure=Sureness.READ)
     if taken < FEW or not emitted:
         return Found(
             value=1.0,
             how="too few records to tell",
             answers=(),
             sure=Sureness.ASSUMED,
-            effect="the load of everything behind it is proportional to it",
+            effect="the load of everything downstream is proportional to it",
         )
     # Of a record between two samples one is counted on one side only. So much is noise.
     found = emitted / taken

@@ -159,7 +159,7 @@ def _bursts_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
         how=f"{said}: counters stood at multiples of that only",
         answers=SAMPLES,
         sure=Sureness.ESTIMATED,
-        effect="what a checkpoint takes depends on how long behind a burst it is triggered",
+        effect="the duration of a checkpoint depends on the time since the last burst",
     )
 
 
@@ -179,7 +179,7 @@ def _unknown(how: str) -> Found[tuple[float, ...] | None]:
         how=how,
         answers=(),
         sure=Sureness.ASSUMED,
-        effect="a source without a rate fills every buffer in front of the slowest task",
+        effect="a source without a rate fills every buffer before the slowest task",
     )
 
 

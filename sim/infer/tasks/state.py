@@ -87,7 +87,7 @@ def full_of(recording: Recording, vertex: VertexAnswer) -> Found[int] | None:
         return None
     return Found(
         value=round(median(totals)),
-        how=f"state_size of {len(totals)} checkpoints, of which they write what is new",
+        how=f"state_size of {len(totals)} checkpoints, which write the changes",
         answers=_PARTS,
         sure=Sureness.READ,
     )

@@ -124,7 +124,7 @@ class Program:
                 f"{self._where}: found {command!r}, which ends early: {error}"
             ) from error
         if not words:
-            raise UserError(f"{self._where}: found no command, expected one behind `process:`")
+            raise UserError(f"{self._where}: found no command, expected one after `process:`")
         return words
 
     def _started(self, words: list[str]) -> subprocess.Popen[bytes]:

@@ -204,7 +204,7 @@ def mutants_page() -> Page:
     found = MUTANTS.values()
     data = [{"mutant": one.name, "slot": one.slot, "says": one.says} for one in found]
     rows = [(one.name, one.slot, one.says) for one in found]
-    return Page(text="\n".join(aligned(("mutant", "slot", "what is wrong"), rows)), data=data)
+    return Page(text="\n".join(aligned(("mutant", "slot", "fault"), rows)), data=data)
 
 
 _HOW = (
@@ -279,7 +279,7 @@ TOPICS: dict[str, tuple[str, Callable[[], Page]]] = {
         slots_page,
     ),
     "mutants": (
-        "faulty cores that come with the program, and what is wrong with each",
+        "faulty cores that come with the program, and the fault of each",
         mutants_page,
     ),
     "barrier-states": ("state tables of the barrier handlers", states_page),
