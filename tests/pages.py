@@ -19,7 +19,9 @@ def files_of(text: str) -> dict[str, str]:
 
     Blocks with a name in the first line, and links to `docs/cores`.
     """
-    blocks = re.findall(r"```(?:python|java)\n(?:#|//) (\w+\.\w+)\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(
+        r"```(?:python|java|toml|yaml)\n(?:#|//) (\w+\.\w+)\n(.*?)```", text, re.DOTALL
+    )
     linked = re.findall(r"\]\(cores/(\w+\.\w+)\)", text)
     return dict(blocks) | {name: text_of(f"cores/{name}") for name in linked}
 

@@ -26,7 +26,7 @@ Changes = dict[str, bytes | None]
 def checked_path(path: str | Path) -> Path:
     """Return the absolute path of a store's file.
 
-    Raises StoreFileError for a value that is none.
+    Raises StoreFileError for a file that is no store.
     """
     text = str(path)
     if not isinstance(path, str | Path) or not text or "\0" in text:
