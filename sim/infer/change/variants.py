@@ -53,7 +53,7 @@ def variants_of(
 ) -> list[Variant]:
     """Return a variant for every combination of the varied options, with `change` in each.
 
-    conf: a file of the engine. Its options `change` and the varied ones override.
+    conf: a file of the engine, with options that `change` and the varied ones override.
     Raises ScenarioError for options and values that cannot be, and for more than 64 variants.
     """
     count = 1
