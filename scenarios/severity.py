@@ -42,6 +42,7 @@ BY_SEVERITY: Mapping[Severity, tuple[str, ...]] = {
         "keyed_records_reach_their_subtask",
         "logs_keep_what_is_needed",
         "restored_watermarks_stay_true",
+        "event_time_ends_with_its_records",
         "restored_checkpoint_gives_the_same_output",
         "every_record_is_somewhere",
     ),

@@ -159,7 +159,8 @@ class RecoveryRow:
     and where a failover takes time: when all tasks were open with their state read, all in-flight
     data of inputs had been processed, and an operator without outputs took the first record.  Where
     it takes time: the bytes that were read.  Of jobs with sources by a clock that does not stop:
-    when no record was late any more, and the latest one until the next failure.
+    when no record was late any more, the latest one until the next failure, and when sources had
+    emitted all that was due.
     """
 
     run_key: str
@@ -177,6 +178,7 @@ class RecoveryRow:
     caught_up_ns: int | None = None
     bytes_read: int | None = None
     peak_latency_ns: int | None = None
+    backlog_gone_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

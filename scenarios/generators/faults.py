@@ -86,6 +86,8 @@ class Drawing:
         instants = tuple(at for at in (getattr(one, "at_ns", None) for one in before) if at)
         drawn: dict[str, Any] = {"kind": kind}
         for entry in schema(tables[kind]):
+            if not {entry.name, f"{kind}.{entry.name}"}.isdisjoint(self.parts.undrawn):
+                continue
             options = self.parts.options(kind, entry.name, drawn)
             if options is not None:
                 drawn[entry.name] = choices.of(options)

@@ -26,7 +26,8 @@ from ckptsim.scenarios.sync import (
 # completes after tasks that have closed with records queued.  Channels stay blocked for an aborted
 # checkpoint if its last barrier waits for a newer one.  On records alone a final watermark in
 # flight is restored for a subtask with another share.  On buffers alone a task takes no trigger
-# inside a record that lacks buffers.  Each has a property of its own.
+# inside a record that lacks buffers.  On records alone an idle input does not hold event time back
+# from its end.  Each has a property of its own.
 # Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
 STOP_HAZARD = "stop_ends"
 HAZARDS = (
@@ -37,6 +38,7 @@ HAZARDS = (
     "closed_tasks_owe_no_shared_file",
     "records_let_triggers_pass",
     "restored_watermarks_stay_true",
+    "event_time_ends_with_its_records",
 )
 # What released Flink does to a job that takes no savepoints and is never rescaled.
 _OF_PIPELINES = ("single_channel_keeps_the_clock",)

@@ -129,6 +129,7 @@ _STORAGE = {
     "write_bytes_per_s": ("none", 5_000_000, 1_000_000),
     "read_bytes_per_s": (20_000_000, 1_000_000),
 }
+_AMONG = tuple(kind for kind in JOB_FAULTS if not kind.endswith("_storage"))
 # A heartbeat that is missed later is for longer runs than random ones.
 _HEARTBEATS = {"heartbeat_interval_ns": 10 * MS, "heartbeat_timeout_ns": 50 * MS}
 
@@ -139,11 +140,10 @@ def job(
     plane: str,
     *,
     modes: Sequence[str] = MODES,
-    among: Sequence[str] = tuple(JOB_FAULTS),
+    among: Sequence[str] = _AMONG,
 ) -> Scenario:
     """Return a random job of a link on a plane. among: the kinds of faults that may strike it."""
-    on_buffers = plane == "buffers"
-    kinds = choices.features(among)
+    on_buffers, kinds = plane == "buffers", choices.features(among)
     if "cancel" in kinds and choices.integer(0, 7) < 7:
         kinds.remove("cancel")  # few jobs are: nothing follows
     mode = choices.of(modes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
@@ -25,6 +25,11 @@ _TRUNCATED = "what the log has lost for good is nowhere else"
 _GONE = "data and checkpoint of the sink go together, and nothing is sent again"
 _OF_ONE_WIDTH = "its in-flight data is put back where no parallelism changes"
 _ALONE = "no coordinator: its tasks take checkpoints by themselves"
+_NO_TIME = "single files that fail or are late show as much on records"
+_OF_STORAGE = ("slow_storage", "fail_storage")
+# An instant of the run can be in any attempt, so that nothing is missed without these.
+_OF_ATTEMPTS = ("attempt", "every_attempt", "after_ns")
+_IN_PIPELINES = (*_OF_ATTEMPTS[1:], "crash_task.attempt", "stall_task.attempt")
 # What strikes tasks that take checkpoints by themselves, too.
 _OF_ANY_TASK = ("crash_task", "fail_snapshot", "slow_file", "stall_task")
 
@@ -38,10 +43,12 @@ class Parts:
 
     values: of a parameter, by `KIND.PARAMETER` or `PARAMETER`.  All others have their bounds.
     left_out: kind -> why none is drawn: it cannot strike, or no design outlives it.
+    undrawn: parameters that keep their defaults, as `KIND.PARAMETER` or `PARAMETER`.
     """
 
     values: Mapping[str, Values] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    undrawn: Collection[str] = ()
 
     def options(self, kind: str, name: str, drawn: Mapping[str, Any]) -> Sequence[Any] | None:
         """Return the values to choose from, None where bounds alone decide."""
@@ -92,10 +99,16 @@ def _of_job(model: jobs.Job, checkpoints: int) -> Parts:
             "mode": modes,
         },
         left_out=left_out,
+        undrawn=_OF_ATTEMPTS,
     )
 
 
 def _left_out_of_job(model: jobs.Job) -> dict[str, str]:
+    found = {} if model.plane is jobs.Plane.BUFFERS else dict.fromkeys(_OF_STORAGE, _NO_TIME)
+    return found | _left_out_of_checkpoints(model)
+
+
+def _left_out_of_checkpoints(model: jobs.Job) -> dict[str, str]:
     checkpointing = model.checkpointing
     kinds = LINKS["barriers"].faults
     if checkpointing.enabled and not checkpointing.coordinated:
@@ -220,4 +233,4 @@ def _of_pipeline(model: Pipeline, checkpoints: int) -> Parts:
         "commits": range(1, 6),
         "attempt": range(2, 5),
     }
-    return Parts(values=of_feeds | of_tasks | own, left_out=left_out)
+    return Parts(values=of_feeds | of_tasks | own, left_out=left_out, undrawn=_IN_PIPELINES)

@@ -21,7 +21,7 @@ from ckptsim.scenarios.job.graph import (
     VertexKind,
 )
 from ckptsim.scenarios.job.graph.planes import Engine, Plane
-from ckptsim.scenarios.job.graph.state import Backend, StateTable
+from ckptsim.scenarios.job.graph.state import Backend, ClaimMode, SavepointFormat, StateTable
 from ckptsim.scenarios.job.job import Job, PlacementKind
 from ckptsim.scenarios.job.network import BufferSizes, Channels, Network
 from ckptsim.scenarios.job.recovery import FailoverKind, Recovery
@@ -33,6 +33,7 @@ __all__ = [
     "Channels",
     "CheckpointProtocol",
     "Checkpointing",
+    "ClaimMode",
     "Costs",
     "Edge",
     "Engine",
@@ -59,6 +60,7 @@ __all__ = [
     "ReplayFrom",
     "Rescaling",
     "RestartStrategy",
+    "SavepointFormat",
     "StateTable",
     "StopKind",
     "Storage",

@@ -10,6 +10,7 @@ from ckptsim.scenarios.limits import (
     not_in_pipelines,
     not_in_pipelines_on_records,
     not_on_buffers,
+    not_on_records,
 )
 
 _JOB = "assumption: part of the job"
@@ -68,6 +69,16 @@ class Checkpointing:
         says="instant of the first trigger; absent: drawn between pause and interval as Flink "
         "does, on records after one interval",
         source="Source: Apache Flink 1.20.3, CheckpointCoordinator.getRandomInitDelay",
+    )
+    interval_during_backlog_ns: int | None = duration_ns(
+        None,
+        optional=True,
+        maximum="10 d",
+        says="time between two triggers while a source starts up; 0: none meanwhile; absent: as "
+        "`interval`",
+        source=_CHECKPOINTS + ", execution.checkpointing.interval-during-backlog",
+        limits=not_on_records("no source starts up")
+        + not_in_pipelines("its readers take part at once"),
     )
     min_pause_ns: int = duration_ns(
         0, says="least time from a completion to the next periodic trigger", source=_CHECKPOINTS

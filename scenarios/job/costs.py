@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ckptsim.scenarios.dialect import EVERYWHERE, Limits
 from ckptsim.scenarios.fields import (
+    choice,
     count,
     duration_ns,
     flag,
@@ -22,10 +23,12 @@ from ckptsim.scenarios.limits import not_in_pipelines, not_on_buffers, not_on_re
 _SMALL = "assumption: small enough to be hunted in milliseconds"
 _MACHINE = "assumption: the machine that the costs were measured on"
 _STORE = "assumption: order of magnitude of an object store"
+_FILE_MERGING = "Source: Apache Flink 1.20.3, execution.checkpointing.file-merging."
 _MEASURED = not_on_buffers(
     "messages, snapshots and restores take the measured time, times `machine.cost_factor`"
 )
 _NO_STORAGE = not_on_records("`costs` says how long a snapshot takes", noted=True)
+_FEW = not_in_pipelines("its storage is asked for few files")
 _WITHOUT_BARRIERS = not_in_pipelines("its checkpoints are coordinated")
 
 
@@ -133,6 +136,13 @@ class Costs:
     )
 
 
+class Throttling(StrEnum):
+    """What becomes of a request above the limit."""
+
+    WAIT = "wait"
+    RETRY = "retry"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
     """Where checkpoints are written, on buffers. On records `costs` says how long that takes."""
@@ -146,6 +156,13 @@ class Storage:
         None,
         optional=True,
         says="limit of each stream of a restore, absent for none; read where `recovery` is timed",
+        source=_STORE,
+        limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
+    )
+    read_job_bytes_per_s: int | None = rate_bytes_per_s(
+        None,
+        optional=True,
+        says="limit of all streams of a restore together, absent for none",
         source=_STORE,
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
@@ -171,6 +188,69 @@ class Storage:
         minimum=0.001,
         says="files that can be created or opened a second, absent for any number",
         source=_STORE,
+    )
+    prefixes: int = count(
+        1,
+        minimum=1,
+        maximum=1_000_000,
+        unit="prefixes",
+        says="of keys that files are spread over, each with the limit `requests_per_s`: entropy "
+        "injection makes many of one",
+        source="Source: Amazon S3, 3,500 writes/s a prefix; Apache Flink 1.20.3, s3.entropy.key",
+        limits=_NO_STORAGE + _FEW,
+    )
+    throttling: Throttling = choice(
+        "wait",
+        Throttling,
+        says="a request above the limit waits for its turn; or it is answered with 503, and tried "
+        "again after a back-off",
+        source=_STORE,
+        limits=_NO_STORAGE + _FEW,
+    )
+    retry_backoff_ns: int = duration_ns(
+        "500 ms",
+        minimum="1 us",
+        maximum="1 h",
+        says="the first back-off after a 503, doubled each time up to 20 s, half of it by chance",
+        source="Source: AWS SDK for Java, throttled base delay and longest back-off",
+        limits=_NO_STORAGE + _FEW,
+    )
+    retries: int = count(
+        10,
+        maximum=1_000,
+        unit="requests",
+        says="after so many more 503 a file cannot be written; one that is read is tried on",
+        source="assumption: order of magnitude of clients of object stores",
+        limits=_NO_STORAGE + _FEW,
+    )
+    file_merging: bool = flag(
+        False,
+        says="files of a task manager go behind each other into one that is open, if one is free",
+        source=_FILE_MERGING + "enabled",
+        limits=_NO_STORAGE + not_in_pipelines("its stages have no state"),
+    )
+    file_merging_bytes: int = size_bytes(
+        "32 MiB",
+        minimum=1,
+        says="size from which a merged file takes no more",
+        source=_FILE_MERGING + "max-file-size",
+        limits=_NO_STORAGE + not_in_pipelines("its stages have no state"),
+    )
+    file_merging_across: bool = flag(
+        False,
+        says="a merged file takes files of later checkpoints, too",
+        source=_FILE_MERGING + "across-checkpoint-boundary",
+        limits=_NO_STORAGE + not_in_pipelines("its stages have no state"),
+    )
+    host_transfers: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        maximum=100_000,
+        unit="files",
+        says="that a task manager writes at once, and as many that it reads; absent: any number",
+        source="Source: Apache Flink 1.20.3, s3.upload.max.concurrent.uploads",
+        limits=_NO_STORAGE + _FEW,
     )
     open_latency_ns: int = duration_ns(
         "0 ms",

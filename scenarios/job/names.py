@@ -229,6 +229,10 @@ RECORDS: Mapping[str, str] = {
         "hazard of released Flink: a restored watermark passes records of a split that "
         "has moved (`watermark_outlives_its_share`)"
     ),
+    "event_time_ends_with_its_records": (
+        "hazard of released Flink: finished inputs end event time while idle ones still have "
+        "records (`finished_and_idle`)"
+    ),
     "no_record_is_late": "no watermark passes a record that is still to come",
     "ready_tasks_run": "no thread sleeps while it has work",
     "restored_checkpoint_gives_the_same_output": (

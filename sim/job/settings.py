@@ -11,6 +11,9 @@ from ckptsim.models.recovery.restart import RestartParameters
 from ckptsim.scenarios.job import Checkpointing, Job, Mode, Plane, Protocol, StopKind
 from ckptsim.sim.job.control.coordinator import CoordinatorSettings
 
+# A run on buffers ends by its clock, so that a job may fail there again and again.  Assumptions.
+_ATTEMPTS = {Plane.RECORDS: 100, Plane.BUFFERS: 100_000}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
@@ -23,6 +26,7 @@ class JobSettings:
     stop_again_ns: after which a stop that failed is asked for again.  savepoint_at_ns: when a
     savepoint is asked for.  wanted: completed checkpoints that end the run.
     transaction_timeout_ns: after which the external system gives up a transaction of a sink.
+    attempts_most: after so many a job is taken for one that cannot run.
     """
 
     checkpointing: Checkpointing
@@ -37,6 +41,7 @@ class JobSettings:
     savepoint_at_ns: int | None = None
     wanted: int | None = None
     transaction_timeout_ns: int | None = None
+    attempts_most: int = 100
 
 
 def variant_of(job: Job) -> Variant:
@@ -116,4 +121,5 @@ def job_settings(job: Job, *, kind: int, fault_kind: int, may_stop: bool = True)
         savepoint_at_ns=checkpointing.savepoint_at_ns,
         wanted=checkpointing.count,
         transaction_timeout_ns=job.costs.transaction_timeout_ns,
+        attempts_most=_ATTEMPTS[job.plane],
     )

@@ -271,6 +271,7 @@ def recovery_rows(key: str, job: JobWorld) -> list[RecoveryRow]:
             caught_up_ns=one.caught_up_ns,
             bytes_read=one.bytes_read,
             peak_latency_ns=one.peak_latency_ns,
+            backlog_gone_ns=one.backlog_gone_ns,
         )
         for one in job.failovers
     ]

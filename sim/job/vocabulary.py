@@ -54,6 +54,12 @@ RECORDS: Vocabulary = {
     "checkpoint_stored": Telling("has stored its checkpoint {number}", "number"),
     "snapshot_failed": Telling("could not store its checkpoint {number}", "number"),
     "rolled_back": Telling("goes back behind its checkpoint {number}", "number"),
+    "event_time_over": Telling(
+        "takes a record, though its event time is at its end since {since_ns}: all other inputs "
+        "had sent their final watermark while this one was idle",
+        "since_ns",
+        always=True,
+    ),
     "output": Telling("committed output of {sink} has digest {digest}", "sink digest"),
 }
 

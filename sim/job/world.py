@@ -23,7 +23,7 @@ from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, 
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost
 from ckptsim.sim.job.control.failover import FailoverRecord, StrategyHost, note_canceled
-from ckptsim.sim.job.control.faults import FaultPlan, enter_instants
+from ckptsim.sim.job.control.faults import FaultPlan, enter_attempt, enter_instants
 from ckptsim.sim.job.control.operations import Operations
 from ckptsim.sim.job.control.planning import TaskPlans
 from ckptsim.sim.job.control.sinks import Sinks
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment
     from ckptsim.sim.slots.protocols import Coordinator
 
-# How often a failed stop is repeated before the user gives up, and how often a job is started
-# before it counts as one that cannot run.  Assumptions.
-_STOP_TRIES, _ATTEMPTS = 8, 100
+# How often a stop that failed is asked for again before the user gives up.  Assumption.
+_STOP_TRIES = 8
 
 
 class JobWorld:
@@ -123,10 +122,9 @@ class JobWorld:
 
     def plan_instants(self, *, may_stop: bool = True) -> None:
         """Enter what happens at set instants into the calendar: faults, a stop, a savepoint."""
-        env, settings = self.env, self.settings
+        env, settings, kind = self.env, self.settings, self.settings.coordinator.kind
         self.events.attach(ControlTrace(env))
         enter_instants(self._faults, env, settings.fault_kind, self.entity, self)
-        kind = settings.coordinator.kind
         if settings.stop_at_ns is not None and may_stop:
             env.call_in(settings.stop_at_ns, kind, self.entity, self.stop)
         if settings.savepoint_at_ns is not None:
@@ -139,6 +137,7 @@ class JobWorld:
         self._plane.watchdog.attempt_began()
         self.coordinator.start(self.attempts, self._plane.tasks)
         self._plane.start()
+        enter_attempt(self._faults, self.env, self.settings.fault_kind, self.entity, self)
 
     def end(self) -> None:
         """End the run: the job has finished, has failed for good, or is not followed further."""
@@ -220,6 +219,10 @@ class JobWorld:
         self._initial, self.settings = newest, settings
         self.coordinator.replace_core(self._new_core)
 
+    def was_submitted_with(self, checkpoint: int) -> bool:
+        """Return whether a checkpoint is one that the job was given."""
+        return self._initial is not None and self._initial.checkpoint_id == checkpoint
+
     def number_of(self, vertex: str, subtask: int) -> int | None:
         """Return the number of a task, None where there is no such subtask any more."""
         numbers = self.coordinator.planning.subtasks[vertex]
@@ -285,16 +288,15 @@ class JobWorld:
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known. Return whether the job may be restarted at all."""
         self.events.emit(of_job.FailureKnown(cause))
-        for failover in self.failovers:
-            failover.known_ns = failover.known_ns or self.env.now
+        for one in self.failovers:
+            one.known_ns = one.known_ns or self.env.now
         stopped = self.coordinator.stop_completed
         if self._recovery(stop_completed=stopped) is Recovery.FAIL:
             self.failed_while_stopping = stopped
             self.env.goals.reach("failed_after_stop_savepoint")
             return False
-        if self.attempts >= _ATTEMPTS:
-            says = f"the job has failed {self.attempts} times, last: {cause}"
-            self._plane.violate("job_ends", says)
+        if self.attempts >= self.settings.attempts_most:
+            self._plane.violate("job_ends", f"it has failed {self.attempts} times, last: {cause}")
             return False
         if stopped:
             self.coordinator.forget_stop()

@@ -2,7 +2,8 @@
 
 * a folder with `index.json`, which lists the answers, and a file for each: `capture` writes it
 * a folder of saved answers: the place of a file in it is the path of its GET
-* a file that a job manager archives for the history server: all answers with their paths
+* a file that a job manager archives for the history server, or a folder of them: all answers with
+  their paths
 
 Every file is read within limits, and what cannot be read becomes a note: a recording with a torn
 file still says what the others say.
@@ -14,6 +15,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -23,6 +25,7 @@ from ckptsim.sim.recording.recording import Note
 
 INDEX = "index.json"
 JSON_FILES = (".json", ".jsonl")
+_ARCHIVE = re.compile(r"[0-9a-f]{32}")
 # Assumption: a REST server says nothing larger of a job of some thousand subtasks.
 FILE_BYTES_MAX = 64 << 20
 ANSWERS_MAX = 200_000
@@ -52,8 +55,12 @@ class Answers:
 
 def is_recording(place: Path) -> bool:
     """Return whether a place is a folder, or a file that holds JSON by its name."""
-    archived = re.fullmatch(r"[0-9a-f]{32}", place.name) is not None
-    return place.is_dir() or (place.is_file() and (archived or place.suffix in JSON_FILES))
+    return place.is_dir() or _is_archive(place) or (place.is_file() and place.suffix in JSON_FILES)
+
+
+def _is_archive(place: Path) -> bool:
+    """Return whether a file is named as the archive of a job: by the job's id."""
+    return _ARCHIVE.fullmatch(place.name) is not None and place.is_file()
 
 
 def read_answers(place: Path) -> Answers:
@@ -65,6 +72,8 @@ def read_answers(place: Path) -> Answers:
         items = _archived(place)
     elif place.is_dir() and not (place / INDEX).exists() and (files := _saved(place)):
         items = (_saved_answer(place, file) for file in files)
+    elif place.is_dir() and (archives := sorted(filter(_is_archive, place.iterdir()))):
+        items = chain.from_iterable(map(_archived, archives))
     else:
         entries = enumerate(_entries(place))
         items = (_answer(place, entry, f"{INDEX}: answers[{number}]") for number, entry in entries)

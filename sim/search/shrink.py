@@ -171,7 +171,7 @@ class _Shrinker:
         return [
             place
             for place, fault in enumerate(self.scenario.faults)
-            if rows and getattr(fault, "at_ns", -1) > rows[0].at_ns
+            if rows and (getattr(fault, "at_ns", None) or -1) > rows[0].at_ns
         ]
 
     def _fewer_faults(self) -> None:

@@ -21,7 +21,8 @@ from ckptsim.scenarios.files.toml import to_toml
 from ckptsim.sim.cli.main import main
 from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.day import loaded
-from ckptsim.sim.infer.advice.warnings import transaction_warnings
+from ckptsim.sim.infer.advice.warnings import transaction_warnings, warnings_of
+from ckptsim.sim.infer.advice.weighing import Prices, alternatives, commits_in_time, unseen
 from tests.recording.folders import SHIPPED
 
 MS = 1_000_000
@@ -315,3 +316,62 @@ def test_a_transaction_is_open_until_a_failure_is_over() -> None:
     assert said(50_200) == said(None) == said(50_000, jobs.Mode.AT_LEAST_ONCE) == []
     [line] = said(50_000)
     assert "30.0 s + 0.1 s + 20.0 s = 50 s" in line
+
+
+def _priced(cost: float, files: float, **more: Any) -> advice.Point:
+    return advice.Point(
+        mode=jobs.Mode.ALIGNED,
+        interval_s=10,
+        effective_s=more.pop("effective_s", 10.0),
+        duration_s=1,
+        loss_s=0,
+        undone_s=5,
+        undone_most_records=1,
+        in_flight_bytes=0,
+        cost=cost,
+        requests_per_day=files,
+        **more,
+    )
+
+
+def test_prices_and_transactions_choose_among_intervals_that_cost_the_same_time() -> None:
+    """Within scatter the cheapest is taken, and one that outlives transactions is not wanted."""
+    quick, cheap, dear = _priced(0.1, 9e6), _priced(0.102, 1e6), _priced(0.12, 1e3)
+    every = [quick, cheap, dear]
+    assert advice.best_of(every, allowed=lambda _: True) is quick
+    price = Prices(requests=0.005).of
+    assert price(quick) == pytest.approx(45)
+    assert advice.best_of(every, allowed=lambda _: True, price=price) is cheap
+    late = _priced(0.01, 1, effective_s=40.0)
+    table = jobs.Costs(transaction_timeout_ns=30_000 * MS)
+    in_time = commits_in_time(
+        cast("jobs.Job", scenario(costs=table).model), advice.Failures(mtbf_s=1e5, restart_s=10)
+    )
+    assert advice.best_of([late, quick], allowed=lambda _: True, wanted=in_time) is quick
+    assert advice.best_of([late], allowed=lambda _: True, wanted=in_time) is late
+
+
+def test_other_settings_of_state_are_compared_where_they_are_known() -> None:
+    """Increments need a delta, local recovery a state, and the rest is named."""
+    model = cast("jobs.Job", scenario(state_bytes=10**9).model)
+    assert "incremental checkpoints (say state_delta or keys of op)" in unseen(model)
+    known = replace(model.vertices[1], state_delta_bytes=10**7)
+    keyed = replace(scenario(), model=replace(model, vertices=(model.vertices[0], known)))
+    names = [name for name, _ in alternatives(keyed)]
+    assert names == ["incremental checkpoints of RocksDB", "local recovery"]
+    assert [name for name, _ in alternatives(scenario(state_bytes=1))] == ["local recovery"]
+    assert not list(alternatives(scenario()))
+    assert "no vertex has any" in unseen(cast("jobs.Job", scenario().model))
+
+
+def test_a_hot_subtask_is_named_with_its_vertex() -> None:
+    """A subtask beyond its capacity is reported with the mean of its vertex, others as before."""
+    model = cast("jobs.Job", scenario(rate=200).model)
+    hot = replace(model.vertices[0], hot_ratio=0.5, parallelism=1)
+    keyed = jobs.Input(upstream="src", partitioner=jobs.Partitioner.HASH)
+    op = replace(model.vertices[1], parallelism=4, inputs=(keyed,))
+    told = list(warnings_of(replace(model, vertices=(hot, op))))
+    says = "subtask 0 of op is busy 1.3 times its capacity, so its backlog grows"
+    assert told[0] == f"{says}; the vertex is at 50%"
+    even = list(warnings_of(replace(model, vertices=(replace(hot, hot_ratio=0.0), op))))
+    assert not any("subtask" in one for one in even)

@@ -78,8 +78,8 @@ def _scenario(key: str, names: Sequence[str]) -> str:
     lines = [f"# Scenario files with the table {key}", "", f"{_capital(link.says)}.", ""]
     lines += [f'A file begins with `link = "{link.name}"`. `x[]` is an item of the array `x`.']
     lines += ['`x(word)` is the table `x` with `kind = "word"`. A key with a unit at its end has']
-    lines += ['a short form: `interval = "1 s"` means `interval_ns`. All links together have one']
-    lines += ["[schema for editors](../ci.md).", ""]
+    lines += ['a short form: `interval = "1 s"` means `interval_ns`. `ckptsim schema`']
+    lines += ["prints the schema by which editors complete and check such files.", ""]
     lines += [f"Defaults are those of `{link.name}`." if others else "", ""]
     for other in others:
         usual = {one.path: one.value for one in found}
@@ -100,15 +100,38 @@ def _keys(items: Sequence[Description], table: str) -> Iterator[str]:
     rows = (
         (
             f"`{item.path.removeprefix(f'{table}.')}`",
-            ", ".join(part for part in (item.unit, item.bounds.replace("|", "or")) if part)
-            or "text",
+            _type(item),
             "required" if item.value is None else f"`{shown(item.value)}`",
             item.says,
             item.source,
         )
         for item in items
     )
-    return _table(("key", "unit and bounds", "default", "meaning", "origin"), rows)
+    return _table(("key", "type and bounds", "default", "meaning", "origin"), rows)
+
+
+_OF_UNIT = {
+    "nanoseconds": "duration",
+    "bytes": "size",
+    "bytes per second": "bandwidth",
+    "per second": "rate",
+}
+
+
+def _type(item: Description) -> str:
+    """Return the type of a value with its unit and bounds, such as `duration, 1 ms to 1 h`."""
+    if item.bounds == "true | false":
+        return "true or false"
+    if " | " in item.bounds:
+        return f"one of {item.bounds.replace(' | ', ', ')}"
+    if item.bounds.endswith("items"):
+        return f"array of {item.bounds}"
+    if item.unit in _OF_UNIT:
+        return f"{_OF_UNIT[item.unit]}, {item.bounds}"
+    if not item.bounds or not re.match(r"-?[0-9]", item.bounds):
+        return item.bounds or "text"
+    is_real = isinstance(item.default, float) or "." in item.bounds or item.unit == "ratio"
+    return f"{'number' if is_real else 'whole number'}, {item.bounds} {item.unit}".rstrip()
 
 
 def _plans() -> str:

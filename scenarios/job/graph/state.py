@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ckptsim.scenarios.dialect import Limits
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import choice, flag
+from ckptsim.scenarios.fields import choice, duration_ns, flag, size_bytes
 from ckptsim.scenarios.job.graph.edges import NO_SIZE
 from ckptsim.scenarios.limits import not_in_pipelines
 
@@ -24,6 +24,21 @@ class Backend(StrEnum):
 
     HEAP = "heap"
     ROCKSDB = "rocksdb"
+
+
+class SavepointFormat(StrEnum):
+    """What a savepoint is made of."""
+
+    CANONICAL = "canonical"
+    NATIVE = "native"
+
+
+class ClaimMode(StrEnum):
+    """Who owns the files that a job is submitted with."""
+
+    NO_CLAIM = "no_claim"
+    CLAIM = "claim"
+    LEGACY = "legacy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +60,45 @@ class StateTable:
         "updates; a restore reads everything",
         source=_FLINK + "execution.checkpointing.incremental",
     )
+    changelog: bool = flag(
+        False,
+        says="updates go to a log that is uploaded all the time, so that a checkpoint waits for "
+        "its end alone; a restore reads the log since the last materialization, too",
+        source=_FLINK + "state.changelog.enabled",
+    )
+    materialization_interval_ns: int = duration_ns(
+        "10 min",
+        minimum="1 ms",
+        maximum="10 d",
+        says="between two uploads of the state behind a changelog, in the background",
+        source=_FLINK + "state.changelog.periodic-materialize.interval",
+    )
+    persisted_bytes: int = size_bytes(
+        "5 MiB",
+        minimum=1,
+        says="of a changelog after which it is uploaded before a checkpoint asks for it",
+        source=_FLINK + "dstl.dfs.preemptive-persist-threshold",
+    )
     local_recovery: bool = flag(
         False,
         says="a task that comes back to a task manager that is alive reads nothing from the "
         "storage",
         source=_FLINK + "execution.checkpointing.local-backup.enabled",
+    )
+
+    savepoint_format: SavepointFormat = choice(
+        "canonical",
+        SavepointFormat,
+        says="a savepoint has the whole state in a file of its own, from which a restore builds "
+        "files anew; or the files of the backend, as a checkpoint has",
+        source=_FLINK + "SavepointFormatType",
+    )
+    claim: ClaimMode = choice(
+        "no_claim",
+        ClaimMode,
+        says="a job that is submitted again leaves the files that it begins from alone, so its "
+        "first incremental checkpoint uploads all; or its checkpoints refer to them",
+        source=_FLINK + "execution.state-recovery.claim-mode",
     )
 
     def problems_with(self, vertices: Iterable[Vertex]) -> list[Problem]:
@@ -64,6 +113,10 @@ class StateTable:
             if self.incremental and vertex.state_bytes and not says_what:
                 expected = "state_delta, or keys with value_bytes: what an incremental one uploads"
                 found.append(Problem(f"{path}.state_delta_bytes", "nothing", expected))
+            logs = self.changelog and vertex.state_bytes and vertex.value_bytes is None
+            if logs and not vertex.is_source:
+                expected = "a size, as a changelog has one for each update"
+                found.append(Problem(f"{path}.value_bytes", "nothing", expected))
             if vertex.keys is not None and vertex.value_bytes is None:
                 found.append(Problem(f"{path}.value_bytes", "nothing", "a size, beside keys"))
             if vertex.hot_keys > (vertex.keys or 0):

@@ -110,6 +110,8 @@ def _advise(arguments: argparse.Namespace) -> int:
             max_overhead=arguments.max_overhead,
             modes=arguments.modes.split(","),
             load=arguments.load,
+            price_gb=arguments.price_gb,
+            price_requests=arguments.price_requests,
             set=read_change(arguments.set),
             machine=arguments.machine,
             profile=arguments.profile,
@@ -179,6 +181,16 @@ def _sequence_table(one: CheckpointSequence) -> pd.DataFrame:
 
 
 # Types of values ---------------------------------------------------------------------------------
+
+
+def _price(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a price such as 0.005")
+    return value
 
 
 def _share(text: str) -> float:
@@ -265,6 +277,8 @@ exit codes: 0 done, 2 no such job, option or value""",
             option("--rto", "most from failure to done", "TIME"),
             option("--max-reprocessed", "most records that a failure may undo", "N", int),
             option("--max-overhead", "most that checkpoints may take: 2%%", "SHARE", _share),
+            option("--price-gb", "of a GB that is written (0)", "N", _price, default=0.0),
+            option("--price-requests", "of 1,000 requests (0)", "N", _price, default=0.0),
             option("--modes", "which to compare (aligned,unaligned)", default="aligned,unaligned"),
             option(
                 "--load",

@@ -27,6 +27,7 @@ from ckptsim.sim.infer.advice.budget import records_per_s
 from ckptsim.sim.infer.advice.curve import Failures, Point, shortest_s, young_s
 from ckptsim.sim.infer.advice.day import DAY_S, WHOLE_DAY, LoadPeriod, loaded, mean_of
 from ckptsim.sim.infer.advice.failing import afterwards_ns, can_make_up, caught_up_s, replayable
+from ckptsim.sim.infer.advice.weighing import requests_of
 from ckptsim.sim.infer.measures import WARM_UP, predicted
 from ckptsim.sim.rows import RecoveryRow, RunResult
 from ckptsim.sim.world import run_world
@@ -100,6 +101,7 @@ class _Runs:
         self._failures = failures
         self._seed = seed
         self._makes_up = can_make_up(cast("Job", scenario.model))
+        self._inline_bytes = cast("Job", scenario.model).storage.inline_threshold_bytes
 
     def point(self, mode: Mode, interval_s: float) -> Point:
         window_s = max(_CHECKPOINTS * interval_s, 5.0)
@@ -133,6 +135,7 @@ class _Runs:
             undone_most_records=max((row.records_reprocessed for _, row in undone), default=0),
             in_flight_bytes=found.persisted_bytes.get("median", 0.0),
             written_bytes_per_day=found.written_bytes * DAY_S / effective_s,
+            requests_per_day=requests_of(calm, self._inline_bytes) * DAY_S / effective_s,
             cost=loss_s / effective_s + (failures.restart_s + undone_s) / failures.mtbf_s,
             caught_up_s=math.fsum(s * time_s for s, time_s in known) if all_known else None,
             caught_up_most_s=max(time_s for _, time_s in known) if all_known else None,

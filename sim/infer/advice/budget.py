@@ -20,24 +20,29 @@ _SECOND_NS = 1_000_000_000
 
 
 def loads_of(job: Job) -> dict[str, float]:
-    """Return per operator which part of its capacity the sources with a rate ask for.
+    """Return per operator which part of its capacity its busiest subtask is asked for."""
+    return {name: max(loads) for name, loads in subtask_loads(job).items()}
 
-    Of its busiest subtask, by its service time and share of keys.  Sources that emit as fast as
-    they can ask for whatever there is, and are not counted.
+
+def subtask_loads(job: Job) -> dict[str, list[float]]:
+    """Return per operator which part of its capacity the sources with a rate ask each subtask for.
+
+    By its service time and share of keys.  Sources that emit as fast as they can ask for whatever
+    there is, and are not counted.
     """
     rates = {v.name: v.rate_per_s or 0.0 for v in job.vertices if v.is_source}
     graph, constants = Graph(job.spelled_out()), constants_of(job)
-    found: dict[str, float] = {}
+    found: dict[str, list[float]] = {}
     for vertex in graph.vertices:  # a scenario may have receivers before their senders
         _rate(graph, vertex.name, rates)
         if vertex.is_source:
             continue
         total = arriving(graph, vertex.name, rates)
         shares = _shares(graph, vertex.name)
-        found[vertex.name] = max(
+        found[vertex.name] = [
             total * share * step_ns(vertex.service_of(subtask), constants) / _SECOND_NS
             for subtask, share in enumerate(shares)
-        )
+        ]
     return found
 
 

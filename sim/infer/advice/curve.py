@@ -37,7 +37,7 @@ class Point:
     interval_s: that was set. effective_s: that is reached, since a checkpoint may outlast it.
     loss_s: what one checkpoint costs the job.  undone_s: what a failure undoes in the mean, as time
     that it takes to do again. undone_most_records: the most of the simulated failures.
-    written_bytes_per_day: state and data in flight.
+    written_bytes_per_day: state and data in flight. requests_per_day: files that are created.
     cost: share of the time that is lost.  caught_up_s, caught_up_most_s: from a failure until no
     record is late, in the mean and at most. None where no source has a rate that can be made up
     for, or where it did not come.
@@ -53,6 +53,7 @@ class Point:
     in_flight_bytes: float
     cost: float
     written_bytes_per_day: float = 0.0
+    requests_per_day: float = 0.0
     caught_up_s: float | None = None
     caught_up_most_s: float | None = None
 
@@ -83,15 +84,27 @@ def daly_s(loss_s: float, mtbf_s: float) -> float:
     return young_s(loss_s, mtbf_s) * (1 + math.sqrt(ratio) / 3 + ratio / 9)
 
 
-def best_of(points: Sequence[Point], *, allowed: Callable[[Point], bool]) -> Point | None:
+def best_of(
+    points: Sequence[Point],
+    *,
+    allowed: Callable[[Point], bool],
+    wanted: Callable[[Point], bool] = lambda _: True,
+    price: Callable[[Point], float] = lambda _: 0.0,
+) -> Point | None:
     """Return the point of least cost among those that are allowed. Of equal ones the longest.
 
     Checkpoints back to back keep the storage busy all day, so they are taken only where nothing
-    else is allowed.
+    else is allowed, and so are points that are not wanted.  Of those that cost the same within
+    scatter the cheapest is taken, where there is a price.
     """
     found = [point for point in points if allowed(point)]
+    found = [point for point in found if wanted(point)] or found
     found = [point for point in found if not point.is_back_to_back] or found
-    return min(found, key=lambda one: (one.cost, -one.effective_s), default=None)
+    least = min(found, key=lambda one: (one.cost, -one.effective_s), default=None)
+    if least is None or not price(least):
+        return least
+    alike = [point for point in found if point.cost <= (1 + SCATTER) * least.cost]
+    return min(alike, key=lambda one: (price(one), one.cost))
 
 
 def flat_s(

@@ -91,6 +91,7 @@ def mean_of(points: Sequence[tuple[float, Point]]) -> Point:
         undone_most_records=max(p.undone_most_records for _, p in points),
         in_flight_bytes=mean(lambda p: p.in_flight_bytes),
         written_bytes_per_day=mean(lambda p: p.written_bytes_per_day),
+        requests_per_day=mean(lambda p: p.requests_per_day),
         cost=mean(lambda p: p.cost),
         caught_up_s=None
         if any(time_s is None for _, time_s in late)

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from statistics import fmean
 
 from ckptsim.scenarios.dialect import units
 from ckptsim.scenarios.job import Job, Mode
-from ckptsim.sim.infer.advice.budget import loads_of
+from ckptsim.sim.infer.advice.budget import loads_of, subtask_loads
 from ckptsim.sim.infer.advice.curve import Failures, Point
 from ckptsim.sim.infer.verdict import ENOUGH_CHECKPOINTS
 from ckptsim.sim.recording import Recording
 
 # Above this part of its capacity a task has long queues most of the time.
 _NEARLY = 0.95
+# A subtask is hot that has so many times the mean of its vertex.  Assumption: less is chance.
+_HOT = 1.3
 
 
 def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
     """Yield what an answer about a job must say, one sentence each."""
     bursts = loads_of(_at_highest(job))
+    hot = {name for name, _ in hot_subtasks(job)}
+    yield from (says for _, says in hot_subtasks(job))
     for name, load in loads_of(job).items():
+        if name in hot:
+            continue
         if load > 1:
             yield (
                 f"{name} is overloaded: sources with a rate ask for {load:.2g} times what it can"
@@ -46,6 +53,17 @@ def warnings_of(job: Job, recording: Recording | None = None) -> Iterator[str]:
         )
     if recording is not None:
         yield from _of_recording(job, recording)
+
+
+def hot_subtasks(job: Job) -> Iterator[tuple[str, str]]:
+    """Yield each vertex with a subtask at its limit while others have room, and a sentence."""
+    for name, loads in subtask_loads(job).items():
+        load, mean = max(loads), fmean(loads)
+        if load > _NEARLY and load > _HOT * mean:
+            which = f"subtask {loads.index(load)} of {name}"
+            says = f"is busy {load:.2g} times its capacity" if load > 1 else f"is at {load:.0%}"
+            grows = ", so its backlog grows" if load > 1 else " of its capacity"
+            yield name, f"{which} {says}{grows}; the vertex is at {mean:.0%}"
 
 
 def transaction_warnings(job: Job, point: Point, failures: Failures) -> Iterator[str]:

@@ -35,6 +35,7 @@ _CHECKPOINTS = "execution.checkpointing."
 # The engine's name -> our key of the table of checkpoints, how it reads, its least value.
 _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
     "interval": ("interval_ns", duration_ns, 1_000),
+    "interval-during-backlog": ("interval_during_backlog_ns", duration_ns, 0),
     "min-pause": ("min_pause_ns", duration_ns, 0),
     "timeout": ("timeout_ns", duration_ns, 1_000),
     "aligned-checkpoint-timeout": ("aligned_timeout_ns", duration_ns, 0),
@@ -53,11 +54,22 @@ _OF_STATE: Mapping[str, str] = {
     "execution.state-recovery.from-local": "job.state.local_recovery",
     "state.backend.local-recovery": "job.state.local_recovery",
     "state.backend.rocksdb.checkpoint.transfer.thread.num": "job.storage.transfer_threads",
+    "execution.state-recovery.claim-mode": "job.state.claim",
+    "state.changelog.enabled": "job.state.changelog",
+    "state.backend.changelog.enabled": "job.state.changelog",
+    "state.changelog.periodic-materialize.interval": "job.state.materialization_interval",
+    "dstl.dfs.preemptive-persist-threshold": "job.state.persisted",
+    "execution.savepoint-restore-mode": "job.state.claim",
+    f"{_CHECKPOINTS}file-merging.enabled": "job.storage.file_merging",
+    f"{_CHECKPOINTS}file-merging.max-file-size": "job.storage.file_merging_bytes",
+    f"{_CHECKPOINTS}file-merging.across-checkpoint-boundary": "job.storage.file_merging_across",
+    "s3.upload.max.concurrent.uploads": "job.storage.host_transfers",
     "jobmanager.execution.failover-strategy": "job.recovery.failover",
 }
+_WORDS = {"hashmap": "heap", "no_claim": "no_claim", "claim": "claim", "legacy": "legacy"}
 _UNALIGNED = (f"{_CHECKPOINTS}unaligned.enabled", f"{_CHECKPOINTS}unaligned")
 _MODE = f"{_CHECKPOINTS}mode"
-_INLINE = f"{_CHECKPOINTS}data-inline-threshold"
+_INLINE = (f"{_CHECKPOINTS}data-inline-threshold", "state.storage.fs.memory-threshold")
 PARALLELISM = "parallelism.default"
 _FLUSHES = "execution.buffer-timeout.enabled"
 _EXPECTED: tuple[tuple[Read, str], ...] = (
@@ -71,7 +83,7 @@ OPTIONS: tuple[str, ...] = (
     *(f"{_CHECKPOINTS}{name}" for name in _OF_CHECKPOINTS),
     *_UNALIGNED,
     _MODE,
-    _INLINE,
+    *_INLINE,
     *_NETWORK,
     _FLUSHES,
     PARALLELISM,
@@ -193,7 +205,7 @@ def _sorted(scenario: Scenario, change: Mapping[str, str]) -> tuple[dict[str, st
         paths = [_by_name(scenario.model, path) for path in paths]
     for option, value in change.items():
         if option in _OF_STATE and is_job:
-            ours[_OF_STATE[option]] = "heap" if value == "hashmap" else value
+            ours[_OF_STATE[option]] = _WORDS.get(value.lower(), value)
             continue
         is_theirs = option in OPTIONS or option.startswith(("source.", "vertex."))
         if is_theirs and is_job:
@@ -282,7 +294,7 @@ def _one(
         return job
     if option.startswith(("source.", "vertex.")):
         return _of_vertex(job, assignment, ours, problems)
-    if option.removeprefix(_CHECKPOINTS) in _OF_CHECKPOINTS or option == _INLINE:
+    if option.removeprefix(_CHECKPOINTS) in _OF_CHECKPOINTS or option in _INLINE:
         return _of_checkpoints(job, assignment, problems)
     if option == PARALLELISM:
         found = _read(assignment, whole, 1, problems)
@@ -293,7 +305,7 @@ def _one(
 
 def _of_checkpoints(job: Job, assignment: tuple[str, str], problems: list[Problem]) -> Job:
     """Return a job with an option of its checkpoints set, except for their mode."""
-    if assignment[0] == _INLINE:
+    if assignment[0] in _INLINE:
         size = _read(assignment, size_bytes, 0, problems)
         storage = job.storage if size is None else replace(job.storage, inline_threshold_bytes=size)
         return replace(job, storage=storage)

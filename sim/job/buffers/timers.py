@@ -97,6 +97,12 @@ def first_delay_ns(world: DataflowWorld, phases: Sequence[int]) -> int:
     phases: an instant of the periodic trigger of each attempt in ns, as far as they are known.
     """
     table, control = world.model.checkpointing, world.control
+    backlog_ns = max(task.starts_until_ns for task in world.tasks) - world.env.now
+    meanwhile_ns = table.interval_during_backlog_ns
+    if backlog_ns > 0 and meanwhile_ns is not None:
+        if not meanwhile_ns:
+            return backlog_ns + table.interval_ns
+        world.coordinator.backlog = meanwhile_ns, world.env.now + backlog_ns
     if table.first_trigger_ns is not None and not control.failovers:
         return table.first_trigger_ns
     known = phases[control.attempts - 1 :]

@@ -22,6 +22,7 @@ from ckptsim.sim.job.buffers.state import (
     Identities,
     Snapshots,
     Storage,
+    StorageFaults,
     keyed_state,
     make_files,
     preload,
@@ -64,6 +65,7 @@ _ENOUGH_CORES = 1024
 # What continues when an attempt has failed.
 _KEEPERS: tuple[type, ...] = (
     *(JobWorld, FaultPlan, FailoverHost, DetectionHost, CoordinatorHost, Gateway, Sampling, Sinks),
+    StorageFaults,
 )
 
 
@@ -115,7 +117,7 @@ class DataflowWorld:
         self.pauses = Pauses(env, constants) if pauses is None else pauses
         self.cores = Cores(env, constants.cores if mechanisms.shared_cores else _ENOUGH_CORES)
         self.flushers = defaultdict[int, Cores](lambda: Cores(env, 1))
-        self.storage = Storage(env, self.cores, model.storage, constants)
+        self.storage = Storage(env, self.cores, model.storage, constants, faults)
         self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases

@@ -64,7 +64,7 @@ class CoordinatorHost:
 
     records: all that were triggered. completed: the kept data of those that can be restored, both
     by number.  highest_completed: the newest that has ever been completed.  stop_id: the savepoint
-    of the stop.
+    of the stop.  backlog: the interval while sources start up, and until when, where it is another.
     """
 
     def __init__(
@@ -99,12 +99,13 @@ class CoordinatorHost:
         self._attempt = 0
         self._timers: dict[tuple[int, int], Timer] = {}
         self._planned: Plan
+        self.backlog: tuple[int, int] | None = None
 
     # The life of the job ----------------------------------------------------------------------
 
     def start(self, attempt: int, tasks: Sequence[TaskGateway]) -> None:
         """Begin to trigger: all tasks of an attempt run."""
-        self._attempt = attempt
+        self._attempt, self.backlog = attempt, None
         self.gateway.tasks = tasks
         self.planning.finished.clear()
         self._listener.reset()
@@ -308,12 +309,22 @@ class CoordinatorHost:
         )
         if request.synchronous:
             self.stop_id = checkpoint
+        if request.periodic and self.backlog is not None:
+            now_ns = self._env.now
+            self._env.call_at(now_ns, self._settings.kind, self._entity, self._in_backlog)
         self._emit(of_job.CheckpointTriggered(record))
         if request.synchronous and self._job.has_backlog():
             self._env.goals.reach(f"stopped_under_backlog_{self._settings.stop_mode.name.lower()}")
         stop = self._settings.stop_mode if request.synchronous else None
         for number in tasks:
             self.gateway.trigger(number, barrier, stop, self._refuse)
+
+    def _in_backlog(self) -> None:
+        """Trigger next after the interval of the backlog, or after the usual one from its end."""
+        interval_ns, until_ns = self.backlog or (0, 0)
+        left_ns = until_ns - self._env.now
+        if left_ns > 0:
+            self._schedule(min(interval_ns, left_ns + self._settings.interval_ns))
 
     def _places(self) -> dict[int, tuple[str, int]]:
         waited = self._planned.wait_for

@@ -56,6 +56,7 @@ class FailoverRecord:
     running_ns: when the last task ran again. restore_ns: how long the slowest took from its
     deployment to there. first_record_ns: when an operator without outputs took one. caught_up_ns,
     peak_latency_ns: when latency was back at its level, and how late a record was at most.
+    backlog_gone_ns: when sources had emitted all that was due.
     """
 
     attempt: int
@@ -77,6 +78,7 @@ class FailoverRecord:
     first_record_ns: int | None = None
     caught_up_ns: int | None = None
     peak_latency_ns: int | None = None
+    backlog_gone_ns: int | None = None
 
 
 class FailingJob(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -12,6 +13,7 @@ from ckptsim.scenarios.job.faults import (
     CrashTask,
     CrashTaskManager,
     DelayTrigger,
+    FailStorage,
     JobFault,
     LoseAcknowledgement,
     LoseTrigger,
@@ -20,6 +22,7 @@ from ckptsim.scenarios.job.faults import (
     Rescale,
     Resubmit,
     SlowFile,
+    SlowStorage,
     StallTask,
     Symptom,
 )
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Environment
 
 OfUser = RequestCheckpoint | RequestSavepoint | Cancel | Rescale | Resubmit
-Timed = CrashTask | CrashTaskManager | CrashJobManager | StallTask | OfUser
+OfAttempt = CrashTask | CrashTaskManager | CrashJobManager | StallTask
+Timed = OfAttempt | OfUser
 # What makes a checkpoint continue until it expires.
 _LOSSES = (LoseTrigger, LoseAcknowledgement)
 _REQUESTS = (RequestCheckpoint, RequestSavepoint)
@@ -70,6 +74,11 @@ class FaultPlan:
         return [fault for fault in self._faults if isinstance(fault, Timed)]
 
     @property
+    def is_endless(self) -> bool:
+        """Return whether a fault strikes in every attempt."""
+        return any(getattr(fault, "every_attempt", False) for fault in self._faults)
+
+    @property
     def silences(self) -> bool:
         """Return whether a task manager is lost without its connections breaking."""
         breaks = Symptom.CONNECTIONS_BREAK
@@ -93,12 +102,28 @@ class FaultPlan:
     @property
     def latest_ns(self) -> int:
         """Return all instants at which something strikes, added up, in ns."""
-        return self._sum("at_ns")
+        return self._sum("at_ns", "after_ns")
 
     @property
     def slow_files_ns(self) -> int:
         """Return by how much files are late, added up, in ns."""
-        return sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
+        late = sum(one.delay_ns for one in self._faults if isinstance(one, SlowFile))
+        return late + sum(one.lasts_ns for one in self.of_storage)
+
+    @property
+    def of_storage(self) -> list[SlowStorage | FailStorage]:
+        """Return the faults of the checkpoint storage."""
+        return [one for one in self._faults if isinstance(one, SlowStorage | FailStorage)]
+
+    def storage_factor(self, now_ns: int) -> float:
+        """Return by which the storage is slower at an instant."""
+        slow = [one for one in self.of_storage if isinstance(one, SlowStorage)]
+        return math.prod(f.factor for f in slow if f.at_ns <= now_ns < f.at_ns + f.lasts_ns)
+
+    def storage_broken_ns(self, now_ns: int) -> int:
+        """Return for how long the storage is broken from an instant on."""
+        broken = [one for one in self.of_storage if isinstance(one, FailStorage)]
+        return max(0, 0, *(f.at_ns + f.lasts_ns - now_ns for f in broken if f.at_ns <= now_ns))
 
     def lets_expire(self, job: Job) -> bool:
         """Return whether a checkpoint can continue until it expires, for want of a message.
@@ -144,6 +169,11 @@ class FaultPlan:
         delay_ns: int | None = getattr(fault, "delay_ns", None)
         return delay_ns
 
+    def strike_attempt(self, fault: Timed, job: Strikable, attempt: int) -> None:
+        """Let a fault strike, unless the attempt that it is for is over."""
+        if job.attempts == attempt:
+            self.strike(fault, job)
+
     def strike(self, fault: Timed, job: Strikable) -> None:
         """Let a fault strike. Whom, is known only now: a rescale may have come before."""
         match fault:
@@ -172,7 +202,7 @@ class FaultPlan:
                 assert_never(never)
 
     def _sum(self, *fields: str) -> int:
-        return sum(getattr(fault, field, 0) for fault in self._faults for field in fields)
+        return sum(getattr(fault, field, 0) or 0 for fault in self._faults for field in fields)
 
 
 NO_FAULTS = FaultPlan()
@@ -196,6 +226,8 @@ class Operable(Protocol):
 
 class Strikable(Protocol):
     """A job as faults at an instant strike it. Tasks by their numbers."""
+
+    attempts: int
 
     @property
     def running(self) -> bool:
@@ -240,6 +272,17 @@ class Strikable(Protocol):
 def enter_instants(
     plan: FaultPlan, env: Environment, kind: int, entity: Entity, job: Strikable
 ) -> None:
-    """Enter the faults that strike at an instant into the calendar."""
+    """Enter the faults that strike at an instant of the run into the calendar."""
     for fault in plan.timed:
-        env.call_at(fault.at_ns, kind, entity, plan.strike, fault, job)
+        if fault.at_ns is not None:
+            env.call_at(fault.at_ns, kind, entity, plan.strike, fault, job)
+
+
+def enter_attempt(
+    plan: FaultPlan, env: Environment, kind: int, entity: Entity, job: Strikable
+) -> None:
+    """Enter the faults that strike some time after an attempt begins, which it does now."""
+    for fault in plan.timed:
+        if isinstance(fault, OfAttempt) and (fault.every_attempt or fault.attempt == job.attempts):
+            call = plan.strike_attempt, fault, job, job.attempts
+            env.call_in(fault.after_ns, kind, entity, *call)

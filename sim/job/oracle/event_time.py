@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _NAME = "no_record_is_late"
+_ENDED = "event_time_ends_with_its_records"
 
 
 class InputMarks:
@@ -172,9 +173,15 @@ class EventTimeOracle(Listener):
         self._check_late(event.split, event.timestamp)
 
     def record_taken(self, event: of_tasks.RecordTaken) -> None:
-        """Check that a record is not late."""
-        if event.timestamp is not None:
-            self._check_late(event.split, event.timestamp)
+        """Check that a record is not late, and that event time is not at its end."""
+        if event.timestamp is None:
+            return
+        marks, gates = self._input_marks, self._task.task.gates
+        if marks is not None and marks.is_over and not any(gate.recovered for gate in gates):
+            says = f"processes a record of {duration_text(event.timestamp)} of split {event.split}"
+            says += ", though event time is at its end: other inputs have finished while this one"
+            self._task.says(_ENDED, f"{says} was idle")
+        self._check_late(event.split, event.timestamp)
 
     def _check_late(self, split: int, timestamp: int) -> None:
         """Check that a record is not late, unless that passed without its split.

@@ -239,6 +239,7 @@ BARRIERS: dict[str, tuple[Breaker, ...]] = {
     "closed_tasks_owe_no_shared_file": (
         by_scenario("failed_part_of_shared_file", seed=9, ties="random"),
     ),
+    "event_time_ends_with_its_records": (by_scenario("finished_and_idle"),),
     "restored_watermarks_stay_true": (by_scenario("watermark_outlives_its_share"),),
     "reported_figures_are_true": (
         by_cores(small(join()), handler=cores.handler(cores.MeasuresSinceTheTrigger)),

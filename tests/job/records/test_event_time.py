@@ -24,6 +24,8 @@ from tests.job.records.rescaling.test_sources import scenario as rescaled
 from tests.job.records.small import small
 
 LATE, PASSED = "no_record_is_late", "watermark_passed_an_idle_input"
+# A hazard of its own wherever a split is idle while all others have ended.
+IDLE = {"event_time_ends_with_its_records"}
 
 
 def outcome(scenario: Any, seed: int = 0) -> tuple[set[str], set[str]]:
@@ -53,7 +55,7 @@ def test_no_record_is_late_in_random_jobs() -> None:
     passed: Counter[str] = Counter()
     for seed in range(24):
         broken, reached = outcome(with_parameters(random_job(seed), told), seed)
-        assert broken == outcome(random_job(seed), seed)[0]
+        assert broken - IDLE == outcome(random_job(seed), seed)[0] - IDLE
         passed.update(reached)
     assert passed[PASSED] >= 3
     assert passed["restored_rescaled"] >= 3
@@ -62,7 +64,7 @@ def test_no_record_is_late_in_random_jobs() -> None:
 @pytest.mark.parametrize("seed", [3707, 6021, 6424, 7595, 7803])
 def test_a_restart_expects_no_more_than_the_run_before(seed: int) -> None:
     """Statuses of idle splits that a checkpoint has in flight count in a job restarted from it."""
-    assert outcome(pinned(f"restart_{seed}"), seed)[0] <= {"restored_watermarks_stay_true"}
+    assert outcome(pinned(f"restart_{seed}"), seed)[0] <= IDLE | {"restored_watermarks_stay_true"}
 
 
 def test_watermarks_in_flight_do_not_speak_for_splits_that_move() -> None:
@@ -96,7 +98,7 @@ def test_the_hazard_keeps_its_name_through_a_second_failure() -> None:
     asked = [ask | {"at_ns": 40 * MS}, ask | {"at_ns": 71 * MS}]
     faults = [at | {"at_ns": 40 * MS}, asked[0], rescale, asked[1], at | {"at_ns": 90 * MS}]
     found = outcome(small(job, *faults))
-    assert found[0] == {"restored_watermarks_stay_true"}
+    assert found[0] == IDLE | {"restored_watermarks_stay_true"}
 
 
 def test_who_is_misled_misleads_those_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:

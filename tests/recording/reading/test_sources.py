@@ -39,6 +39,12 @@ def archive(to: Path) -> Path:
     return to / JOB
 
 
+def archives(to: Path) -> Path:
+    """Return the folder into which a job manager archives its jobs."""
+    (folder := to / "archived").mkdir()
+    return archive(folder).parent
+
+
 def saved(to: Path) -> Path:
     """Save each answer at the place that its path names, and return the folder."""
     for path, body in answers():
@@ -88,7 +94,7 @@ def test_a_history_server_is_asked_for_what_it_has(tmp_path: Path, capsys: Captu
     assert read_recording(tmp_path / "one").options["taskmanager.memory.segment-size"]
 
 
-@pytest.mark.parametrize("made", [archive, saved])
+@pytest.mark.parametrize("made", [archive, archives, saved])
 def test_capture_reads_and_redacts_what_was_saved(
     made: Any, tmp_path: Path, capsys: Captured
 ) -> None:

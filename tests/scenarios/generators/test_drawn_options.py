@@ -24,13 +24,29 @@ _COPIES = "a pipeline has each record once, and refuses it"
 _COMPLETE = "what is drawn completes"
 _TIMES = "it changes how long files take and nothing else: `state_bytes` and `write` stand for it"
 _OF_STATE = (
+    "Checkpointing.interval_during_backlog_ns",
     "Job.state",
     "StateTable.backend=rocksdb",
     "StateTable.incremental",
+    "StateTable.changelog",
+    "StateTable.claim=claim",
+    "StateTable.claim=legacy",
     "StateTable.local_recovery",
+    "StateTable.materialization_interval_ns",
+    "StateTable.persisted_bytes",
+    "StateTable.savepoint_format=native",
+    "Storage.file_merging",
+    "Storage.file_merging_across",
+    "Storage.file_merging_bytes",
+    "Storage.host_transfers",
     "Storage.open_latency_ns",
+    "Storage.prefixes",
     "Storage.read_host_bytes_per_s",
+    "Storage.read_job_bytes_per_s",
     "Storage.requests_per_s",
+    "Storage.retries",
+    "Storage.retry_backoff_ns",
+    "Storage.throttling=retry",
     "Storage.transfer_threads",
     "Storage.write_host_bytes_per_s",
     "Vertex.hot_keys",
@@ -41,6 +57,8 @@ _OF_STATE = (
     "Vertex.updates_per_s",
     "Vertex.value_bytes",
 )
+_INSTANTS = "an instant of the run can be in any attempt"
+_OF_ATTEMPTS = ("attempt", "every_attempt", "after_ns")
 # Options, or single values of those that name one of several.
 _UNDRAWN: dict[str, dict[str, str]] = {
     "ordering": {
@@ -57,6 +75,11 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Job.profile=rig": "its constants are those of one machine",
         "Recovery.failover=full": "regions are the default; jobs of one have both",
         **dict.fromkeys(_OF_STATE, _TIMES),
+        **{
+            f"{kind}.{one}": _INSTANTS
+            for kind in ("CrashTask", "CrashTaskManager", "CrashJobManager", "StallTask")
+            for one in _OF_ATTEMPTS
+        },
         "Vertex.keeps_position": "a source that forgets what it has read doubles records",
     },
     "checkpoint_store": {
@@ -73,6 +96,7 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Checkpointing.after_finish": _REFUSED,
         "Checkpointing.count": _REFUSED,
         "Checkpointing.enabled": _REFUSED,
+        "Checkpointing.interval_during_backlog_ns": _REFUSED,
         "Checkpointing.message_logs": _REFUSED,
         "Checkpointing.protocol=communication_induced": _REFUSED,
         "Checkpointing.protocol=uncoordinated": _REFUSED,
@@ -97,6 +121,11 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "StepCosts.autocommit_ns": _REFUSED,
         "StepCosts.replay_row_ns": _REFUSED,
         **{one: _TIMES for one in _OF_STATE if one.startswith("Storage.")},
+        **{
+            f"{kind}.{one}": _INSTANTS
+            for kind in ("CrashTask", "StallTask")
+            for one in _OF_ATTEMPTS
+        },
         "Storage.read_bytes_per_s": "read where a recovery takes its time",
         "Store.hooked": _WRONG,
         "Store.order=checkpoint_first": _WRONG,

@@ -90,6 +90,20 @@ at = "{at_ms} ms"
     for at_ms in (1_501, 1_502, 1_503)
 )
 
+_SUBMITTED = """
+[[faults]]
+kind = "request_savepoint"
+at = "1700 ms"
+
+[[faults]]
+kind = "resubmit"
+at = "1900 ms"
+
+[[faults]]
+kind = "resubmit"
+at = "3900 ms"
+"""
+
 _HUNTED = """
 name = "hunted_log"
 link = "barrier_protocol"
@@ -190,6 +204,19 @@ _PARTLY: dict[str, Any] = {
     "faults": [{"kind": "crash_task", "vertex": "source", "subtask": 1, "at_ns": 800_000_000}],
 }
 _SHARED = {"job.checkpointing.mode": "unaligned", "job.placement": "local"}
+_THROTTLED: dict[str, Any] = {
+    "job.storage.requests_per_s": 2.0,
+    "job.storage.throttling": "retry",
+    "job.storage.retries": 2,
+    "job.vertices[1].parallelism": 4,
+}
+_MERGING: dict[str, Any] = {
+    "job.placement": "local",
+    "job.vertices[1].parallelism": 4,
+    "job.storage.host_transfers": 1,
+    "job.storage.create_latency_ns": 30_000_000,
+    "job.storage.file_merging": True,
+}
 _SLOW = {"job.storage.write_bytes_per_s": 600_000, "job.recovery.timed": False}
 _MAPPED: dict[str, Any] = {"job.placement": "map", "job.vertices[*].task_managers": [0, 1]}
 _BROADCAST = {"job.vertices[1].inputs[0].partitioner": "broadcast"}
@@ -282,6 +309,13 @@ SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     ),
     "files": lambda: loads(_FILES, source="files.toml"),
     "crashing files": lambda: loads(_FILES + _CRASHES, source="files.toml"),
+    "starting log": lambda: with_parameters(_log(), {"job.vertices[0].startup_ns": 2_000_000_000}),
+    "throttled log": lambda: with_parameters(_log(), _THROTTLED),
+    "merging log": lambda: with_parameters(_log(), _MERGING),
+    "logged files": lambda: with_parameters(
+        loads(_FILES + _CRASHES, source="files.toml"), {"job.state.changelog": True}
+    ),
+    "submitted files": lambda: loads(_FILES + _SUBMITTED, source="files.toml"),
     "asked log": lambda: loads(_LOG + _REQUESTS, source="log.toml"),
     "slow calm log": lambda: with_parameters(_log(), _SLOW),
     "slow log": _varied(storage__write_bytes_per_s=300_000),

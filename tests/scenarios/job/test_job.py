@@ -177,6 +177,7 @@ def test_every_fault_is_taken_on_both_planes(kind: str, plane: Plane) -> None:
 
 def _with_fault(kind: str, plane: Plane) -> Scenario:
     text = document.plain(scenario("barriers", plane=plane.value)) | {"faults": [_fault(kind)]}
+    text["job"]["storage"] |= {"write_bytes_per_s": 10**9}  # what a slow storage slows on buffers
     return document.read(text, source="test")
 
 

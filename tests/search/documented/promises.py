@@ -120,6 +120,24 @@ HAZARDS: list[tuple[str, int, Check, list[pytest.MarkDecorator]]] = [
         [],
     ),
     (
+        "ckptsim check finished_and_idle --seeds 20",
+        0,
+        matches("^as expected +broke event_time_ends_with_its_records in 20"),
+        [],
+    ),
+    (
+        "ckptsim replay finished_and_idle",
+        0,
+        has("its event time is at its end", "VIOLATED event_time_ends_with_its_records"),
+        [],
+    ),
+    (
+        "ckptsim run finished_and_idle --set job.event_time.idle_timeout=1s",
+        0,
+        matches("^violations +0$"),
+        [],
+    ),
+    (
         "ckptsim check watermark_outlives_its_share --seeds 20",
         0,
         matches("^as expected +broke restored_watermarks_stay_true in 20"),

@@ -281,6 +281,15 @@ class CompiledSource(CompiledTask, Source):
         first = self._get(task.FIRST_SPLIT)
         return zip(self.by_number, count(first, task.SPLIT_WIDTH), strict=False)
 
+    def _clocks(self) -> list[tuple[int | None, int]]:
+        self.sync()
+        words, found = self.driver.words, []
+        for one, row in self._rows():
+            due = self.row + task.DUE_NS if len(self._splits) == 1 else row + task.SPLIT_DUE_NS
+            if not one.is_read:
+                found.append((one.gap_ns, int(words[due])))
+        return found
+
     def change_rates(self, gaps_ns: Mapping[int, int]) -> None:
         """Emit at other rates from now on. Called on the task's thread, between two records."""
         words, now = self.driver.words, self.env.now

@@ -9,7 +9,7 @@ have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers import EndOfChannelState
@@ -128,19 +128,32 @@ class _RestoringTask:
     def _work(self, cost_ns: int, call: Callable[..., object], *arguments: object) -> None:
         self._world.cores.run(cost_ns, self._task.entity, self._go_on, call, *arguments)
 
-    def _read(self, size: int, then: Callable[..., object], *arguments: object) -> None:
-        """Call `then` when so many bytes in flight have been read."""
+    def _read(
+        self, sizes: Sequence[int], then: Callable[..., object], *arguments: object, opens: bool
+    ) -> None:
+        """Call `then` when buffers in flight have been read. opens: by a request.
+
+        In a file that subtasks share, the next buffer of a subtask lies beyond the ones of others,
+        and seeking it is a request to an object store.
+        """
+        size, storage = sum(sizes), self._world.storage
         self._attempt.bytes_read += size
+        if not (self._task.file.is_shared and storage.requests_take_time):
+            sizes = (size,)
         host, entity = self._task.spec.task_manager, self._task.entity
-        self._world.storage.read((size,), host, entity, self._go_on, then, *arguments)
+        storage.read(sizes, host, entity, self._go_on, then, *arguments, opens=opens)
 
     def _read_state(self) -> None:
         """Open the operators when the state has been read, and rebuilt on the heap."""
         task, storage, constants = self._task, self._world.storage, self._world.constants
         state = task.snapshots.state
+        files = None if self._snapshot is None else self._snapshot.files
         held = () if self._snapshot is None else state.files.sizes
+        rebuilds = not state.is_on_disk
+        if files is not None and files.canonical:
+            held, rebuilds = files.sizes, True
         sizes = [size for size in held if not storage.is_inline(size)]
-        per_mb_ns = 0 if state.is_on_disk else constants.restore_ns_per_mb
+        per_mb_ns = constants.restore_ns_per_mb if rebuilds else 0
         if self._is_local:
             work_ns = per_mb_ns * sum(sizes) // 1_000_000
             self._work(work_ns, self._open)
@@ -172,7 +185,7 @@ class _RestoringTask:
         match effect:
             case restore.ReadOutput():
                 spans = {} if self._snapshot is None else self._snapshot.output_spans
-                self._read(_size(spans.values()), self._output_read)
+                self._read(_sizes(spans.values()), self._output_read, opens=True)
             case restore.RestoreOperators():
                 self._read_state()
             case restore.ReadInput():
@@ -230,9 +243,12 @@ class _RestoringTask:
 
     # Input ------------------------------------------------------------------------------------
 
-    def read_input(self, size: int, then: Callable[..., object], *arguments: object) -> None:
-        """Call `then` when a buffer of in-flight data has been read."""
-        self._read(size + _HEADER_BYTES, then, *arguments)
+    def read_input(
+        self, size: int, then: Callable[..., object], *arguments: object, first: bool
+    ) -> None:
+        """Call `then` when a buffer of in-flight data has been read. The first opens the file."""
+        opens = first or self._task.file.is_shared
+        self._read((size + _HEADER_BYTES,), then, *arguments, opens=opens)
 
     def gate_consumed(self, gate: InputGate) -> None:
         """Ask for the partitions of a gate at the next record boundary."""
@@ -255,6 +271,7 @@ class _GateReader:
         network = gate.task.world.model.network
         self._most = max(1, network.exclusive_buffers + network.floating_buffers)
         self._waiting: tuple[RecoveredBuffers, Span] | None = None
+        self._first = True
         recovered = gate.recover(self._consumed, self._freed)
         held = {} if snapshot is None else snapshot.input_spans
         self._spans: Iterator[tuple[RecoveredBuffers, Span | None]] = iter(
@@ -273,14 +290,18 @@ class _GateReader:
             if channel.in_use >= self._most:
                 self._waiting = channel, span
             else:
-                self._task.read_input(span[0], self._read, channel, span)
+                self._ask(channel, span)
             return
 
     def _freed(self) -> None:
         """Continue with a buffer that came free."""
         if self._waiting is not None:
             (channel, span), self._waiting = self._waiting, None
-            self._task.read_input(span[0], self._read, channel, span)
+            self._ask(channel, span)
+
+    def _ask(self, channel: RecoveredBuffers, span: Span) -> None:
+        first, self._first = self._first, False
+        self._task.read_input(span[0], self._read, channel, span, first=first)
 
     def _read(self, channel: RecoveredBuffers, span: Span) -> None:
         channel.add(*span)
@@ -298,8 +319,8 @@ def _serve_in(task: Task, step_ns: int) -> None:
     task.step_ns = step_ns
 
 
-def _size(spans: object) -> int:
-    return sum(size + _HEADER_BYTES for part in spans for size, _ in part)  # type: ignore[attr-defined]
+def _sizes(spans: Iterable[Iterable[Span]]) -> list[int]:
+    return [size + _HEADER_BYTES for part in spans for size, _ in part]
 
 
 def is_new_process(world: DataflowWorld, task: Task) -> bool:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.restoring.attempt import AttemptRestore
-from ckptsim.sim.job.buffers.restoring.caught_up import note_latencies
+from ckptsim.sim.job.buffers.restoring.caught_up import GRID_NS, note_latencies
 from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
 from ckptsim.sim.job.buffers.restoring.lateness import Lateness
-from ckptsim.sim.job.control.failover import FailoverHost, FailoverTimes
+from ckptsim.sim.job.buffers.tasks import Source
+from ckptsim.sim.job.control.failover import FailoverHost, FailoverRecord, FailoverTimes
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.restoring.rescale import Rescaled
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Number of the attempt that the first restart of a process begins.
 _FIRST_RESTART = 2
+# A backlog that lasts is looked at at every hundredth of the time so far.
+_LOOKS = 100
 
 
 class TimedFailover:
@@ -82,7 +85,23 @@ class TimedFailover:
                 record.opened_ns, record.handed_over_ns = restore.opened_ns, restore.handed_over_ns
                 record.bytes_read, record.restarted = restore.bytes_read, restore.numbers
                 record.running_ns, record.restore_ns = self._world.env.now, restore.longest_ns
+                self._look(record, self._world.env.now)
         self._host.all_running()
+
+    def _look(self, record: FailoverRecord, since_ns: int) -> None:
+        """Note when sources have emitted all that was due. Look the less often the longer it lasts.
+
+        Entries of the calendar end with their attempt.
+        """
+        env = self._world.env
+        clocked = [one for one in self._world.tasks if isinstance(one, Source) and one.is_clocked]
+        if not clocked:
+            return
+        if not any(one.is_behind for one in clocked):
+            record.backlog_gone_ns = env.now
+            return
+        wait_ns = max(GRID_NS, (env.now - since_ns) // _LOOKS)
+        env.call_in(wait_ns, Kind.MEASURE, self._control.entity, self._look, record, since_ns)
 
     def end(self) -> None:
         """Note what became of the records after each failure."""

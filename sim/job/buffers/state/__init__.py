@@ -11,6 +11,7 @@ from ckptsim.sim.job.buffers.state.recovery import (
     restore_channels,
     restore_counts,
 )
+from ckptsim.sim.job.buffers.state.requests import StorageFaults
 from ckptsim.sim.job.buffers.state.snapshots import BUFFER_HEADER_BYTES, Snapshots, SubtaskSnapshot
 from ckptsim.sim.job.buffers.state.storage import Storage
 from ckptsim.sim.job.buffers.state.streams import Limiter
@@ -25,6 +26,7 @@ __all__ = [
     "Snapshots",
     "Span",
     "Storage",
+    "StorageFaults",
     "SubtaskSnapshot",
     "TaskRecords",
     "keyed_state",

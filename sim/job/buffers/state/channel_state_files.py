@@ -38,6 +38,11 @@ class ChannelStateFile:
         core = world.protocol.channel_state(sorted(self._tasks))
         self.writer: ChannelStateHost = ChannelStateHost(core, self, world.events, self._tasks)
 
+    @property
+    def is_shared(self) -> bool:
+        """Return whether several subtasks write into it."""
+        return len(self._tasks) > 1
+
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
         """Write the file. What would be small travels in the acknowledgement."""
         world, faults, tasks = self._world, self._world.faults, self._tasks.values()
@@ -56,6 +61,7 @@ class ChannelStateFile:
             host=self._host,
             late_ns=max(faults.delay_ns(SlowFile, task, checkpoint) for task in tasks),
             fails=fails,
+            checkpoint=checkpoint,
         )
 
     def drop(self, checkpoint: int) -> None:

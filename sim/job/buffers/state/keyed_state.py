@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ckptsim.scenarios.job import Backend, Partitioner
+from ckptsim.scenarios.job import Backend, ClaimMode, Partitioner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,10 +64,14 @@ _KNOWN_FLUSHES = 2
 
 @dataclass(frozen=True, slots=True)
 class StateFiles:
-    """The live files of a subtask's state: files of the latest compaction, and flushes since."""
+    """The live files of a subtask's state: files of the latest compaction, and flushes since.
+
+    canonical: they are one file of a savepoint, which no backend works on.
+    """
 
     base: tuple[int, ...]
     flushed: tuple[int, ...] = ()
+    canonical: bool = False
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -79,19 +83,22 @@ class StateFiles:
 class Capture:
     """What a subtask's part holds: its live files, what of them it uploads, and its flush.
 
-    flush_ns: how long the one thread that flushes works for it.
+    flush_ns: how long the one thread that flushes works for it.  before: bytes of it that were
+    uploaded while the checkpoint was still to come.
     """
 
     files: StateFiles
     uploaded: tuple[int, ...]
     flush_ns: int = 0
+    before: int = 0
 
 
 class KeyedState:
     """The state of one subtask in one attempt.
 
     held: its files in the checkpoint that the attempt begins from, None where there are none.
-    phase: how many flushes there were since a compaction, where that is chance.
+    phase: how many flushes there were since a compaction, where that is chance.  is_owned: whether
+    checkpoints may refer to these.
     """
 
     def __init__(
@@ -103,6 +110,7 @@ class KeyedState:
         *,
         held: StateFiles | None,
         phase: int,
+        is_owned: bool = True,
     ) -> None:
         self._table, self._vertex, self._constants = table, vertex, constants
         self.full_bytes = _full_bytes(table, vertex)[subtask]
@@ -113,10 +121,17 @@ class KeyedState:
             self._written = vertex.state_delta_bytes // vertex.parallelism
         self._flushes = self.is_on_disk and bool(vertex.keys) and self._written is None
         self._new: list[int] = []
+        self._logged, self._materialized_ns = 0, 0  # bytes of the changelog, and since when
+        self._all_at_once = False  # the next checkpoint uploads everything
         self._updated_ns = self._processed = 0
         if held is None:
             held = self._written_once(phase) if self._flushes else StateFiles((self.full_bytes,))
             self._new = list(held.sizes)
+        elif held.canonical or not is_owned:
+            if held.canonical:
+                held = StateFiles(_sst(sum(held.sizes)))
+            self._new = list(held.sizes)
+            self._all_at_once = table.incremental
         self.files = held
 
     def _written_once(self, phase: int) -> StateFiles:
@@ -141,8 +156,12 @@ class KeyedState:
         """Take what belongs to a checkpoint, of a subtask that has processed so many records."""
         updates = self._updates(processed, now_ns)
         self.begins(processed, now_ns)
+        if self._table.changelog and self._vertex.value_bytes and not self._vertex.is_source:
+            return self._log(updates, now_ns)
         if not self._flushes:
             written = self.full_bytes if self._written is None else self._written
+            written = max(written, self.full_bytes) if self._all_at_once else written
+            self._all_at_once = False
             flushed = self._written or 0
             keyed = self.is_on_disk and written and not self._vertex.is_source
             flush_ns = self._flush_ns(flushed, 0) if keyed else 0
@@ -151,6 +170,25 @@ class KeyedState:
         uploaded = tuple(self._new) if self._table.incremental else self.files.sizes
         self._new = []
         return Capture(self.files, uploaded, flush_ns)
+
+    def _log(self, updates: float, now_ns: int) -> Capture:
+        """Take the changelog. Only its end is not uploaded yet.
+
+        Assumption: a materialization has no part in what a checkpoint waits for.
+        """
+        table = self._table
+        new = round(updates * _entry_bytes(table, self._vertex))
+        written = 0
+        if now_ns - self._materialized_ns >= table.materialization_interval_ns:
+            self._logged, self._materialized_ns, written = 0, now_ns, self.full_bytes
+        self._logged += new
+        tail = new % table.persisted_bytes
+        files = StateFiles((self.full_bytes,), (self._logged,) if self._logged else ())
+        return Capture(files, (tail,) if tail else (), before=new - tail + written)
+
+    def capture_whole(self) -> Capture:
+        """Take what belongs to a canonical savepoint: all entries, which a thread reads."""
+        return Capture(StateFiles((self.full_bytes,), canonical=True), (self.full_bytes,))
 
     def again(self, sizes: Sequence[int]) -> None:
         """Upload files with the next checkpoint: theirs has been aborted."""
@@ -205,6 +243,9 @@ def keyed_state(world: DataflowWorld, task: Task, held: JobCheckpoint | None) ->
         world.constants,
         held=None if snapshot is None else snapshot.files,
         phase=world.env.stream("compaction").integer(0, COMPACTED_FLUSHES - 1),
+        is_owned=world.model.state.claim is not ClaimMode.NO_CLAIM
+        or held is None
+        or not world.control.was_submitted_with(held.checkpoint_id),
     )
     found.begins(task.processed, world.env.now)
     return found

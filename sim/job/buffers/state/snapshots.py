@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.barrier import Barrier
+from ckptsim.scenarios.job import SavepointFormat
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint, FailSnapshot, SlowFile
 from ckptsim.sim.job.buffers.output import Slice
 from ckptsim.sim.job.buffers.state.identities import Cut
@@ -37,6 +38,7 @@ class SubtaskSnapshot(PartFigures):
     overtaken: buffers in flight that have become state.  input_spans, output_spans: buffers in
     flight, by channel and subpartition.  snapshot: what a restart begins from, None before it is
     taken.  files, uploaded: of its keyed state, all that are live and those that are new.
+    before: bytes of the state that were uploaded before the checkpoint.
     cut: where it cuts the records of the channels, where records have identities.
     """
 
@@ -46,6 +48,7 @@ class SubtaskSnapshot(PartFigures):
     overtaken: int = 0
     files: StateFiles | None = None
     uploaded: tuple[int, ...] = ()
+    before: int = 0
     input_spans: dict[int, list[Span]] = field(default_factory=dict)
     output_spans: dict[int, list[Span]] = field(default_factory=dict)
     snapshot: BufferSnapshot | None = None
@@ -53,8 +56,8 @@ class SubtaskSnapshot(PartFigures):
 
     @property
     def state_bytes(self) -> int:
-        """How many bytes of state the part uploads."""
-        return sum(self.uploaded)
+        """How many bytes of state are uploaded for the part."""
+        return sum(self.uploaded) + self.before
 
     @property
     def full_bytes(self) -> int:
@@ -175,8 +178,14 @@ class Snapshots:
         part.snapshot_ns = self._env.now
         if task.lateness is not None:
             task.lateness.snapshot(task, checkpoint)
-        captured_state = self.state.capture(task.processed, self._env.now)
+        request = self._world.coordinator.records[checkpoint].request
+        canonical = self._world.model.state.savepoint_format is SavepointFormat.CANONICAL
+        if request.savepoint and canonical and self.state.is_on_disk:
+            captured_state = self.state.capture_whole()
+        else:
+            captured_state = self.state.capture(task.processed, self._env.now)
         part.files, part.uploaded = captured_state.files, captured_state.uploaded
+        part.before = captured_state.before
         part.snapshot = BufferSnapshot(
             processed=task.processed,
             splits=task.held_splits if isinstance(task, Source) else {},
@@ -237,6 +246,7 @@ class Snapshots:
                 threads=self._world.model.storage.transfer_threads,
                 late_ns=faults.delay_ns(SlowFile, self._task, checkpoint),
                 fails=fails,
+                checkpoint=checkpoint,
             )
 
         # One thread finishes the snapshots of a chain, operator by operator.  The last one's has

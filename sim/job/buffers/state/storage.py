@@ -8,13 +8,17 @@ is dropped takes no more of a shared limit.  A restore reads each file through a
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.channel_state import handle_bytes
+from ckptsim.scenarios.job.costs import Throttling
 from ckptsim.sim.job.buffers.constants import without_quirks
 from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.state.requests import Buckets, MergedFile, StorageFaults
 from ckptsim.sim.job.buffers.state.streams import Rates, Streams
 
 if TYPE_CHECKING:
@@ -22,10 +26,13 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.constants import Constants
     from ckptsim.sim.job.buffers.cores import Cores
     from ckptsim.sim.job.buffers.state.streams import Transfer
+    from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.kernel import Entity, Environment
 
 _SECOND_NS = 1_000_000_000
 _MB = 1_000_000
+# Source: AWS SDK for Java, BackoffStrategy: no back-off is longer.
+_BACKOFF_NS = 20 * _SECOND_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +51,21 @@ class Moves:
     """Files of one subtask that are written or read, so many at a time as it has threads.
 
     begin: starts a file of so many bytes, which is to call `file_done`.  done: called when all
-    files have ended.  fails: whether one turns out at its end to be unwritable.
+    files have ended.  fails: whether one turns out at its end to be unwritable.  sending: how many
+    are on their way at present.  dropped: called with their number where they are aborted.
     """
 
-    __slots__ = ("_begin", "_done", "_missing", "_sizes", "cancelled", "fails", "transfers")
+    __slots__ = (
+        "_begin",
+        "_done",
+        "_missing",
+        "_sizes",
+        "cancelled",
+        "dropped",
+        "fails",
+        "sending",
+        "transfers",
+    )
 
     def __init__(
         self,
@@ -60,6 +78,8 @@ class Moves:
         self.cancelled = False
         self.fails = fails
         self.transfers: list[Transfer] = []
+        self.sending = 0
+        self.dropped: Callable[[int], object] = int
         self._begin, self._done = begin, done
         self._missing = len(sizes)
         self._sizes = list(reversed(sizes))
@@ -75,6 +95,7 @@ class Moves:
         self.cancelled = True
         for one in self.transfers:
             one.cancelled = True
+        self.dropped(self.sending)
 
     def file_done(self) -> None:
         """Begin the next file. After the last one all are done."""
@@ -104,31 +125,46 @@ class _Both:
 class Storage:
     """Where a job's checkpoints are written.
 
-    state, channel_state: what files of either sort cost a core.
+    state, channel_state: what files of either sort cost a core.  created: files so far.
     """
 
     def __init__(
-        self, env: Environment, cores: Cores, table: StorageTable, constants: Constants
+        self,
+        env: Environment,
+        cores: Cores,
+        table: StorageTable,
+        constants: Constants,
+        faults: FaultPlan,
     ) -> None:
         self.state = Work(constants.file_cost_ns, constants.state_ns_per_mb)
         self.sst = Work(constants.file_cost_ns, constants.sst_ns_per_mb)
         self.channel_state = Work(constants.channel_file_cost_ns, constants.channel_ns_per_mb)
+        self.created = 0
         self._env = env
         self._cores = cores
         self._overlaps = constants.overlaps
-        self._table = table
-        self._entity = env.entity("storage")
+        self._table, self._entity = table, env.entity("storage")
+        self._faults = StorageFaults(env, self._entity, faults)
         self._draws = env.stream("storage")
         self._failures = env.stream("storage failures")
+        self._retries = env.stream("storage retries")
         write = table.write_bytes_per_s
         alone, shared = (None, write) if table.shared_limit else (write, None)
         rates = Rates(alone, table.write_host_bytes_per_s, shared)
-        self._writes = Streams(env, self._entity, rates, constants)
+        self._writes = Streams(env, self._entity, rates, constants, self._faults)
         read = table.read_bytes_per_s
         lost = 1 + constants.read_loss_ratio
-        rates = Rates(None if read is None else read / lost, table.read_host_bytes_per_s, None)
-        self._reads = Streams(env, env.entity("storage reads"), rates, without_quirks(constants))
+        alone_read = None if read is None else read / lost
+        rates = Rates(alone_read, table.read_host_bytes_per_s, table.read_job_bytes_per_s)
+        exact, entity = without_quirks(constants), env.entity("storage reads")
+        self._reads = Streams(env, entity, rates, exact, self._faults)
         self._granted_ns = 0
+        rate = table.requests_per_s
+        retried = rate is not None and table.throttling is Throttling.RETRY
+        self._buckets = Buckets(rate, table.prefixes) if retried and rate is not None else None
+        self._open: dict[tuple[int, int], list[int]] = {}  # sizes of merged files that are free
+        self._busy: dict[tuple[str, int], int] = {}  # transfers of a host in one direction
+        self._queued: dict[tuple[str, int], deque[Callable[[], object]]] = {}
 
     @property
     def under_way(self) -> int:
@@ -139,20 +175,70 @@ class Storage:
         """Give up every file under way: who writes it is gone."""
         self._writes.forget()
         self._reads.forget()
+        for kept in (self._open, self._busy, self._queued):
+            kept.clear()
 
     def is_inline(self, size: int) -> bool:
         """Return whether state of this size travels in the acknowledgement instead of a file."""
         limit = self._table.inline_threshold_bytes
         return handle_bytes((size,), inline_threshold_bytes=limit) == size
 
+    @property
+    def requests_take_time(self) -> bool:
+        """Return whether opening a file, or seeking in one, takes any."""
+        return bool(self._table.open_latency_ns) or self._table.requests_per_s is not None
+
+    # Requests ---------------------------------------------------------------------------------
+
     def _request_ns(self) -> int:
         """Return how long a request waits for its turn, where so many a second are allowed."""
         rate = self._table.requests_per_s
-        if rate is None:
+        if rate is None or self._buckets is not None:
             return 0
         now = self._env.now
-        self._granted_ns = max(now, self._granted_ns) + round(_SECOND_NS / rate)
+        self._granted_ns = max(now, self._granted_ns)
+        self._granted_ns += round(_SECOND_NS / rate / self._table.prefixes)
         return self._granted_ns - now
+
+    def _ask(
+        self, granted: Callable[[], object], refused: Callable[[], object], tries: int = 0
+    ) -> None:
+        """Call `granted` when a request is allowed, `refused` where that takes too many tries."""
+        buckets, table, draws = self._buckets, self._table, self._retries
+        if buckets is None or buckets.take(draws.integer(0, table.prefixes - 1), self._env.now):
+            granted()
+        elif tries >= table.retries:
+            refused()
+        else:
+            most_ns = min(table.retry_backoff_ns << tries, max(_BACKOFF_NS, table.retry_backoff_ns))
+            wait_ns = most_ns // 2 + draws.integer(0, most_ns // 2)
+            more = granted, refused, tries + 1
+            self._env.call_in(wait_ns, Kind.STORAGE, self._entity, self._ask, *more)
+
+    # Places of a host -------------------------------------------------------------------------
+
+    def _enter(self, way: str, host: int, begin: Callable[[], object]) -> None:
+        """Begin a transfer when its host has a place for it."""
+        most, key = self._table.host_transfers, (way, host)
+        if most is not None:
+            if self._busy.get(key, 0) >= most:
+                self._queued.setdefault(key, deque()).append(begin)
+                return
+            self._busy[key] = self._busy.get(key, 0) + 1
+        begin()
+
+    def _leave(self, way: str, host: int, then: Callable[[], object]) -> None:
+        """Give the place of a transfer to the next one, and continue."""
+        if self._table.host_transfers is not None:
+            key = way, host
+            queued = self._queued.get(key)
+            if queued:
+                queued.popleft()()
+            else:
+                self._busy[key] = max(0, self._busy.get(key, 0) - 1)
+        then()
+
+    # Reading ----------------------------------------------------------------------------------
 
     def read(
         self,
@@ -174,10 +260,22 @@ class Storage:
             done(*arguments)
             return
         each_ns = self.state.per_mb_ns if per_mb_ns is None else per_mb_ns
-        delay_ns = self._table.open_latency_ns if opens else 0
 
         def begin(moves: Moves, size: int) -> None:
-            wait_ns = delay_ns + (self._request_ns() if opens else 0)
+            self._enter("read", host, partial(ask, moves, size))
+
+        def ask(moves: Moves, size: int) -> None:
+            if opens and self._buckets is not None:
+                again = partial(self._ask, partial(granted, moves, size))
+                # A read is tried on: a task that restores has nothing else to do.
+                again(partial(ask, moves, size))
+            else:
+                granted(moves, size)
+
+        def granted(moves: Moves, size: int) -> None:
+            wait_ns = self._faults.broken_ns
+            if opens:
+                wait_ns += self._faults.slower(self._table.open_latency_ns) + self._request_ns()
             work_ns = max(1, each_ns * size // _MB)
             if wait_ns:
                 self._env.call_in(wait_ns, Kind.STORAGE, entity, opened, moves, size, work_ns)
@@ -185,16 +283,19 @@ class Storage:
                 opened(moves, size, work_ns)
 
         def opened(moves: Moves, size: int, work_ns: int) -> None:
+            end = partial(self._leave, "read", host, moves.file_done)
             if not self._reads.are_limited:
-                self._cores.run(work_ns, entity, moves.file_done)
+                self._cores.run(work_ns, entity, end)
                 return
-            both: Callable[[], object] = moves.file_done
+            both: Callable[[], object] = end
             if self._overlaps and per_mb_ns:
                 both = _Both(both)
                 self._cores.run(work_ns, entity, both)
             self._reads.start(size, host, entity, both)
 
         Moves(sizes, begin, lambda _: done(*arguments)).start(threads)
+
+    # Writing ----------------------------------------------------------------------------------
 
     def save(
         self,
@@ -206,40 +307,86 @@ class Storage:
         threads: int = 1,
         late_ns: int = 0,
         fails: bool = False,
+        checkpoint: int | None = None,
     ) -> Moves:
         """Write files of a host and call `done(*arguments, failed=...)` when all are there.
 
         late_ns: how much later than others they are created. fails: whether they cannot be written.
+        checkpoint: of files that may be merged.
         """
         table = self._table
+        pool: list[int] | None = None
+        if table.file_merging and checkpoint is not None:
+            pool = self._open.setdefault((host, table.file_merging_across or checkpoint), [])
 
         def begin(moves: Moves, size: int) -> None:
-            delay = self._request_ns() + table.create_latency_ns + late_ns
-            if table.tail_ratio and self._draws.chance(table.tail_ratio):
-                delay += self._draws.exponential_ns(table.tail_latency_ns)
+            self._enter("write", host, partial(ask, moves, size))
+
+        def ask(moves: Moves, size: int) -> None:
+            file = MergedFile(pool, size, table.file_merging_bytes)
+            refused = partial(self._refuse, moves, host)
+            if self._buckets is None or not file.is_new:
+                granted(moves, size, file)
+            else:
+                self._ask(partial(granted, moves, size, file), refused)
+
+        def granted(moves: Moves, size: int, file: MergedFile) -> None:
+            delay = late_ns
+            if file.is_new:
+                self.created += 1
+                delay += self._request_ns() + self._faults.slower(table.create_latency_ns)
+                if table.tail_ratio and self._draws.chance(table.tail_ratio):
+                    tail_ns = self._draws.exponential_ns(table.tail_latency_ns)
+                    delay += self._faults.slower(tail_ns)
             if table.failure_ratio and self._failures.chance(table.failure_ratio):
                 moves.fails = True
-            arguments = moves, size, work.of(size), host
+            arguments = moves, size, work.of(size), host, file
             self._env.call_in(delay, Kind.STORAGE, self._entity, self._created, *arguments)
 
         def end(moves: Moves) -> None:
             done(*arguments, failed=moves.fails)
 
-        return Moves(sizes, begin, end, fails=fails).start(threads)
+        found = Moves(sizes, begin, end, fails=fails)
+        found.dropped = partial(self._drop, host)
+        return found.start(threads)
 
-    def _created(self, moves: Moves, size: int, cost_ns: int, host: int) -> None:
+    def _drop(self, host: int, count: int) -> None:
+        for _ in range(count):
+            self._leave("write", host, int)
+
+    def _refuse(self, moves: Moves, host: int) -> None:
+        moves.fails = True
+        self._leave("write", host, moves.file_done)
+
+    def _created(self, moves: Moves, size: int, cost_ns: int, host: int, file: MergedFile) -> None:
         if moves.cancelled:
+            self._leave("write", host, int)
             return
         cores, entity = self._cores, self._entity
+        end = partial(self._written, moves, host, file)
         if not self._writes.are_limited:
-            cores.run(cost_ns, entity, moves.file_done)
+            cores.run(cost_ns, entity, end)
         elif self._overlaps:
-            both = _Both(moves.file_done)
+            both = _Both(end)
             cores.run(cost_ns, entity, both)
             self._send(moves, size, host, both)
         else:
-            cores.run(cost_ns, entity, self._send, moves, size, host, moves.file_done)
+            cores.run(cost_ns, entity, self._send, moves, size, host, end)
+
+    def _written(self, moves: Moves, host: int, file: MergedFile) -> None:
+        file.close()
+        if self._faults.broken_ns:
+            moves.fails = True
+        self._leave("write", host, moves.file_done)
 
     def _send(self, moves: Moves, size: int, host: int, done: Callable[[], object]) -> None:
-        if not moves.cancelled:
-            moves.transfers.append(self._writes.start(size, host, self._entity, done))
+        if moves.cancelled:
+            self._leave("write", host, int)
+        else:
+            moves.sending += 1
+            sent = partial(self._sent, moves, done)
+            moves.transfers.append(self._writes.start(size, host, self._entity, sent))
+
+    def _sent(self, moves: Moves, done: Callable[[], object]) -> None:
+        moves.sending -= 1
+        done()

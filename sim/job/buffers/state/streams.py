@@ -18,6 +18,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.constants import Constants
+    from ckptsim.sim.job.buffers.state.requests import StorageFaults
     from ckptsim.sim.kernel import Entity, Environment
 
 _SECOND_NS = 1_000_000_000
@@ -72,7 +73,12 @@ class Streams:
     """All transfers of a job in one direction."""
 
     def __init__(
-        self, env: Environment, entity: Entity, rates: Rates, constants: Constants
+        self,
+        env: Environment,
+        entity: Entity,
+        rates: Rates,
+        constants: Constants,
+        faults: StorageFaults,
     ) -> None:
         def limiter(rate: float | None) -> Limiter | None:
             return None if rate is None else Limiter(rate, constants)
@@ -82,6 +88,8 @@ class Streams:
         self._alone, self._host, self._job = map(limiter, (rates.stream, rates.host, rates.job))
         self._active: list[Transfer] = []
         self._updated_ns = 0
+        self._faults = faults
+        faults.streams.append(self)
         self._timer = env.timer(Kind.STORAGE, entity, self._advance)
 
     @property
@@ -102,15 +110,15 @@ class Streams:
     def start(self, size: int, host: int, entity: Entity, done: Callable[[], Any]) -> Transfer:
         """Move bytes of a host, and call `done` when all are there."""
         transfer = Transfer(size, host, done)
-        if self._host is None and self._job is None:
+        if self._host is None and self._job is None and not self._faults.slows:
             # Nothing is shared, so nothing can change how long it takes.
             each_ns = 0.0 if self._alone is None else self._alone.ns_per_byte(1)
             delay = max(1, round(size * each_ns))
             self._env.call_in(delay, Kind.STORAGE, entity, transfer.end)
             return transfer
-        self._account()
+        self.account()
         self._active.append(transfer)
-        self._arm()
+        self.arm()
         return transfer
 
     def _costs_ns(self) -> dict[int, float]:
@@ -119,11 +127,14 @@ class Streams:
         base = 0.0 if self._alone is None else self._alone.ns_per_byte(1)
         if self._job is not None:
             base = max(base, self._job.ns_per_byte(total) * total)
+        factor = self._faults.factor
         if self._host is None:
-            return dict.fromkeys(crowd, base)
-        return {host: max(base, self._host.ns_per_byte(n) * n) for host, n in crowd.items()}
+            return dict.fromkeys(crowd, base * factor)
+        own = self._host.ns_per_byte
+        return {host: max(base, own(n) * n) * factor for host, n in crowd.items()}
 
-    def _account(self) -> None:
+    def account(self) -> None:
+        """Take off the bytes that have been moved by now."""
         now = self._env.now
         if self._active and now > self._updated_ns:
             costs_ns = self._costs_ns()
@@ -133,14 +144,15 @@ class Streams:
         self._active = [one for one in self._active if not one.cancelled]
 
     def _advance(self) -> None:
-        self._account()
+        self.account()
         whole = [one for one in self._active if one.left < 1.0]
         self._active = [one for one in self._active if one.left >= 1.0]
-        self._arm()
+        self.arm()
         for one in whole:
             one.end()
 
-    def _arm(self) -> None:
+    def arm(self) -> None:
+        """Wait for the end of the next transfer."""
         if self._active:
             costs_ns = self._costs_ns()
             least = min(one.left * costs_ns[one.host] for one in self._active)

@@ -94,6 +94,22 @@ class Source(Task):
         ends_ns = self.spec.vertex.ends_at_ns
         return left(self._splits, self.splits, ends_ns=ends_ns, now_ns=self.env.now)
 
+    @property
+    def is_clocked(self) -> bool:
+        """Whether its records fall due whether it is up or not."""
+        return self.replayable and any(gap_ns is not None for gap_ns, _ in self._clocks())
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a record is due that it has not emitted, and could not have just now."""
+        now_ns, step_ns = self.env.now, 2 * self.step_ns
+        clocks = self._clocks() if self.has_records else ()
+        return any(gap is not None and due + gap + step_ns <= now_ns for gap, due in clocks)
+
+    def _clocks(self) -> list[tuple[int | None, int]]:
+        """Return the gap between two records of each split, and when its next one is due."""
+        return [(one.gap_ns, one.due_ns) for one in self._splits if not one.is_read]
+
     def feed(self, reader: SourceReader) -> None:
         """Take records from a reader from now on."""
         self._reader = reader

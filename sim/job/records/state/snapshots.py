@@ -136,7 +136,9 @@ class Snapshots:
         """Write the state. It takes the rest of the time of a snapshot."""
         attempt = self.task.attempt
         costs = attempt.job.costs
-        delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex) + costs.snapshot_async_ns
+        factor = attempt.world.faults.storage_factor(attempt.env.now)
+        delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex)
+        delay_ns += round(costs.snapshot_async_ns * factor)
         delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
         delay_ns += attempt.faults.delay_ns(SlowFile, self.task, checkpoint)
         delay_ns = max(delay_ns, self.logs.written_in_ns())

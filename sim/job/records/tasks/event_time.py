@@ -51,6 +51,7 @@ class EventTime:
         attempt = task.attempt
         self._valve = attempt.cores.watermarks(sum(attempt.graph.gate_channels[task.number]))
         self._told, self._tell = _Told(), task.tell
+        self._over_ns: int | None = None  # since when event time is at its end
 
     def take(self, channel: int, mark: Mark) -> None:
         """Take what a sender shows, and pass on what changes by it."""
@@ -83,7 +84,11 @@ class EventTime:
 
     def pass_on(self) -> None:
         """Send the change. The end of event time is reported by the final watermark."""
-        if not self._is_on or self._valve.watermark == FINAL_WATERMARK:
+        if not self._is_on:
+            return
+        if self._valve.watermark == FINAL_WATERMARK:
+            if self._over_ns is None and self._valve.has_passed_idle:
+                self._over_ns = self._task.env.now
             return
         mark = self._told.tell(self._valve.watermark, idle=self._valve.idle)
         if mark is None:
@@ -94,7 +99,12 @@ class EventTime:
 
     def timestamp_of(self, record: Record) -> int | None:
         """Return the event time of a record, in ns, None where the job has none."""
-        return timestamp_of(self._task.attempt.graph, record) if self._is_on else None
+        if not self._is_on:
+            return None
+        # Channels of a gate that takes in-flight data over stand for several each.
+        if self._over_ns is not None and not any(gate.recovered for gate in self._task.gates):
+            self._task.env.trace.record("event_time_over", self._task.entity, self._over_ns)
+        return timestamp_of(self._task.attempt.graph, record)
 
 
 class SourceMarks:

@@ -44,7 +44,9 @@ class Advice(Result):
 
     name: of the job. best: the point that is advised, None where none keeps the objectives.
     flat_s: the least and the longest interval that cost the same as the best one, within scatter.
-    notes: what must be read with the advice.
+    notes: what must be read with the advice.  others: settings of state at that interval, each with
+    its point and a sentence.  unseen: a line with all that has no part.  price_per_day: of the
+    advised point.
     """
 
     name: str
@@ -52,6 +54,9 @@ class Advice(Result):
     best: Point | None
     flat_s: tuple[float, float] = (0.0, 0.0)
     notes: Sequence[str] = ()
+    others: Sequence[tuple[str, Point, str]] = ()
+    unseen: str = ""
+    price_per_day: float = 0.0
 
     @property
     def interval(self) -> timedelta | None:
@@ -93,6 +98,9 @@ class Advice(Result):
             "as_good": None if self.best is None else flat,
             "says": _sentence(self),
             "notes": list(self.notes),
+            "others": {name: asdict(point) for name, point, _ in self.others},
+            "not_looked_at": self.unseen,
+            "price_per_day": self.price_per_day,
         }
 
     @property
@@ -118,6 +126,9 @@ class Advice(Result):
             )
         yield ""
         yield from paragraph(_sentence(self))
+        for _, _, says in self.others:
+            yield from paragraph(says)
+        yield from paragraph(self.unseen)
         yield from notes_lines(self.notes)
 
     def page(self) -> str:
@@ -215,9 +226,14 @@ def _sentence(advice: Advice) -> str:
         f"advised: {best.mode.value} checkpoints every {best.interval_s:,.2f} s. One takes"
         f" {best.duration_s * 1e3:,.0f} ms and costs {best.loss_s * 1e3:,.1f} ms of work, a failure"
         f" undoes {best.undone_s:,.1f} s in the mean; together {best.cost:.2%} of the time."
-        f" The job writes {size_text(best.written_bytes_per_day)} a day."
+        f" The job writes {size_text(best.written_bytes_per_day)} a day. That is"
+        f" {best.requests_per_day:,.0f} files{_price(advice)}."
         f" {_no_break(best)}{_flat(advice)}{_late(best)}{_on_paper(curve)}"
     )
+
+
+def _price(advice: Advice) -> str:
+    return f", for {advice.price_per_day:,.2f}" if advice.price_per_day else ""
 
 
 def _no_break(best: Point) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from ckptsim._api.jobs.advice import Advice
@@ -10,6 +11,7 @@ from ckptsim._api.jobs.named import AnyJob, named_job, with_options
 from ckptsim._api.jobs.picture import Curve
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value
+from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Mode
@@ -17,9 +19,22 @@ from ckptsim.sim.infer import advice
 from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.infer.advice.day import WHOLE_DAY, LoadPeriod, loaded, read_load
 from ckptsim.sim.infer.advice.warnings import transaction_warnings, warnings_of
+from ckptsim.sim.infer.advice.weighing import (
+    Prices,
+    alternatives,
+    commits_in_time,
+    compared,
+    expiry_warnings,
+    unseen,
+)
+from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.infer.folder import Named
 
 _POINTS = 7
+# So many intervals have time for the checkpoints that assumptions are compared on.
+_CHECKPOINTS = 8
+# What these runs may take: a small part of all runs for an advice.
+_RECORDS = 3_000_000
 _NS_PER_S = 1_000_000_000
 
 
@@ -33,6 +48,8 @@ def advise(
     max_overhead: float | None = None,
     modes: Sequence[str] = ("aligned", "unaligned"),
     load: str | None = None,
+    price_gb: float = 0.0,
+    price_requests: float = 0.0,
     set: Mapping[str, Value] | None = None,
     machine: str = "quiet",
     profile: str = "plain",
@@ -45,6 +62,8 @@ def advise(
     restart: how long the job is down after one.  rto: most from a failure until no result is late.
     max_reprocessed: most records that a failure may undo. max_overhead: most of the time that
     checkpoints may take, from 0 to 1.  load: of the day, such as "00:00=0.3,08:00=1".
+    price_gb, price_requests: of 1,000,000,000 written bytes and of 1,000 requests. They
+    decide between intervals that cost the same time.
     progress: called after each run, with about how many there are.
 
     Raises UserError for a place without such a job, and for one that no interval can help.
@@ -75,6 +94,7 @@ def advise(
         advice.Failures(mtbf_s=mtbf_s, restart_s=restart_s),
         modes=[_mode(name) for name in modes],
         periods=None if load is None else read_load(load),
+        prices=Prices(price_gb, price_requests),
         allowed=allowed,
         progress=progress,
     )
@@ -93,6 +113,7 @@ def _advised(
     *,
     modes: Sequence[Mode],
     periods: Sequence[LoadPeriod] | None,
+    prices: Prices,
     allowed: Callable[[advice.Point], bool],
     progress: Callable[[int], object],
 ) -> Advice:
@@ -118,14 +139,44 @@ def _advised(
         grid_s = advice.grid_s(heaviest, first, failures, count=_POINTS)
         curves.append(_curve(advisor, mode, grid_s))
     every = [point for curve in curves for point in curve.points]
-    found = advice.best_of(every, allowed=allowed)
+    in_time = commits_in_time(job, failures)
+    found = advice.best_of(every, allowed=allowed, wanted=in_time, price=prices.of)
     flat_s = (0.0, 0.0)
     if found is not None:
         of_mode = [point for point in every if point.mode is found.mode]
         flat_s = advice.flat_s(of_mode, found, failures, allowed=allowed)
     cheapest = found or min(every, key=lambda one: one.cost)
     notes = [*transaction_warnings(job, cheapest, failures), *warnings_of(job, named.recording)]
-    return Advice(name=scenario.name, curves=curves, best=found, flat_s=flat_s, notes=notes)
+    notes += [*expiry_warnings(job, cheapest), *_rests_on(scenario, cheapest)]
+    others = []
+    for name, other in alternatives(scenario):
+        rival = advice.Advisor(other, failures, parts=parts, ran=lambda: progress(about))
+        point = rival.point(cheapest.mode, cheapest.interval_s)
+        others.append((name, point, compared(name, point, cheapest)))
+    return Advice(
+        name=scenario.name,
+        curves=curves,
+        best=found,
+        flat_s=flat_s,
+        notes=notes,
+        others=others,
+        unseen=unseen(job),
+        price_per_day=prices.of(cheapest),
+    )
+
+
+def _rests_on(scenario: Scenario, point: advice.Point) -> list[str]:
+    """Return the assumptions of a job as it is advised, with time for several checkpoints."""
+    job = cast("Job", scenario.model)
+    table = replace(
+        job.checkpointing,
+        mode=point.mode,
+        interval_ns=round(point.interval_s * _NS_PER_S),
+        first_trigger_ns=None,
+    )
+    time_ns = round(_CHECKPOINTS * (point.effective_s + point.duration_s) * _NS_PER_S)
+    advised = replace(scenario, model=replace(job, checkpointing=table, duration_ns=time_ns))
+    return assumptions(advised, most_records=_RECORDS)
 
 
 def _curve(advisor: advice.Advisor, mode: Mode, intervals_s: Sequence[float]) -> Curve:

@@ -25,6 +25,7 @@ from ckptsim.sim.infer.advice.failing import (
     price_of_failures,
 )
 from ckptsim.sim.infer.advice.warnings import warnings_of
+from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.infer.change.conf import read_configuration
 from ckptsim.sim.infer.change.variants import Variant, extrapolations, variants_of
 from ckptsim.sim.infer.folder import Named
@@ -110,12 +111,13 @@ def compare(
         vertex = None if failure is True else failure
         fails = failure_of(_job(named.scenario), vertex, restart_ns=restart_ns)
     scenarios = [named.scenario, *(variant.scenario for variant in variants)]
-    outcomes = _outcomes(scenarios, fails, seeds, runner)
+    outcomes, first = _outcomes(scenarios, fails, seeds, runner)
+    rests = assumptions(named.scenario, first)
     return WhatIf(
         named=named,
         variants=variants,
         outcomes=outcomes,
-        notes=[*(file.notes if file else ()), *_notes(named, variants, outcomes, fails)],
+        notes=[*(file.notes if file else ()), *_notes(named, variants, outcomes, fails), *rests],
         failure=fails,
     )
 
@@ -142,26 +144,30 @@ def run_scenarios(
 
 def _outcomes(
     scenarios: Sequence[Scenario], failure: Failure | None, count: int, runner: Runner
-) -> list[Outcome]:
-    """Run every scenario with every seed, then the failures by their phases."""
+) -> tuple[list[Outcome], RunResult]:
+    """Run every scenario with every seed, then the failures by their phases.
+
+    Return what came of each, and the first run of all.
+    """
+    ran = _in_time(scenarios, count, runner)
     found = [
         _outcome(was, scenario, results)
-        for was, (scenario, results) in zip(
-            scenarios, _in_time(scenarios, count, runner), strict=True
-        )
+        for was, (scenario, results) in zip(scenarios, ran, strict=True)
     ]
+    first = ran[0][1][0]
     if failure is None:
-        return found
+        return found, first
     failing_runs = [
         (one, seed)
         for scenario, outcome in zip(scenarios, found, strict=True)
         for seed, one in enumerate(failing(scenario, failure, outcome.measures, count=count), 1)
     ]
     results = runner(failing_runs, "failures")
-    return [
+    priced = [
         replace(outcome, failure=price_of_failures(results[index * count : (index + 1) * count]))
         for index, outcome in enumerate(found)
     ]
+    return priced, first
 
 
 def _in_time(

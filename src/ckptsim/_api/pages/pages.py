@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim import scenarios
-from ckptsim._api.columns import aligned
+from ckptsim._api.columns import aligned, paragraph
 from ckptsim._api.frames import frame_of
 from ckptsim._api.pages.topics import TOPICS, Page, parameter_lines
 from ckptsim._api.plots import CountPlots
@@ -24,6 +24,7 @@ from ckptsim.scenarios.files import scenario_key
 from ckptsim.scenarios.files.json_schema import json_schema
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import METRICS, Plan, all_plans, plan_values, points, size_of
+from ckptsim.sim.infer.assumptions import assumptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,6 +195,7 @@ def explained(scenario: scenarios.Scenario, *, only_changed: bool = False) -> Ex
         f"{scenario.name} ({scenario.link}): {scenario.says}\n",
         *parameter_lines([one for one in shown if one.changed or not only_changed]),
         f"\n* differs from the default.  Scenario key {data['scenario_key']}.",
+        *(line for one in assumptions(scenario) for line in paragraph(one)),
     ]
     return Explanation(name=scenario.name, text="\n".join(lines), data=data, parameters=found)
 

@@ -17,11 +17,12 @@ from ckptsim._api.frames import frame_of_rows
 from ckptsim._api.plots import inline
 from ckptsim._api.result import Facts, Result, table_html
 from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
-from ckptsim._api.runs.text import checkpoints_text, figure_text, recoveries_text, unread_notes
+from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim import rows, search
+from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.check import EXHAUSTIVE, MORE_RUNS
 from ckptsim.sim.why import cause_lines
@@ -108,9 +109,12 @@ class RunResult(Result, rows.RunResult):
     @property
     def text(self) -> str:
         """The figures of the run, causes of slow checkpoints, recoveries, and violations."""
-        notes = notes_lines(unread_notes(self.subject.scenario.model))
-        causes = cause_lines(self.subject.scenario, self)
+        scenario = self.subject.scenario
+        notes = notes_lines(model_notes(scenario.model))
+        causes = cause_lines(scenario, self)
         told = ["\n".join(line for one in causes for line in paragraph(one))]
+        rests = [] if self.subject.names else assumptions(scenario, self)
+        told += ["\n".join(line for one in rests for line in paragraph(one))]
         told += [recoveries_text(self.recoveries) if self.recoveries else ""]
         parts = ["\n".join([table(self._pairs()), *notes]), *filter(None, told)]
         return "\n\n".join([*parts, *violation_texts(self.violations)])

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from ckptsim._api.columns import aligned
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
-from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.limits import unread
 from ckptsim.scenarios.planning import FIGURES, Measure
+from ckptsim.sim.infer.advice.warnings import hot_subtasks
 from ckptsim.sim.rows import CheckpointRow, FigureRow, RecoveryRow
 
 
@@ -31,15 +32,16 @@ def checkpoints_text(completed: int, rows: Iterable[CheckpointRow]) -> str:
     return text
 
 
-def unread_notes(model: object) -> list[str]:
-    """Return which keys of a job, or of the job in a pipeline, its plane does not read."""
+def model_notes(model: object) -> list[str]:
+    """Return hot subtasks of a job, and the keys that its plane, or its pipeline's, reads not."""
     if isinstance(model, Job):
         table = "job"
     elif isinstance(model, Pipeline):
         table = "pipeline"
     else:
         return []
-    return [
+    hot = hot_subtasks(model) if isinstance(model, Job) and model.plane is Plane.BUFFERS else ()
+    return [says for _, says in hot] + [
         f'plane "{model.plane}" does not read {table}.{path}: {because}'
         for path, because in unread(model).items()
     ]
@@ -57,7 +59,7 @@ def figure_text(row: FigureRow) -> str:
 
 
 _LINES_MAX = 12
-_HEAD = ("downtime", "bytes read", "done again", "caught up")
+_HEAD = ("downtime", "bytes read", "done again", "backlog gone", "caught up")
 
 
 def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
@@ -84,7 +86,7 @@ def recoveries_text(rows: Sequence[RecoveryRow]) -> str:
             (f"{len(own):,}", *_costs(own), in_units(own[0].cause)) for own in groups[:_LINES_MAX]
         ]
         rest = sum(map(len, groups[_LINES_MAX:]))
-        lines += [(f"{rest:,}", "", "", "", "", "other causes")] * bool(rest)
+        lines += [(f"{rest:,}", "", "", "", "", "", "other causes")] * bool(rest)
     return "\n".join(aligned(head, lines))
 
 
@@ -95,10 +97,14 @@ def _costs(rows: Sequence[RecoveryRow]) -> tuple[str, ...]:
     not_yet = "not by the end" if len(rows) == 1 else f"{late:,} not by the end"
     known = _range(caught_up, lambda time: f"{duration_text(time)} later")
     late_text = [not_yet] * bool(late)
+    gone = [
+        None if r.backlog_gone_ns is None else max(0, r.backlog_gone_ns - r.failed_ns) for r in rows
+    ]
     return (
         _range([_downtime_ns(row) for row in rows], duration_text),
         _range([row.bytes_read for row in rows], size_text),
         _range([row.records_reprocessed for row in rows], lambda count: f"{count:,}"),
+        _range(gone, duration_text),
         ", ".join([known, *late_text] if known != "-" else late_text) or "-",
     )
 
