@@ -27,7 +27,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m ckptsim.analysis.spark.trim
+	@$(BIN)/python -m tests.trim
 	@echo "preparing quick starts of Spark"
 	@$(BIN)/python -m ckptsim.analysis.spark.warm || echo "not prepared; Spark will start some seconds later"
 	@echo "compiling the kernel of large jobs"

@@ -22,7 +22,6 @@ class Core(Protocol[EventT_contra, EffectT]):
         Raises ProtocolError when the event is not allowed in the present state. The observable
         state is then as before.
         """
-        ...
 
 
 class ProtocolError(Exception):

@@ -13,9 +13,9 @@ Names carry their unit (`_ns`, `_bytes`, `_per_s`, `_bytes_per_s`), qualifiers f
 makes it absent unless given.  `says` is one clause without a full stop.  `source` is where default
 and meaning come from: `Source: system, version, place`, or `assumption` with its reason.
 
-`limits` says where a parameter means nothing, as `ckptsim.scenarios.limits` writes it.  A table may
-say so for all its parameters by a class attribute `LIMITS`. The limits that a parameter has of its
-own take their place.
+`limits` says where a parameter means nothing, as `ckptsim.scenarios.limits` writes it.  A table
+may say so for all its parameters by a class attribute `LIMITS`, and where they come from by
+`SOURCE`.  What a parameter says of its own takes their place.
 
 A dataclass may have `problems(self) -> list[Problem]` for what must hold between its values, with
 paths relative to itself, such as `Problem("edges[1].upstream", '"x"', "the name of a task")`.
@@ -27,7 +27,7 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
 
 from ckptsim.scenarios.dialect import (
     METADATA_KEY,
@@ -43,6 +43,7 @@ from ckptsim.scenarios.dialect import (
     Text,
     Whole,
     schema,
+    snake_case,
     units,
 )
 
@@ -54,11 +55,23 @@ _LARGEST_SIZE = 1 << 50
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.\-]*"
 
 
+class Planned:
+    """A fault: what strikes, where and when is the choice of anyone who plans it."""
+
+    __slots__ = ()
+    SOURCE = "assumption: part of the fault plan"
+
+
+def kinds_of(union: object) -> dict[str, type]:
+    """Return the tables of a closed union by their kinds: `CrashAt` is `crash_at` in a file."""
+    return {snake_case(one.__name__): one for one in get_args(union)}
+
+
 def duration_ns(
     default: int | str | None,
     *,
     says: str,
-    source: str,
+    source: str = "",
     minimum: int | str = 0,
     maximum: int | str = _YEAR_NS,
     optional: bool = False,
@@ -73,7 +86,7 @@ def size_bytes(
     default: int | str | None,
     *,
     says: str,
-    source: str,
+    source: str = "",
     minimum: int | str = 0,
     maximum: int | str = _LARGEST_SIZE,
     optional: bool = False,
@@ -88,7 +101,7 @@ def rate_bytes_per_s(
     default: int | str | None,
     *,
     says: str,
-    source: str,
+    source: str = "",
     minimum: int | str = 1,
     maximum: int | str = _LARGEST_SIZE,
     optional: bool = False,
@@ -111,7 +124,7 @@ def rate_per_s(
     default: float | None,
     *,
     says: str,
-    source: str,
+    source: str = "",
     minimum: float = 0.0,
     maximum: float = 1e9,
     optional: bool = False,
@@ -134,7 +147,7 @@ def ratio(
     default: float | None,
     *,
     says: str,
-    source: str,
+    source: str = "",
     minimum: float = 0.0,
     maximum: float = 1.0,
     optional: bool = False,
@@ -156,7 +169,7 @@ def number(
     default: float | None,
     *,
     says: str,
-    source: str,
+    source: str = "",
     minimum: float,
     maximum: float,
     unit: str = "",
@@ -172,7 +185,7 @@ def count(
     default: int | None,
     *,
     says: str,
-    source: str,
+    source: str = "",
     minimum: int = 0,
     maximum: int = _LARGEST_COUNT,
     unit: str = "",
@@ -188,7 +201,7 @@ def flag(
     default: bool | None,  # noqa: FBT001
     *,
     says: str,
-    source: str,
+    source: str = "",
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
@@ -201,7 +214,7 @@ def choice(
     options: type[StrEnum] | Sequence[str],
     *,
     says: str,
-    source: str,
+    source: str = "",
     limits: Limits | None = None,
 ) -> Any:
     """Declare one of a few words: members of a StrEnum, or plain texts."""
@@ -216,7 +229,7 @@ def text(
     default: str,
     *,
     says: str,
-    source: str,
+    source: str = "",
     pattern: str = r"[^\x00-\x08\x0b-\x1f\x7f]*",
     expected: str = "a text without control characters",
     longest: int = 2000,
@@ -225,7 +238,7 @@ def text(
     return _field(Text(pattern=pattern, says=expected, longest=longest), default, says, source)
 
 
-def name(default: str, *, says: str, source: str) -> Any:
+def name(default: str, *, says: str, source: str = "") -> Any:
     """Declare a name: letters, digits, `_`, `.` and `-`, at most 80, beginning with neither."""
     return _field(name_kind(), default, says, source)
 

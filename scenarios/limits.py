@@ -36,7 +36,6 @@ class Placed(Protocol):
     @property
     def places(self) -> tuple[str, ...]:
         """Return its plane, and where it is a pipeline, that and the pipeline on its plane."""
-        ...
 
 
 def not_on_records(because: str, *, noted: bool = False) -> Limits:

@@ -5,6 +5,8 @@ Anyone who adds a link adds its module and its line here.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ckptsim.scenarios.composed import COMPOSED_FAULTS, Pipeline
 from ckptsim.scenarios.composed import names as composed_names
 from ckptsim.scenarios.job import Job, defaults
@@ -16,6 +18,16 @@ from ckptsim.scenarios.store import STORE_FAULTS, StoreModel
 from ckptsim.scenarios.store import names as store_names
 from ckptsim.scenarios.sync import GOALS, PROPERTIES, SYNC_FAULTS, SyncModel
 
+_job_link = partial(
+    Link,
+    key="job",
+    model=Job,
+    faults=JOB_FAULTS,
+    goals=ALL_GOALS,
+    properties=ALL_PROPERTIES,
+    renamed=renamed,
+)
+
 _ALL: tuple[Link, ...] = (
     # One line per link, in the order of the chain.
     Link(
@@ -25,40 +37,22 @@ _ALL: tuple[Link, ...] = (
         model=SyncModel,
         faults=SYNC_FAULTS,
         goals=GOALS,
-        properties=tuple(PROPERTIES),
+        properties=PROPERTIES,
     ),
-    Link(
+    _job_link(
         name="barriers",
         says="a job buffer by buffer: barriers, and state in flight between its tasks",
-        key="job",
-        model=Job,
-        faults=JOB_FAULTS,
-        goals=ALL_GOALS,
-        properties=ALL_PROPERTIES,
         defaults=defaults.BUFFERS,
-        renamed=renamed,
     ),
-    Link(
+    _job_link(
         name="barrier_protocol",
         says="barriers, in-flight records, crash and recovery, record by record",
-        key="job",
-        model=Job,
-        faults=JOB_FAULTS,
-        goals=ALL_GOALS,
-        properties=ALL_PROPERTIES,
         defaults=defaults.RECORDS,
-        renamed=renamed,
     ),
-    Link(
+    _job_link(
         name="final_checkpoint",
         says="bounded jobs: EndOfData, its acknowledgement, final checkpoints, stop-with-savepoint",
-        key="job",
-        model=Job,
-        faults=JOB_FAULTS,
-        goals=ALL_GOALS,
-        properties=ALL_PROPERTIES,
         defaults=defaults.RECORDS,
-        renamed=renamed,
     ),
     Link(
         name="checkpoint_store",
@@ -67,7 +61,7 @@ _ALL: tuple[Link, ...] = (
         model=StoreModel,
         faults=STORE_FAULTS,
         goals=store_names.GOALS,
-        properties=tuple(store_names.PROPERTIES),
+        properties=store_names.PROPERTIES,
         costs="store.costs",
     ),
     Link(

@@ -9,12 +9,23 @@ from enum import IntEnum
 class Severity(IntEnum):
     """The classes of properties, the worst first. Reports are in this order."""
 
-    DATA = 1  # records are lost, duplicated or restored wrongly.
-    COMMIT = (
-        2  # a commit, a notification or a checkpoint is wrong, which a failure turns into harm.
-    )
-    RULE = 3  # the protocol is not followed.
-    FIGURE = 4  # a reported figure is wrong, or a bound of cost is passed.
+    DATA = 1
+    COMMIT = 2
+    RULE = 3
+    FIGURE = 4
+
+    @property
+    def says(self) -> str:
+        """What a violation of a property of this class means."""
+        return _SAYS[self]
+
+
+_SAYS = {
+    Severity.DATA: "records are lost, duplicated or restored wrongly",
+    Severity.COMMIT: "a commit, a notification or a checkpoint is wrong, and a failure does harm",
+    Severity.RULE: "the protocol is not followed",
+    Severity.FIGURE: "a reported figure is wrong, or a bound of cost is passed",
+}
 
 
 # The properties of every link by their class. Each one that is not here is a rule of its protocol.

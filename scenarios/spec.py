@@ -17,7 +17,7 @@ class Link:
     model: the dataclass of the model's parameters.
     faults: kind -> dataclass of every fault that may strike it. One that names parts of the model
         has `problems_in(model) -> list[Problem]`, with paths relative to the fault.
-    goals, properties: the names that a scenario may ask for. Empty while a link does not say.
+    goals, properties: the names that a scenario may ask for, each property with its sentence.
     defaults: paths inside the model -> defaults of this link's own, such as
         `checkpointing.interval_ns`. The others come from the dataclasses.
     renamed: the replacement of an old key, by its path.
@@ -30,7 +30,7 @@ class Link:
     model: type
     faults: Mapping[str, type] = field(default_factory=dict)
     goals: tuple[str, ...] = ()
-    properties: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
     costs: str | None = None
     defaults: Mapping[str, object] = field(default_factory=dict)
     renamed: Callable[[str], str | None] = nothing_renamed
@@ -42,7 +42,6 @@ class Placed(Protocol):
 
     def world_of(self, link: str) -> str:
         """Return the link that runs it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

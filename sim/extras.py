@@ -20,7 +20,6 @@ EXTRAS: dict[str, str] = {
     "pandas": "sweeps",
     "pyarrow": "sweeps",
     "matplotlib": "sweeps",
-    "jinja2": "sweeps",
     "duckdb": "store",
 }
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from ckptsim.scenarios import Scenario
 from ckptsim.sim.identity import canonical_names
@@ -17,27 +18,30 @@ from ckptsim.sim.slots import ProtocolCores
 CUTS = CUT, STUCK = "cut", "stuck"
 
 
-class Watch(Protocol):
+class Watch(ABC):
     """Looks on at the cores of one run, and changes nothing of it."""
 
+    _env: Environment | None = None
+
+    @abstractmethod
     def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
         """Return factories with observed cores. foreign: slots that are not ours."""
-        ...
 
-    def begin(self, env: Environment) -> None:
-        """Take the environment of the run."""
-        ...
-
-    def follow(self, env: Environment) -> None:
-        """Take the environment in which a part of the run continues from now on."""
-        ...
-
+    @abstractmethod
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
         """Return the value found."""
-        ...
+
+    def follow(self, env: Environment) -> None:
+        """Take the environment in which the run, or a part of it, continues."""
+        self._env = env
+
+    @property
+    def now_ns(self) -> int:
+        """The present instant of the run. 0 before it has begun."""
+        return 0 if self._env is None else self._env.now
 
 
-class Watches:
+class Watches(Watch):
     """Several that look on, one after the other."""
 
     def __init__(self, watches: Iterable[Watch]) -> None:
@@ -49,13 +53,8 @@ class Watches:
             cores = each.beside(cores, foreign)
         return cores
 
-    def begin(self, env: Environment) -> None:
-        """Take the environment of the run."""
-        for each in self._watches:
-            each.begin(env)
-
     def follow(self, env: Environment) -> None:
-        """Take the environment in which a part of the run continues from now on."""
+        """Take the environment in which the run, or a part of it, continues."""
         for each in self._watches:
             each.follow(env)
 
@@ -116,7 +115,7 @@ class RunSpec:
             env.steps_max = self.steps_max
         self.environments.append(env)
         if self.watch is not None:
-            self.watch.begin(env)
+            self.watch.follow(env)
         if self.began is not None:
             self.began(env)
         return env

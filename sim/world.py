@@ -45,7 +45,6 @@ class World(Protocol):
 
     def run(self, spec: RunSpec) -> RunResult:
         """Run one scenario to its end and return its tables."""
-        ...
 
 
 def run_world(

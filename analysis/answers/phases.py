@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import pyarrow as pa
@@ -32,8 +32,13 @@ _OF_CHECKPOINTS = ("run_key", "checkpoint_id", "status", "inner", "duration_ns",
 _OF_TASKS = ("run_key", "checkpoint_id", "acknowledged_ns", *_PARTS)
 
 
-def cliff_sentences(findings: Summaries, store: SweepStore) -> list[str]:
-    """Return the cliffs of a sweep in words, each with the phase that grew."""
+def cliff_sentences(
+    findings: Summaries, store: SweepStore, because: Callable[[cliffs.Key], str] | None = None
+) -> list[str]:
+    """Return the cliffs of a sweep in words, each with the phase that grew.
+
+    because: the cause of a slow checkpoint at a point, empty where none is known.
+    """
     found = cliffs.jumps(findings)
     of_checkpoints = checkpoint_phases(store, findings, cliffs.points_of(found))
     told = []
@@ -42,7 +47,9 @@ def cliff_sentences(findings: Summaries, store: SweepStore) -> list[str]:
         if jump.metric in cliffs.RECOVERIES:
             phases = cliffs.recovery_phases(findings, jump.metric)
         known = jump.metric in (*cliffs.DURATIONS, *cliffs.RECOVERIES) and not phases.empty
-        told.append(cliffs.sentence(jump, cliffs.cause(jump, phases) if known else None))
+        text = cliffs.sentence(jump, cliffs.cause(jump, phases) if known else None)
+        why = because(jump.more) if because and jump.metric in cliffs.DURATIONS else ""
+        told.append(f"{text} There: {why}" if why else text)
     return told
 
 

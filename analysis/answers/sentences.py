@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckptsim.analysis.answers import verdicts
-from ckptsim.analysis.answers.effects import effects
+from ckptsim.analysis.answers.compare import effects
 from ckptsim.analysis.answers.series import (
     Layout,
     Place,

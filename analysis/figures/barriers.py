@@ -90,9 +90,10 @@ def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
 
     task_checkpoints: rows of the table of that name.  A subtask that took no part is left white.
     """
-    wide = task_checkpoints.assign(
-        row=task_checkpoints["task"] + " " + task_checkpoints["subtask"].astype(str).str.zfill(3)
-    ).pivot_table(index="row", columns="checkpoint_id", values="alignment_ns", aggfunc="max")
+    wide = task_checkpoints.pivot_table(
+        index=["task", "subtask"], columns="checkpoint_id", values="alignment_ns", aggfunc="max"
+    )
+    names = [f"{task}[{subtask}]" for task, subtask in wide.index]
     unit = time_unit([float(np.nanmax(wide.to_numpy(), initial=0.0))])
     figure = style.new_figure(min(9.0, 1.3 + 0.16 * max(6, len(wide))))
     ax = figure.add_subplot()
@@ -100,10 +101,10 @@ def alignment_heat_map(task_checkpoints: pd.DataFrame) -> Figure:
         wide.to_numpy() / unit.size, aspect="auto", cmap="cividis", interpolation="nearest"
     )
     step = max(1, len(wide) // 40)
-    ax.set_yticks(range(0, len(wide), step), wide.index[::step].tolist(), fontsize=7)
+    ax.set_yticks(range(0, len(wide), step), names[::step], fontsize=7)
     across = max(1, wide.shape[1] // 20)
-    names = [str(name) for name in wide.columns[::across]]
-    ax.set_xticks(range(0, wide.shape[1], across), names, fontsize=8)
+    numbers = [str(name) for name in wide.columns[::across]]
+    ax.set_xticks(range(0, wide.shape[1], across), numbers, fontsize=8)
     ax.grid(visible=False)
     ax.set_xlabel("checkpoint")
     ax.set_ylabel("subtask")

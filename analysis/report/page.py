@@ -6,15 +6,17 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.analysis.answers import cliff_sentences
 from ckptsim.analysis.report.section import compared, section
+from ckptsim.analysis.report.slowest import cause_at
 from ckptsim.analysis.report.view import View, layout_seen, seen
 from ckptsim.analysis.summaries import Summaries, is_current, read, refresh
 from ckptsim.analysis.tables.store import ABOUT, SweepStore
-from ckptsim.analysis.templates import style, template
+from ckptsim.analysis.templates import GRAPHS, rendered, script, style, template
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
 
@@ -29,7 +31,8 @@ OPENING = "opening.json"
 class Opening:
     """What a report begins with before its sweeps. html: made by this program, shown as it is.
 
-    figure: the figure that says most, and figure_of: what it is of.
+    figure: the figure that says most, figure_of: what it is of, says: why.  graph: of the job, as
+    JSON.
     """
 
     anchor: str
@@ -37,6 +40,8 @@ class Opening:
     html: str
     figure: str = ""
     figure_of: str = ""
+    says: str = ""
+    graph: str = ""
 
 
 def sweeps_in(directory: Path) -> list[SweepStore]:
@@ -97,14 +102,22 @@ def write_report(
                 sections.append(compared(found, other, str(others[plan].directory)))
             elif view.compare is not None:
                 raise UserError(f"--compare: found no sweep of {plan} in {view.compare}")
-            cliffs = cliff_sentences(found, store)
-            sections.append(section(found, layout_seen(found, view), cliffs))
+            causes: list[str] = []
+            cliffs = cliff_sentences(found, store, partial(_because, found, causes))
+            why = next(filter(None, causes), "")
+            sections.append(section(found, layout_seen(found, view), cliffs, why))
     opening, path = _kept(directory, opening), directory / PAGE
     questions = len(sections) + (opening is not None)
     one = questions == 1
     title = f"Sweep {sections[0]['name']}" if one else f"{questions} questions, answered"
     written_whole(path, page(title, sections, opening))
     return path
+
+
+def _because(findings: Summaries, causes: list[str], key: tuple[str, str]) -> str:
+    """Return the cause of a slow checkpoint at a point, and remember it."""
+    causes.append(cause_at(findings, key))
+    return causes[-1]
 
 
 def _nothing(_: str) -> None:
@@ -137,15 +150,11 @@ def _by_plan(directory: Path) -> dict[str, SweepStore]:
 
 def page(title: str, sections: Sequence[dict[str, Any]], opening: Opening | None = None) -> str:
     """Return the page as HTML text, with its style and its script inside."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(template("report.html")).render(
+    return rendered(
+        "report.html",
         title=title,
         sweeps=sections,
         opening=opening,
         style=style("report"),
-        script=template("report.js"),
+        script=f"{script(GRAPHS)}drawGraphs();\n{template('report.js')}",
     )

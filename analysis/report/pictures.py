@@ -11,9 +11,8 @@ import pandas as pd
 
 from ckptsim.analysis.answers import answering, layout_of, series_of
 from ckptsim.analysis.figures.barriers import against_back_pressure
-from ckptsim.analysis.figures.headline import headline, places_of
+from ckptsim.analysis.figures.headline import headline, paired_differences, places_of
 from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
-from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.theory import against_theory, trade_off
 from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import point_label

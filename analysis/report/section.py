@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +17,7 @@ from ckptsim.analysis.answers import (
     layout_of,
     series_of,
 )
-from ckptsim.analysis.figures.headline import headline, places_of
-from ckptsim.analysis.figures.replications import paired_differences
+from ckptsim.analysis.figures.headline import headline, paired_differences, places_of
 from ckptsim.analysis.figures.vector import inline
 from ckptsim.analysis.report import tables
 from ckptsim.analysis.report.pictures import (
@@ -26,9 +26,11 @@ from ckptsim.analysis.report.pictures import (
     metric_pictures,
     task_pictures,
 )
-from ckptsim.analysis.report.recoveries import recovery_pictures
-from ckptsim.analysis.report.slowest import slowest_run
+from ckptsim.analysis.report.slowest import recovery_pictures, slowest_run
 from ckptsim.analysis.summaries import Summaries
+from ckptsim.analysis.viewer import job_graph
+from ckptsim.scenarios.files import document
+from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.planning import METRICS
 
 
@@ -58,11 +60,15 @@ class Folded:
 
 
 def section(
-    findings: Summaries, layout: Layout | None = None, cliffs: Sequence[str] = ()
+    findings: Summaries,
+    layout: Layout | None = None,
+    cliffs: Sequence[str] = (),
+    why: str = "",
 ) -> dict[str, Any]:
     """Return what the template shows of one sweep.
 
-    layout: how its answer is laid out. cliffs: the ones of the sweep in words.
+    layout: how its answer is laid out. cliffs: the ones of the sweep in words, why: the cause at
+    the highest one that has one.
     """
     about = findings.about
     anchor = f"sweep-{about['plan']}"
@@ -77,6 +83,8 @@ def section(
         "note": found.note,
         "figure": found.headline[0],
         "figure_of": found.headline[1],
+        "graph": graph_of(findings),
+        "why": why,
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],
@@ -133,6 +141,8 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "note": "Points are compared in pairs by seed. " + " ".join(missing),
         "figure": "",
         "figure_of": "",
+        "graph": None,
+        "why": "",
         "warnings": [],
         "headline": shown(drawn, f"{anchor}-answer"),
         "says": f"program {about['program']} against program {other.about['program']}",
@@ -141,6 +151,13 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "cards": [],
         "folded": [],
     }
+
+
+def graph_of(findings: Summaries) -> dict[str, Any] | None:
+    """Return the graph of the job that is swept, at its first point. None of other worlds."""
+    point = findings.points[0]
+    model = document.read(json.loads(point["document"]), source=point["source"]).model
+    return job_graph(model) if isinstance(model, Job) else None
 
 
 def headlines(findings: Summaries, layout: Layout) -> Iterator[Picture]:

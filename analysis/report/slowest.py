@@ -1,8 +1,9 @@
-"""The run with the slowest checkpoint, run again with its trace kept, and drawn."""
+"""The runs with the slowest checkpoint and the longest recovery, run again and drawn."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -14,15 +15,18 @@ from ckptsim.analysis.figures.barriers import (
     durations_over_time,
     in_flight_bytes,
 )
+from ckptsim.analysis.figures.recovery import PARTS, SHARE, recovery_parts, recovery_timeline
 from ckptsim.analysis.figures.run.lives import lives
 from ckptsim.analysis.figures.run.timeline import marks_of, timeline
 from ckptsim.analysis.report.pictures import Picture
 from ckptsim.analysis.summaries import Summaries
-from ckptsim.analysis.words import time_in_words
+from ckptsim.analysis.words import point_label, time_in_words
 from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.files import document
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.story import Vocabulary
+from ckptsim.sim.why import why_of
 from ckptsim.sim.world import load_world, run_world
 
 CHECKPOINTS_DRAWN = 40
@@ -61,6 +65,22 @@ def slowest_run(findings: Summaries) -> Iterator[Picture]:
             data=_entries(result),
         )
     yield from _barriers(result)
+
+
+def cause_at(findings: Summaries, key: tuple[str, str]) -> str:
+    """Return the cause of the slowest checkpoint in a run of a point, which is made again.
+
+    Empty where it is not known: of other worlds than jobs, and without the core that it ran with.
+    """
+    point = next(one for one in findings.points if (one["scenario"], one["parameters"]) == key)
+    scenario = document.read(json.loads(point["document"]), source=point["source"])
+    model, runs = scenario.model, findings.outliers
+    mine = runs[(runs["scenario"] == key[0]) & (runs["parameters"] == key[1])]
+    if not isinstance(model, Job) or not model.checkpointing.coordinated or mine.empty:
+        return ""
+    seed, ties = int(mine.iloc[0]["seed"]), str(mine.iloc[0]["ties"])
+    result = repeated(point, scenario, seed=seed, ties=ties)
+    return "" if result is None else why_of(scenario, result).line
 
 
 def repeated(
@@ -170,3 +190,55 @@ def _entries(result: RunResult) -> pd.DataFrame:
     """Return the entries of a trace as a table: when, what, who, and the rest as text."""
     rows = [(entry[0], entry[1], entry[2], " ".join(map(str, entry[3:]))) for entry in result.trace]
     return pd.DataFrame(rows, columns=["time_ns", "entry", "entity", "fields"])
+
+
+LENGTH = "catch_up_ns"
+
+
+def recovery_pictures(findings: Summaries) -> Iterator[Picture]:
+    """Draw where the time of recoveries went, and the middle one of the sweep."""
+    found = findings.intervals
+    known = found[found["metric"].isin([*PARTS, SHARE]) & found["mean"].notna()]
+    if known.empty:
+        return
+    yield Picture(
+        title="Where the time of a recovery went",
+        caption="Mean times in the order in which they pass: until the job manager knows of the "
+        "failure, until all tasks are cancelled and the restart delay is over, until tasks are "
+        "deployed and have read their state, until the first record, and until no record is late "
+        "any more. Where a job does not catch up, the last part ends with what was simulated.",
+        figure=recovery_parts(known, list(findings.axes)),
+        data=known,
+    )
+    yield from _typical(findings)
+
+
+def _typical(findings: Summaries) -> Iterator[Picture]:
+    """Run the run with the middle one of all recoveries again, and draw that."""
+    found = sorted(
+        (value, point, seed)
+        for point, values in findings.replications.get(LENGTH, {}).items()
+        for seed, value in values.items()
+        if not math.isnan(value)
+    )
+    if not found:
+        return
+    _, key, seed = found[(len(found) - 1) // 2]
+    (point,) = [one for one in findings.points if (one["scenario"], one["parameters"]) == key]
+    scenario = document.read(json.loads(point["document"]), source=point["source"])
+    result = repeated(point, scenario, seed=int(seed), ties="structural")
+    recoveries = [] if result is None else result.recoveries
+    recovery = next((one for one in recoveries if one.first_record_ns is not None), None)
+    if result is None or recovery is None:
+        return
+    peak = time_in_words(recovery.peak_latency_ns)
+    yield Picture(
+        title="One recovery: the middle one of the sweep",
+        caption=f"{point_label(key[1], findings.axes)}, seed {seed}, from {recovery.restored_from}:"
+        f" {recovery.records_reprocessed:,} records were done again, and the latest record was "
+        f"{peak} late. The dashed line is the failure. Upper lane: what the job did. Middle: "
+        "in-flight data of the checkpoint, which tasks process before anything new. Lower: "
+        "checkpoints from trigger to end, hollow where they were given up.",
+        figure=recovery_timeline(recovery, result.checkpoints),
+        data=pd.DataFrame([asdict(recovery)]),
+    )

@@ -30,14 +30,10 @@ ones of `frames` as the rows have them, as canonical JSON by path.  Its runs dif
 | `metrics` | `seed`, `ties`, `run_key` and a column per metric | run with a metric, in `frames` alone |
 """  # noqa: E501 - the rows of a table
 
-from ckptsim.analysis.summaries.reading import (
-    Point,
-    Replications,
-    Summaries,
-    frames,
-    is_current,
-    read,
-    refresh,
-)
-
-__all__ = ["Point", "Replications", "Summaries", "frames", "is_current", "read", "refresh"]
+from ckptsim.analysis.summaries.reading import Point as Point
+from ckptsim.analysis.summaries.reading import Replications as Replications
+from ckptsim.analysis.summaries.reading import Summaries as Summaries
+from ckptsim.analysis.summaries.reading import frames as frames
+from ckptsim.analysis.summaries.reading import is_current as is_current
+from ckptsim.analysis.summaries.reading import read as read
+from ckptsim.analysis.summaries.reading import refresh as refresh

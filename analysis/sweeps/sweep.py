@@ -39,7 +39,6 @@ class Progress(Protocol):
 
     def __call__(self, *, done: int, total: int) -> None:
         """Take the number of runs done in this call of the sweep, and of all that it has to do."""
-        ...
 
 
 Violated = Callable[[int], None]

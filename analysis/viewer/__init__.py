@@ -6,7 +6,8 @@
 The page is one file without any request.  It needs neither pandas nor matplotlib.
 """
 
-from ckptsim.analysis.viewer.page import view_page
-from ckptsim.analysis.viewer.sources import view_of_find, view_of_recording, view_of_run
-
-__all__ = ["view_of_find", "view_of_recording", "view_of_run", "view_page"]
+from ckptsim.analysis.viewer.document import job_graph as job_graph
+from ckptsim.analysis.viewer.page import view_page as view_page
+from ckptsim.analysis.viewer.sources import view_of_find as view_of_find
+from ckptsim.analysis.viewer.sources import view_of_recording as view_of_recording
+from ckptsim.analysis.viewer.sources import view_of_run as view_of_run

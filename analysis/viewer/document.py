@@ -307,6 +307,19 @@ class _Lanes:
         }
 
 
+def job_graph(job: Job, rows: Sequence[TaskRow] = ()) -> dict[str, Any]:
+    """Return the graph of a job as pages draw it. rows: how its subtasks spend their time."""
+    vertices, loads = job.spelled_out().vertices, _loads(rows)
+    return {
+        "vertices": [
+            {"name": one.name, "subtasks": one.parallelism, **loads.get(one.name, {})}
+            for one in vertices
+        ],
+        "edges": [(way.upstream, one.name) for one in vertices for way in one.inputs],
+        "loaded": bool(loads),
+    }
+
+
 def _role(name: str) -> str:
     """Return what a lane is: a vertex, `reader`, `socket`, `partition`, ..."""
     return name.partition("[")[0].partition(".")[0].partition(" ")[0]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ckptsim.analysis.templates import style, template
+from ckptsim.analysis.templates import rendered, script, style
 
 # In the order in which they need each other.
-MODULES = ("format", "model", "layout", "state", "diagram", "app")
-_IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=const|class|function)", re.MULTILINE)
+MODULES = ("format", "model", "layout", "graph", "state", "diagram", "app")
 
 
 def view_page(documents: Sequence[Mapping[str, Any]]) -> str:
@@ -22,17 +19,13 @@ def view_page(documents: Sequence[Mapping[str, Any]]) -> str:
     """
     if len(documents) not in (1, 2):
         raise ValueError(f"documents: found {len(documents)}, expected one or two")
-    parts = {
-        "STYLE": style("view"),
-        "DATA": _embedded(documents),
-        "SCRIPT": bundled([template(f"view/{name}.js") for name in MODULES]),
-    }
-    return re.sub(r"@(STYLE|DATA|SCRIPT)@", lambda found: parts[found[1]], template("view.html"))
-
-
-def bundled(modules: Sequence[str]) -> str:
-    """Return modules as one script: they import each other alone, and share their names."""
-    return "".join(_EXPORT.sub("", _IMPORT.sub("", module)) for module in modules)
+    return rendered(
+        "view.html",
+        title="a run of ckptsim",
+        style=style("view"),
+        data=_embedded(documents),
+        script=script(MODULES),
+    )
 
 
 def _embedded(documents: Sequence[Mapping[str, Any]]) -> str:

@@ -8,56 +8,25 @@
 * `Barrier` and the other network events travel in channels. Everything else in a queue is data.
 """
 
-from ckptsim.models.barriers.barrier import (
-    Announcement,
-    Barrier,
-    CancellationMarker,
-    EndOfChannelState,
-    EndOfData,
-    EndOfPartition,
-    NetworkEvent,
-    OptionKind,
-)
-from ckptsim.models.barriers.channel_state import SharedStateWriter
-from ckptsim.models.barriers.channels import (
-    LocalInputChannel,
-    PersisterStatus,
-    RemoteInputChannel,
-    Subpartition,
-)
-from ckptsim.models.barriers.handler import (
-    AllBarriers,
-    BarrierHandler,
-    BarrierTracker,
-    HandlerKind,
-    SingleCheckpointHandler,
-    handler_kind,
-    make_handler,
-)
-from ckptsim.models.barriers.reason import FailureReason
-from ckptsim.models.barriers.subtask import SubtaskCheckpoints
-
-__all__ = [
-    "AllBarriers",
-    "Announcement",
-    "Barrier",
-    "BarrierHandler",
-    "BarrierTracker",
-    "CancellationMarker",
-    "EndOfChannelState",
-    "EndOfData",
-    "EndOfPartition",
-    "FailureReason",
-    "HandlerKind",
-    "LocalInputChannel",
-    "NetworkEvent",
-    "OptionKind",
-    "PersisterStatus",
-    "RemoteInputChannel",
-    "SharedStateWriter",
-    "SingleCheckpointHandler",
-    "Subpartition",
-    "SubtaskCheckpoints",
-    "handler_kind",
-    "make_handler",
-]
+from ckptsim.models.barriers.barrier import Announcement as Announcement
+from ckptsim.models.barriers.barrier import Barrier as Barrier
+from ckptsim.models.barriers.barrier import CancellationMarker as CancellationMarker
+from ckptsim.models.barriers.barrier import EndOfChannelState as EndOfChannelState
+from ckptsim.models.barriers.barrier import EndOfData as EndOfData
+from ckptsim.models.barriers.barrier import EndOfPartition as EndOfPartition
+from ckptsim.models.barriers.barrier import NetworkEvent as NetworkEvent
+from ckptsim.models.barriers.barrier import OptionKind as OptionKind
+from ckptsim.models.barriers.channel_state import SharedStateWriter as SharedStateWriter
+from ckptsim.models.barriers.channels import LocalInputChannel as LocalInputChannel
+from ckptsim.models.barriers.channels import PersisterStatus as PersisterStatus
+from ckptsim.models.barriers.channels import RemoteInputChannel as RemoteInputChannel
+from ckptsim.models.barriers.channels import Subpartition as Subpartition
+from ckptsim.models.barriers.handler import AllBarriers as AllBarriers
+from ckptsim.models.barriers.handler import BarrierHandler as BarrierHandler
+from ckptsim.models.barriers.handler import BarrierTracker as BarrierTracker
+from ckptsim.models.barriers.handler import HandlerKind as HandlerKind
+from ckptsim.models.barriers.handler import SingleCheckpointHandler as SingleCheckpointHandler
+from ckptsim.models.barriers.handler import handler_kind as handler_kind
+from ckptsim.models.barriers.handler import make_handler as make_handler
+from ckptsim.models.barriers.reason import FailureReason as FailureReason
+from ckptsim.models.barriers.subtask import SubtaskCheckpoints as SubtaskCheckpoints

@@ -20,107 +20,53 @@ scope is blocked at which index by which counts.  Bad input raises `ProtocolErro
 `drive` is the smallest host: it sends at once and reports the outcome.
 """
 
-from ckptsim.models.ordering.blocking import Blocked, Obstacle, Shortfall
-from ckptsim.models.ordering.core import OrderingCore, Parts
-from ckptsim.models.ordering.door import OrderingDoor, drive, make_core
-from ckptsim.models.ordering.effects import (
-    CancelFinishTimer,
-    CloseInput,
-    CompleteSync,
-    Effect,
-    EndChannel,
-    EndStream,
-    FailSync,
-    OpenStream,
-    PassRecords,
-    ReleaseStatistics,
-    ReportIncomplete,
-    SendState,
-    SetFinishTimer,
-)
-from ckptsim.models.ordering.events import (
-    ChannelClosed,
-    CompleteRead,
-    Event,
-    FinishRequested,
-    FinishTimerFired,
-    FlushRequested,
-    ProcessingFailed,
-    ProcessingSucceeded,
-    RecordsDurable,
-    RecordsRead,
-    SendFailed,
-    StateRead,
-    StateSent,
-    StreamAnnounced,
-)
-from ckptsim.models.ordering.observation import Observation
-from ckptsim.models.ordering.terms import (
-    CheckpointId,
-    CheckpointIndex,
-    CheckpointKey,
-    Count,
-    Design,
-    Level,
-    Medium,
-    OrderingParameters,
-    Refusal,
-    Scope,
-    StateKind,
-    StreamDescriptor,
-    Verdict,
-    scope_text,
-)
-
-__all__ = [
-    "Blocked",
-    "CancelFinishTimer",
-    "ChannelClosed",
-    "CheckpointId",
-    "CheckpointIndex",
-    "CheckpointKey",
-    "CloseInput",
-    "CompleteRead",
-    "CompleteSync",
-    "Count",
-    "Design",
-    "Effect",
-    "EndChannel",
-    "EndStream",
-    "Event",
-    "FailSync",
-    "FinishRequested",
-    "FinishTimerFired",
-    "FlushRequested",
-    "Level",
-    "Medium",
-    "Observation",
-    "Obstacle",
-    "OpenStream",
-    "OrderingCore",
-    "OrderingDoor",
-    "OrderingParameters",
-    "Parts",
-    "PassRecords",
-    "ProcessingFailed",
-    "ProcessingSucceeded",
-    "RecordsDurable",
-    "RecordsRead",
-    "Refusal",
-    "ReleaseStatistics",
-    "ReportIncomplete",
-    "Scope",
-    "SendFailed",
-    "SendState",
-    "SetFinishTimer",
-    "Shortfall",
-    "StateKind",
-    "StateRead",
-    "StateSent",
-    "StreamAnnounced",
-    "StreamDescriptor",
-    "Verdict",
-    "drive",
-    "make_core",
-    "scope_text",
-]
+from ckptsim.models.ordering.blocking import Blocked as Blocked
+from ckptsim.models.ordering.blocking import Obstacle as Obstacle
+from ckptsim.models.ordering.blocking import Shortfall as Shortfall
+from ckptsim.models.ordering.core import OrderingCore as OrderingCore
+from ckptsim.models.ordering.core import Parts as Parts
+from ckptsim.models.ordering.door import OrderingDoor as OrderingDoor
+from ckptsim.models.ordering.door import drive as drive
+from ckptsim.models.ordering.door import make_core as make_core
+from ckptsim.models.ordering.effects import CancelFinishTimer as CancelFinishTimer
+from ckptsim.models.ordering.effects import CloseInput as CloseInput
+from ckptsim.models.ordering.effects import CompleteSync as CompleteSync
+from ckptsim.models.ordering.effects import Effect as Effect
+from ckptsim.models.ordering.effects import EndChannel as EndChannel
+from ckptsim.models.ordering.effects import EndStream as EndStream
+from ckptsim.models.ordering.effects import FailSync as FailSync
+from ckptsim.models.ordering.effects import OpenStream as OpenStream
+from ckptsim.models.ordering.effects import PassRecords as PassRecords
+from ckptsim.models.ordering.effects import ReleaseStatistics as ReleaseStatistics
+from ckptsim.models.ordering.effects import ReportIncomplete as ReportIncomplete
+from ckptsim.models.ordering.effects import SendState as SendState
+from ckptsim.models.ordering.effects import SetFinishTimer as SetFinishTimer
+from ckptsim.models.ordering.events import ChannelClosed as ChannelClosed
+from ckptsim.models.ordering.events import CompleteRead as CompleteRead
+from ckptsim.models.ordering.events import Event as Event
+from ckptsim.models.ordering.events import FinishRequested as FinishRequested
+from ckptsim.models.ordering.events import FinishTimerFired as FinishTimerFired
+from ckptsim.models.ordering.events import FlushRequested as FlushRequested
+from ckptsim.models.ordering.events import ProcessingFailed as ProcessingFailed
+from ckptsim.models.ordering.events import ProcessingSucceeded as ProcessingSucceeded
+from ckptsim.models.ordering.events import RecordsDurable as RecordsDurable
+from ckptsim.models.ordering.events import RecordsRead as RecordsRead
+from ckptsim.models.ordering.events import SendFailed as SendFailed
+from ckptsim.models.ordering.events import StateRead as StateRead
+from ckptsim.models.ordering.events import StateSent as StateSent
+from ckptsim.models.ordering.events import StreamAnnounced as StreamAnnounced
+from ckptsim.models.ordering.observation import Observation as Observation
+from ckptsim.models.ordering.terms import CheckpointId as CheckpointId
+from ckptsim.models.ordering.terms import CheckpointIndex as CheckpointIndex
+from ckptsim.models.ordering.terms import CheckpointKey as CheckpointKey
+from ckptsim.models.ordering.terms import Count as Count
+from ckptsim.models.ordering.terms import Design as Design
+from ckptsim.models.ordering.terms import Level as Level
+from ckptsim.models.ordering.terms import Medium as Medium
+from ckptsim.models.ordering.terms import OrderingParameters as OrderingParameters
+from ckptsim.models.ordering.terms import Refusal as Refusal
+from ckptsim.models.ordering.terms import Scope as Scope
+from ckptsim.models.ordering.terms import StateKind as StateKind
+from ckptsim.models.ordering.terms import StreamDescriptor as StreamDescriptor
+from ckptsim.models.ordering.terms import Verdict as Verdict
+from ckptsim.models.ordering.terms import scope_text as scope_text

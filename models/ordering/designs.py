@@ -2,8 +2,8 @@
 
 `Design.INDEXES` is the core of `models/ordering/core`.  The other two are kept to be compared with:
 
-* `ArrivalRequired`: states have indexes and ids, but one that arrives out of its order is refused.
-* `RangeCore`: neither index nor id is looked at.  A state covers the range of records that were
+* `ArrivalRequired`: states have indexes and ids. A state out of order is refused.
+* `RangeCore`: indexes and ids are ignored.  A state covers the range of records that were
   read between the state before it and itself, and states go in the order of their arrival.
 
 Both are right where one ordered channel joins source and destination.

@@ -21,19 +21,15 @@ class OrderingDoor(Protocol):
 
     def step(self, event: Event) -> list[Effect]:
         """Take one event and return its effects. Raise ProtocolError when it is refused."""
-        ...
 
     def blocked(self) -> tuple[Blocked, ...]:
         """Return which state of a scope is next and what it waits for, used where a sync stalls."""
-        ...
 
     def pending_count(self) -> int:
         """Return the number of states that were not sent, used before and after a failed send."""
-        ...
 
     def head(self, scope: terms.Scope) -> terms.CheckpointIndex | None:
         """Return the lowest unsent index of a scope, used before and after a failed send."""
-        ...
 
 
 def make_core(parameters: terms.OrderingParameters) -> OrderingDoor:

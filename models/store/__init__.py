@@ -1,71 +1,39 @@
 """Where a checkpoint is kept, relative to the data it speaks of, and what a crash does to both."""
 
-from ckptsim.models.store.client import Parts, StoreClient
-from ckptsim.models.store.errors import Refusal, StoreError
-from ckptsim.models.store.log import Control, ControlRecord, DataRecord, LogBook, PartitionLog
-from ckptsim.models.store.medium import (
-    Area,
-    Changes,
-    Checkpoints,
-    GroupCodec,
-    Medium,
-    ModelMedium,
-    PlainCodec,
-    Rows,
-    RowsWrite,
-    Slot,
-    SlotWrite,
-    Step,
-)
-from ckptsim.models.store.settings import (
-    Durability,
-    Order,
-    Placement,
-    Reset,
-    Settings,
-    StepContent,
-    SyncRules,
-)
-from ckptsim.models.store.state import PartitionState, VersionState, decode_state, encode_state
-from ckptsim.models.store.topics import LocalTopics, TopicPartition, version_topic
-from ckptsim.models.store.versions import StoreVersions, make_store
-
-__all__ = [
-    "Area",
-    "Changes",
-    "Checkpoints",
-    "Control",
-    "ControlRecord",
-    "DataRecord",
-    "Durability",
-    "GroupCodec",
-    "LocalTopics",
-    "LogBook",
-    "Medium",
-    "ModelMedium",
-    "Order",
-    "PartitionLog",
-    "PartitionState",
-    "Parts",
-    "Placement",
-    "PlainCodec",
-    "Refusal",
-    "Reset",
-    "Rows",
-    "RowsWrite",
-    "Settings",
-    "Slot",
-    "SlotWrite",
-    "Step",
-    "StepContent",
-    "StoreClient",
-    "StoreError",
-    "StoreVersions",
-    "SyncRules",
-    "TopicPartition",
-    "VersionState",
-    "decode_state",
-    "encode_state",
-    "make_store",
-    "version_topic",
-]
+from ckptsim.models.store.client import Parts as Parts
+from ckptsim.models.store.client import StoreClient as StoreClient
+from ckptsim.models.store.errors import Refusal as Refusal
+from ckptsim.models.store.errors import StoreError as StoreError
+from ckptsim.models.store.log import Control as Control
+from ckptsim.models.store.log import ControlRecord as ControlRecord
+from ckptsim.models.store.log import DataRecord as DataRecord
+from ckptsim.models.store.log import LogBook as LogBook
+from ckptsim.models.store.log import PartitionLog as PartitionLog
+from ckptsim.models.store.medium import Area as Area
+from ckptsim.models.store.medium import Changes as Changes
+from ckptsim.models.store.medium import Checkpoints as Checkpoints
+from ckptsim.models.store.medium import GroupCodec as GroupCodec
+from ckptsim.models.store.medium import Medium as Medium
+from ckptsim.models.store.medium import ModelMedium as ModelMedium
+from ckptsim.models.store.medium import PlainCodec as PlainCodec
+from ckptsim.models.store.medium import Rows as Rows
+from ckptsim.models.store.medium import RowsWrite as RowsWrite
+from ckptsim.models.store.medium import Slot as Slot
+from ckptsim.models.store.medium import SlotWrite as SlotWrite
+from ckptsim.models.store.medium import Step as Step
+from ckptsim.models.store.settings import Durability as Durability
+from ckptsim.models.store.settings import Order as Order
+from ckptsim.models.store.settings import Placement as Placement
+from ckptsim.models.store.settings import Reset as Reset
+from ckptsim.models.store.settings import Settings as Settings
+from ckptsim.models.store.settings import StepContent as StepContent
+from ckptsim.models.store.settings import SyncRules as SyncRules
+from ckptsim.models.store.state import PartitionState as PartitionState
+from ckptsim.models.store.state import VersionState as VersionState
+from ckptsim.models.store.state import decode_state as decode_state
+from ckptsim.models.store.state import encode_state as encode_state
+from ckptsim.models.store.topics import LocalTopics as LocalTopics
+from ckptsim.models.store.topics import TopicPartition as TopicPartition
+from ckptsim.models.store.topics import version_topic as version_topic
+from ckptsim.models.store.versions import StoreVersions as StoreVersions
+from ckptsim.models.store.versions import make_store as make_store

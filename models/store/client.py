@@ -330,7 +330,6 @@ class DictionaryServer(Protocol):
 
     def fetch(self, topic: str) -> str:
         """Return the dictionary. Raises StoreError DICT_UNAVAILABLE, which may be retried."""
-        ...
 
 
 class ModelDictionaryServer:

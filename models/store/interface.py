@@ -23,7 +23,6 @@ class CheckpointStore(Protocol):
         Raises INVALID_TOPIC, UNKNOWN_TOPIC, UNKNOWN_PARTITION. CORRUPT_CHECKPOINT for damaged
         bytes, and changes nothing then.
         """
-        ...
 
     def set(self, key: TopicPartition, blob: bytes) -> None:
         """Replace the blob of a partition. Durable when the call returns.
@@ -31,7 +30,6 @@ class CheckpointStore(Protocol):
         Raises INVALID_TOPIC, UNKNOWN_TOPIC, UNKNOWN_PARTITION, INVALID_BLOB, BLOB_TOO_LARGE,
         COMMIT_FAILED, checked in that order. The previous value is kept in every case.
         """
-        ...
 
     def delete(self, key: TopicPartition) -> None:
         """Remove the blob of a partition, if there is one.
@@ -39,4 +37,3 @@ class CheckpointStore(Protocol):
         Does nothing for a topic that is not registered here.  Raises INVALID_TOPIC,
         UNKNOWN_PARTITION, COMMIT_FAILED.
         """
-        ...

@@ -60,11 +60,9 @@ class Log(Protocol):
     @property
     def end(self) -> int:
         """Return the last position ever written. -1 for an empty log."""
-        ...
 
     def after(self, position: int) -> Iterator[Entry]:
         """Yield what a reader finds that has processed everything up to a position."""
-        ...
 
 
 class Logs(Protocol):
@@ -72,7 +70,6 @@ class Logs(Protocol):
 
     def __getitem__(self, key: TopicPartition) -> Log:
         """Return the log of one partition."""
-        ...
 
 
 class PartitionLog:

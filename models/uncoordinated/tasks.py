@@ -67,16 +67,13 @@ class TaskProtocol(Protocol):
     @property
     def carries_index(self) -> bool:
         """Whether messages carry the index, which costs its bytes, used when a message is sent."""
-        ...
 
     @property
     def index(self) -> int:
         """The index of the newest checkpoint, used when a message is sent."""
-        ...
 
     def step(self, event: TaskEvent) -> list[TakeCheckpoint]:
         """Take one event. The checkpoint, if any, is taken before the event's own business."""
-        ...
 
 
 class IndependentTask:

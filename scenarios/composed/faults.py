@@ -13,10 +13,9 @@ from typing import Protocol, TypeAlias
 
 from ckptsim.scenarios import sync
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import choice, count, duration_ns, number
+from ckptsim.scenarios.fields import Planned, choice, count, duration_ns, kinds_of, number
 from ckptsim.scenarios.job import faults as job_faults
 
-_PLAN = "assumption: part of the fault plan"
 _OCCURRENCES = 100_000
 
 
@@ -41,31 +40,23 @@ class _Pipeline(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashInCommit:
+class CrashInCommit(Planned):
     """The destination dies within a commit: after the first of its two durable steps.
 
     Where data and checkpoint are one step it dies before that step is whole.
     """
 
-    commit: int = count(
-        1, minimum=1, maximum=_OCCURRENCES, says="in which commit, from 1", source=_PLAN
-    )
+    commit: int = count(1, minimum=1, maximum=_OCCURRENCES, says="in which commit, from 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefuseCommits:
+class RefuseCommits(Planned):
     """The store refuses commits in a row, from one on. Each is tried again."""
 
-    commit: int = count(
-        1, minimum=1, maximum=_OCCURRENCES, says="first that is refused, from 1", source=_PLAN
-    )
-    commits: int = count(1, minimum=1, maximum=1000, says="how many in a row", source=_PLAN)
+    commit: int = count(1, minimum=1, maximum=_OCCURRENCES, says="first that is refused, from 1")
+    commits: int = count(1, minimum=1, maximum=1000, says="how many in a row")
     subtask: int | None = count(
-        None,
-        maximum=63,
-        optional=True,
-        says="subtask of the sink, or absent for all",
-        source=_PLAN,
+        None, maximum=63, optional=True, says="subtask of the sink, or absent for all"
     )
 
     def problems_in(self, model: _Pipeline) -> list[Problem]:
@@ -74,51 +65,43 @@ class RefuseCommits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlowStore:
+class SlowStore(Planned):
     """Durable steps that begin within a window take several times as long."""
 
-    at_ns: int = duration_ns("1 ms", says="when the window begins", source=_PLAN)
-    duration_ns: int = duration_ns("50 ms", says="how long it lasts", source=_PLAN)
-    factor: float = number(
-        10.0, minimum=1.0, maximum=1e6, says="how many times as long", source=_PLAN
-    )
+    at_ns: int = duration_ns("1 ms", says="when the window begins")
+    duration_ns: int = duration_ns("50 ms", says="how long it lasts")
+    factor: float = number(10.0, minimum=1.0, maximum=1e6, says="how many times as long")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DelayReport:
+class DelayReport(Planned):
     """The report of a commit comes late, so that commits are reported out of order."""
 
     commit: int = count(
-        1,
-        minimum=1,
-        maximum=_OCCURRENCES,
-        says="number of the commit to report, from 1",
-        source=_PLAN,
+        1, minimum=1, maximum=_OCCURRENCES, says="number of the commit to report, from 1"
     )
-    delay_ns: int = duration_ns("20 ms", says="how much later", source=_PLAN)
+    delay_ns: int = duration_ns("20 ms", says="how much later")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoseStore:
+class LoseStore(Planned):
     """Durable state of the store is gone when an attempt begins.
 
     Co-located, data and checkpoint go together. The offsets of a consumer group are elsewhere, so
     that losing them represents their expiry.
     """
 
-    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt", source=_PLAN)
-    what: Lost = choice("data", Lost, says="the lost part", source=_PLAN)
+    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt")
+    what: Lost = choice("data", Lost, says="the lost part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignCommit:
+class ForeignCommit(Planned):
     """Another party overwrites the checkpoint of a sink subtask when an attempt begins."""
 
-    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt", source=_PLAN)
-    subtask: int = count(0, maximum=63, says="index of the sink's subtask", source=_PLAN)
-    ahead: int = count(
-        10, minimum=1, maximum=1_000_000, says="by how many checkpoints too far", source=_PLAN
-    )
+    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt")
+    subtask: int = count(0, maximum=63, says="index of the sink's subtask")
+    ahead: int = count(10, minimum=1, maximum=1_000_000, says="by how many checkpoints too far")
 
     def problems_in(self, model: _Pipeline) -> list[Problem]:
         """Return what does not fit the pipeline."""
@@ -156,12 +139,5 @@ JOB_KINDS: dict[str, type] = {
     "delay_trigger": job_faults.DelayTrigger,
     "stall_task": job_faults.StallTask,
 }
-STORE_KINDS: dict[str, type] = {
-    "crash_in_commit": CrashInCommit,
-    "refuse_commits": RefuseCommits,
-    "slow_store": SlowStore,
-    "delay_report": DelayReport,
-    "lose_store": LoseStore,
-    "foreign_commit": ForeignCommit,
-}
+STORE_KINDS: dict[str, type] = kinds_of(StoreFault)
 COMPOSED_FAULTS: dict[str, type] = SYNC_KINDS | JOB_KINDS | STORE_KINDS

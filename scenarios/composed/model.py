@@ -80,16 +80,15 @@ class OffsetReset(StrEnum):
 class Readers:
     """The source subtasks of the job. They take turns at the sockets."""
 
-    parallelism: int = count(
-        2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
-    )
+    SOURCE = _SMALL
+
+    parallelism: int = count(2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks")
     rate_per_s: float | None = rate_per_s(
         20_000.0,
         optional=True,
         minimum=0.00001,
         says="records per second of all subtasks together, at most; absent: as fast as they come, "
         "1 us for each",
-        source=_SMALL,
     )
     buffer_records: int = count(
         40,
@@ -97,7 +96,6 @@ class Readers:
         maximum=1_000_000,
         unit="records",
         says="read from the sockets and not yet emitted, per subtask",
-        source=_SMALL,
     )
 
 
@@ -105,12 +103,14 @@ class Readers:
 class Stage:
     """One stage between readers and sink."""
 
-    name: str = name(REQUIRED, says="name of the stage", source=_CHOICE)
+    SOURCE = _CHOICE
+
+    name: str = name(REQUIRED, says="name of the stage")
     parallelism: int = count(
         2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
     )
     partitioner: jobs.Partitioner = choice(
-        "hash", jobs.Partitioner, says="how records choose a subtask of it", source=_CHOICE
+        "hash", jobs.Partitioner, says="how records choose a subtask of it"
     )
     service_ns: int = duration_ns(
         "200 us", maximum="1 h", says="time to process one record", source=_SMALL
@@ -121,35 +121,28 @@ class Stage:
 class Sink:
     """The sink: its transactions are committed when their checkpoint is complete."""
 
-    parallelism: int = count(
-        2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks", source=_SMALL
-    )
+    SOURCE = _SMALL
+
+    parallelism: int = count(2, minimum=1, maximum=64, unit="subtasks", says="number of subtasks")
     partitioner: jobs.Partitioner = choice(
         "hash", jobs.Partitioner, says="how records choose a subtask of it", source=_CHOICE
     )
-    service_ns: int = duration_ns(
-        "100 us", maximum="1 h", says="time to process one record", source=_SMALL
-    )
+    service_ns: int = duration_ns("100 us", maximum="1 h", says="time to process one record")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
     """Where the sink's data and checkpoints lie, how they get there, and what it costs."""
 
-    placement: Placement = choice(
-        "colocated", Placement, says="where checkpoints lie", source=_CHOICE
-    )
-    order: StepOrder = choice(
-        "data_first", StepOrder, says="which durable step comes first", source=_CHOICE
-    )
-    hooked: bool = flag(True, says="whether a commit flushes the user's data store", source=_CHOICE)
+    SOURCE = _CHOICE
+
+    placement: Placement = choice("colocated", Placement, says="where checkpoints lie")
+    order: StepOrder = choice("data_first", StepOrder, says="which durable step comes first")
+    hooked: bool = flag(True, says="whether a commit flushes the user's data store")
     own_flush_ns: int = duration_ns(
-        "40 ms",
-        minimum="1 us",
-        says="time between two flushes of a data store that is not hooked",
-        source=_CHOICE,
+        "40 ms", minimum="1 us", says="time between two flushes of a data store that is not hooked"
     )
-    writes: Writes = choice("upsert", Writes, says="what a record becomes", source=_CHOICE)
+    writes: Writes = choice("upsert", Writes, says="what a record becomes")
     reset: OffsetReset = choice(
         "earliest",
         OffsetReset,
@@ -176,7 +169,9 @@ class Store:
 class Release:
     """How the destination takes input in and returns states."""
 
-    record_ns: int = duration_ns("4 us", says="time to take one record in", source=_LOCAL)
+    SOURCE = _LOCAL
+
+    record_ns: int = duration_ns("4 us", says="time to take one record in")
     heartbeat_ns: int | None = duration_ns(
         "60 s",
         optional=True,
@@ -184,13 +179,11 @@ class Release:
         says="time between two flushes that no data has asked for",
         source="Source: airbytehq/airbyte, PR #60833.",
     )
-    send_ns: int = duration_ns("500 us", says="median time of a send", source=_LOCAL)
+    send_ns: int = duration_ns("500 us", says="median time of a send")
     send_spread: float = number(
-        0.3, minimum=0.0, maximum=3.0, says="sigma of its lognormal distribution", source=_LOCAL
+        0.3, minimum=0.0, maximum=3.0, says="sigma of its lognormal distribution"
     )
-    send_tries: int = count(
-        5, minimum=1, maximum=100, says="failed sends in a row that end it", source=_LOCAL
-    )
+    send_tries: int = count(5, minimum=1, maximum=100, says="failed sends in a row that end it")
     end_wait_ns: int = duration_ns(
         "2 s", minimum="1 ms", says="longest wait for states at the end", source=_SMALL
     )
@@ -206,8 +199,10 @@ class Release:
 class Pipeline:
     """A pipeline from the partitions of a source to a store and the platform."""
 
+    SOURCE = _CHOICE
+
     state_kind: StateKind = choice(
-        "stream", StateKind, says="feeds of the source, kind of its states", source=_CHOICE
+        "stream", StateKind, says="feeds of the source, kind of its states"
     )
     streams: tuple[StreamTable, ...] = many(
         StreamTable,
@@ -233,17 +228,15 @@ class Pipeline:
         ),
         maximum=8,
         says="the stages between readers and sink, in order",
-        source=_CHOICE,
     )
     sink: Sink = nested(Sink, says="the sink")
     plane: jobs.Plane = choice(
-        "records", jobs.Plane, says="what moves between the subtasks of the job", source=_CHOICE
+        "records", jobs.Plane, says="what moves between the subtasks of the job"
     )
     placement: jobs.PlacementKind = choice(
         "remote",
         jobs.PlacementKind,
         says="which subtasks share a task manager (plane buffers)",
-        source=_CHOICE,
         limits=not_in_pipelines_on_records(
             "all channels are alike, and no fault strikes a task manager"
         ),
@@ -268,7 +261,7 @@ class Pipeline:
     store: Store = nested(Store, says="the store of the sink")
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
-    outcome: Outcome = choice("completed", Outcome, says="how the run must end", source=_CHOICE)
+    outcome: Outcome = choice("completed", Outcome, says="how the run must end")
 
     @property
     def places(self) -> tuple[str, ...]:

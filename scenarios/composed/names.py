@@ -18,11 +18,8 @@ OWN_PROPERTIES: dict[str, str] = {
     "exactly_once_state": "at the end the state of each stage has each record once",
 }
 
-PROPERTIES: tuple[str, ...] = (
-    *SYNC_PROPERTIES,
-    *OWN_PROPERTIES,
-    *(name for name in ALL_PROPERTIES if name not in OWN_PROPERTIES),
-)
+# What a pipeline says of a property goes before what a job says of it.
+PROPERTIES = SYNC_PROPERTIES | OWN_PROPERTIES | (ALL_PROPERTIES | OWN_PROPERTIES)
 
 OWN_GOALS: tuple[str, ...] = (
     "crashed_between_data_and_checkpoint",

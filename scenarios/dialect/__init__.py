@@ -1,86 +1,44 @@
 """How fields read and write their values: kinds of values, tables, composites, units."""
 
-from ckptsim.scenarios.dialect.composites import Many, Nested, OneOf
-from ckptsim.scenarios.dialect.kinds import (
-    BAD,
-    NONE_TEXT,
-    At,
-    Bad,
-    Choice,
-    Flag,
-    Kind,
-    Real,
-    Text,
-    Whole,
-    nothing_renamed,
-    one_of,
-    suggestion,
-)
-from ckptsim.scenarios.dialect.limits import EVERYWHERE, Limit, Limits
-from ckptsim.scenarios.dialect.literal import DIGITS_MAX, printable, shown, too_long
-from ckptsim.scenarios.dialect.tables import (
-    METADATA_KEY,
-    Entry,
-    Parameter,
-    human_table,
-    placed,
-    plain_table,
-    read_keys,
-    schema,
-)
-from ckptsim.scenarios.dialect.units import (
-    BYTE_RATE_UNITS,
-    DURATION_UNITS,
-    SIZE_UNITS,
-    duration_text,
-    exact_text,
-    in_units,
-    listed,
-    parse,
-    size_text,
-    write,
-)
-
-__all__ = [
-    "BAD",
-    "BYTE_RATE_UNITS",
-    "DIGITS_MAX",
-    "DURATION_UNITS",
-    "EVERYWHERE",
-    "METADATA_KEY",
-    "NONE_TEXT",
-    "SIZE_UNITS",
-    "At",
-    "Bad",
-    "Choice",
-    "Entry",
-    "Flag",
-    "Kind",
-    "Limit",
-    "Limits",
-    "Many",
-    "Nested",
-    "OneOf",
-    "Parameter",
-    "Real",
-    "Text",
-    "Whole",
-    "duration_text",
-    "exact_text",
-    "human_table",
-    "in_units",
-    "listed",
-    "nothing_renamed",
-    "one_of",
-    "parse",
-    "placed",
-    "plain_table",
-    "printable",
-    "read_keys",
-    "schema",
-    "shown",
-    "size_text",
-    "suggestion",
-    "too_long",
-    "write",
-]
+from ckptsim.scenarios.dialect.composites import Many as Many
+from ckptsim.scenarios.dialect.composites import Nested as Nested
+from ckptsim.scenarios.dialect.composites import OneOf as OneOf
+from ckptsim.scenarios.dialect.kinds import BAD as BAD
+from ckptsim.scenarios.dialect.kinds import NONE_TEXT as NONE_TEXT
+from ckptsim.scenarios.dialect.kinds import At as At
+from ckptsim.scenarios.dialect.kinds import Bad as Bad
+from ckptsim.scenarios.dialect.kinds import Choice as Choice
+from ckptsim.scenarios.dialect.kinds import Flag as Flag
+from ckptsim.scenarios.dialect.kinds import Kind as Kind
+from ckptsim.scenarios.dialect.kinds import Real as Real
+from ckptsim.scenarios.dialect.kinds import Text as Text
+from ckptsim.scenarios.dialect.kinds import Whole as Whole
+from ckptsim.scenarios.dialect.kinds import nothing_renamed as nothing_renamed
+from ckptsim.scenarios.dialect.kinds import one_of as one_of
+from ckptsim.scenarios.dialect.kinds import suggestion as suggestion
+from ckptsim.scenarios.dialect.limits import EVERYWHERE as EVERYWHERE
+from ckptsim.scenarios.dialect.limits import Limit as Limit
+from ckptsim.scenarios.dialect.limits import Limits as Limits
+from ckptsim.scenarios.dialect.literal import DIGITS_MAX as DIGITS_MAX
+from ckptsim.scenarios.dialect.literal import printable as printable
+from ckptsim.scenarios.dialect.literal import shown as shown
+from ckptsim.scenarios.dialect.literal import snake_case as snake_case
+from ckptsim.scenarios.dialect.literal import too_long as too_long
+from ckptsim.scenarios.dialect.tables import METADATA_KEY as METADATA_KEY
+from ckptsim.scenarios.dialect.tables import Entry as Entry
+from ckptsim.scenarios.dialect.tables import Parameter as Parameter
+from ckptsim.scenarios.dialect.tables import human_table as human_table
+from ckptsim.scenarios.dialect.tables import placed as placed
+from ckptsim.scenarios.dialect.tables import plain_table as plain_table
+from ckptsim.scenarios.dialect.tables import read_keys as read_keys
+from ckptsim.scenarios.dialect.tables import schema as schema
+from ckptsim.scenarios.dialect.units import BYTE_RATE_UNITS as BYTE_RATE_UNITS
+from ckptsim.scenarios.dialect.units import DURATION_UNITS as DURATION_UNITS
+from ckptsim.scenarios.dialect.units import SIZE_UNITS as SIZE_UNITS
+from ckptsim.scenarios.dialect.units import duration_text as duration_text
+from ckptsim.scenarios.dialect.units import exact_text as exact_text
+from ckptsim.scenarios.dialect.units import in_units as in_units
+from ckptsim.scenarios.dialect.units import listed as listed
+from ckptsim.scenarios.dialect.units import parse as parse
+from ckptsim.scenarios.dialect.units import size_text as size_text
+from ckptsim.scenarios.dialect.units import write as write

@@ -13,6 +13,11 @@ DIGITS_MAX = 4300
 _LONG_NUMBER = re.compile(rf"(\d_?){{{DIGITS_MAX},}}\d")
 
 
+def snake_case(name: str) -> str:
+    """Return the name of a class as a word: `CrashAt` is `crash_at`."""
+    return re.sub(r"\B([A-Z])", r"_\1", name).lower()
+
+
 def shown(value: object) -> str:
     """Return the value as a short literal in TOML's spelling, at most some 60 characters long."""
     match value:

@@ -26,7 +26,8 @@ METADATA_KEY = "parameter"
 class Parameter:
     """What a field's metadata says: kind, meaning and origin. The default is the field's own.
 
-    limits: where it means nothing. None leaves that to the table's `LIMITS`.
+    source: its origin. An empty one leaves that to the table's `SOURCE`.  limits: where it means
+    nothing. None leaves that to the table's `LIMITS`.
     """
 
     kind: Kind
@@ -58,7 +59,6 @@ class Checked(Protocol):
 
     def problems(self) -> list[Problem]:
         """Return the problems, with paths relative to this table."""
-        ...
 
 
 def schema(table: type[Any]) -> tuple[Entry, ...]:
@@ -102,7 +102,7 @@ def _entry(table: type[Any], field: dataclasses.Field[Any]) -> Entry:
         default=field.default,
         kind=kind,
         says=parameter.says,
-        source=parameter.source,
+        source=parameter.source or getattr(table, "SOURCE", ""),
         limits=getattr(table, "LIMITS", ()) if parameter.limits is None else parameter.limits,
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -152,8 +152,8 @@ def defaults(link: Link) -> dict[str, object]:
     }
 
 
-def _names(known: tuple[str, ...]) -> Kind:
-    return Many(item=Choice(options=known) if known else name_kind(), minimum=0, maximum=100)
+def _names(known: Collection[str]) -> Kind:
+    return Many(item=Choice(options=tuple(known)) if known else name_kind(), minimum=0, maximum=100)
 
 
 def _entry(name: str, kind: Kind, default: object, says: str) -> Entry:

@@ -8,12 +8,12 @@ or smaller numbers give a simpler one, down to a plain scenario without any faul
 
 from collections.abc import Callable, Mapping
 
-from ckptsim.scenarios.generators.choices import Choices
+from ckptsim.scenarios.generators.choices import Choices as Choices
 from ckptsim.scenarios.generators.jobs import job
 from ckptsim.scenarios.generators.options import varied
-from ckptsim.scenarios.generators.pipelines import composed
-from ckptsim.scenarios.generators.stores import checkpoint_store
-from ckptsim.scenarios.generators.syncs import ordering
+from ckptsim.scenarios.generators.pipelines import composed as composed
+from ckptsim.scenarios.generators.stores import checkpoint_store as checkpoint_store
+from ckptsim.scenarios.generators.syncs import ordering as ordering
 from ckptsim.scenarios.generators.uncoordinated import uncoordinated
 from ckptsim.scenarios.spec import Scenario
 
@@ -54,16 +54,3 @@ COMPLETE: frozenset[str] = frozenset({"ordering", "checkpoint_store", "composed"
 
 # Links with random scenarios from the generator of another link.
 WITHIN_OTHERS: frozenset[str] = frozenset({"barrier_protocol"})
-
-__all__ = [
-    "COMPLETE",
-    "GENERATORS",
-    "WITHIN_OTHERS",
-    "Choices",
-    "barrier_protocol",
-    "barriers",
-    "checkpoint_store",
-    "composed",
-    "final_checkpoint",
-    "ordering",
-]

@@ -1,9 +1,15 @@
-"""The whole numbers that decide a random scenario, recorded so that it can be drawn again."""
+"""The whole numbers that decide a random scenario, and documents of values to choose from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from ckptsim.scenarios.errors import ScenarioError
+from ckptsim.scenarios.files import from_json
+from ckptsim.scenarios.spec import Scenario
 
 Item = TypeVar("Item")
 
@@ -73,3 +79,60 @@ class Choices:
         while len(found) < most and self.integer(0, 2) > 0:
             found.append(draw())
         return tuple(found)
+
+
+_TRIES = 6
+_STEP = re.compile(r"[A-Za-z_]\w*|(?<=\[)\d+(?=\])")
+
+
+def drawn(choices: Choices, table: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return a table with one of the values of each parameter. The first is the simplest."""
+    return {name: choices.of(values) for name, values in table.items()}
+
+
+def slower(text: Any, factor: int, *, but: Collection[str] = ()) -> Any:
+    """Return a document with durations that are so many times as long, except some names."""
+    if isinstance(text, Mapping):
+        return {
+            key: value * factor
+            if key.endswith("_ns") and isinstance(value, int) and key not in but
+            else slower(value, factor, but=but)
+            for key, value in text.items()
+        }
+    return [slower(one, factor, but=but) for one in text] if isinstance(text, list) else text
+
+
+def fitted(text: dict[str, Any]) -> Scenario:
+    """Return the scenario of a document in base units, without what does not fit.
+
+    An option that others refuse goes back to its default. A fault that names a missing part is left
+    out. The options declare themselves which values fit.
+    """
+    for _ in range(_TRIES):
+        try:
+            return from_json(json.dumps(text))
+        except ScenarioError as error:
+            # From the back, so that the places of those in front stay what they are.
+            for problem in reversed(error.problems):
+                _leave_out(text, [*map(str, _STEP.findall(problem.path.rpartition(": ")[2]))])
+    return from_json(json.dumps(text))
+
+
+def _leave_out(text: Any, path: Sequence[str]) -> None:
+    """Take away the value at a path, as far as the document has it. A fault goes as a whole."""
+    if path[:1] == ["faults"]:
+        path = path[:2]
+    holder, last = None, None
+    for step in path:
+        if isinstance(text, list):
+            key: Any = int(step)
+            found = key if key < len(text) else None
+        else:  # a path may name a parameter without its unit
+            found = next((one for one in text if one == step or one.startswith(f"{step}_")), None)
+        if found is None:
+            break
+        holder, last, text = text, found, text[found]
+        if not isinstance(text, dict | list):
+            break
+    if holder is not None:
+        del holder[last]

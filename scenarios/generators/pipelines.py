@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.scenarios.composed import Pipeline
-from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.documents import drawn, fitted, slower
+from ckptsim.scenarios.generators.choices import Choices, drawn, fitted, slower
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.hazards import with_hazards
 from ckptsim.scenarios.generators.jobs import MODES

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.documents import drawn, fitted
+from ckptsim.scenarios.generators.choices import Choices, drawn, fitted
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.hazards import with_hazards
 from ckptsim.scenarios.spec import Scenario

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ckptsim.scenarios.generators.choices import Choices
-from ckptsim.scenarios.generators.documents import drawn, fitted
+from ckptsim.scenarios.generators.choices import Choices, drawn, fitted
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.jobs import FAULTS_MAX, MS, US, graph
 from ckptsim.scenarios.spec import Scenario

@@ -84,6 +84,7 @@ class Recovered(StrEnum):
 class ChannelState:
     """How in-flight data of channels is kept in checkpoints, and put back."""
 
+    SOURCE = _SMALL
     LIMITS: ClassVar[Limits] = not_on_buffers(
         "in-flight data is kept and restored as in Apache Flink, which was measured"
     )
@@ -105,15 +106,12 @@ class ChannelState:
         source=_FLIP + "avoiding double processing",
     )
     offset_loss_ratio: float = ratio(
-        0.0,
-        says="share of the messages between receiver and sender about offsets that are lost",
-        source=_SMALL,
+        0.0, says="share of the messages between receiver and sender about offsets that are lost"
     )
     write_record_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="time to write one buffer of in-flight data or of a log; a task writes one at a time",
-        source=_SMALL,
     )
 
     handled_by: HandledBy = choice(
@@ -131,10 +129,7 @@ class ChannelState:
         source=_FLIP + "spanning records with rescaling, option 2 and option 1",
     )
     read_piece_ns: int = duration_ns(
-        0,
-        maximum="1 min",
-        says="time to begin one read of channel state at a restart",
-        source=_SMALL,
+        0, maximum="1 min", says="time to begin one read of channel state at a restart"
     )
 
     ordered_edges: OrderedEdges = choice(

@@ -39,6 +39,8 @@ class CheckpointProtocol(StrEnum):
 class Checkpointing:
     """When checkpoints are taken, and how."""
 
+    SOURCE = _CHECKPOINTS
+
     enabled: bool = flag(True, says="checkpoints are taken at all", source=_JOB, limits=_COMMITS)
     protocol: CheckpointProtocol = choice(
         "coordinated",
@@ -53,12 +55,9 @@ class Checkpointing:
         source="Source: Elnozahy et al. (2002), sender-based logging; off shows the domino effect",
         limits=not_on_buffers("all checkpoints are coordinated") + _COMMITS,
     )
-    mode: Mode = choice("aligned", Mode, says="treatment of in-flight data", source=_CHECKPOINTS)
+    mode: Mode = choice("aligned", Mode, says="treatment of in-flight data")
     aligned_timeout_ns: int = duration_ns(
-        0,
-        maximum="10 d",
-        says="after which an aligned_timeout one stops waiting",
-        source=_CHECKPOINTS,
+        0, maximum="10 d", says="after which an aligned_timeout one stops waiting"
     )
     interval_ns: int = duration_ns(
         "1 s", minimum="1 us", maximum="10 d", says="time between two triggers", source=_JOB
@@ -81,18 +80,11 @@ class Checkpointing:
         + not_in_pipelines("its readers take part at once"),
     )
     min_pause_ns: int = duration_ns(
-        0, says="least time from a completion to the next periodic trigger", source=_CHECKPOINTS
+        0, says="least time from a completion to the next periodic trigger"
     )
-    timeout_ns: int = duration_ns(
-        "10 min", minimum="1 us", says="after which a checkpoint expires", source=_CHECKPOINTS
-    )
+    timeout_ns: int = duration_ns("10 min", minimum="1 us", says="after which a checkpoint expires")
     max_concurrent: int = count(
-        1,
-        minimum=1,
-        maximum=100,
-        unit="checkpoints",
-        says="checkpoints under way at once",
-        source=_CHECKPOINTS,
+        1, minimum=1, maximum=100, unit="checkpoints", says="checkpoints under way at once"
     )
     max_queued: int = count(
         1000,
@@ -104,10 +96,7 @@ class Checkpointing:
         source="Source: Apache Flink 1.20.3, CheckpointRequestDecider (1000, no option)",
     )
     tolerable_failures: int = count(
-        0,
-        unit="checkpoints",
-        says="failed ones in a row that the job survives",
-        source=_CHECKPOINTS,
+        0, unit="checkpoints", says="failed ones in a row that the job survives"
     )
     retained: int = count(
         1,

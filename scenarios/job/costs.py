@@ -39,13 +39,12 @@ class Costs:
     On buffers measured constants take the place of the costs. What chance does acts on both.
     """
 
+    SOURCE = _SMALL
     LIMITS: ClassVar[Limits] = _MEASURED
 
-    rpc_ns: int = duration_ns(
-        0, maximum="1 min", says="a message to or from the coordinator", source=_SMALL
-    )
+    rpc_ns: int = duration_ns(0, maximum="1 min", says="a message to or from the coordinator")
     rpc_jitter_ns: int = duration_ns(
-        0, maximum="1 min", says="at most added to a message, by chance", source=_SMALL
+        0, maximum="1 min", says="at most added to a message, by chance"
     )
     messages_in_order: bool = flag(
         True,
@@ -56,27 +55,21 @@ class Costs:
         0,
         maximum="1 min",
         says="at most added to a notification, by chance: notifications can change order",
-        source=_SMALL,
         limits=EVERYWHERE,
     )
     notification_loss_ratio: float = ratio(
-        0.0,
-        says="share of completion notifications that are lost",
-        source=_SMALL,
-        limits=EVERYWHERE,
+        0.0, says="share of completion notifications that are lost", limits=EVERYWHERE
     )
     log_message_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="without barriers, how long logging one message keeps the sender's thread",
-        source=_SMALL,
         limits=_MEASURED + _WITHOUT_BARRIERS,
     )
     carry_index_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="communication-induced, how long the index of one message keeps the sender's thread",
-        source=_SMALL,
         limits=_MEASURED + _WITHOUT_BARRIERS,
     )
     snapshot_sync_ns: int = duration_ns(
@@ -86,44 +79,35 @@ class Costs:
         source="assumption: a backend that copies on write; measured: 0 ms in the median",
         limits=EVERYWHERE,
     )
-    snapshot_async_ns: int = duration_ns(
-        0, maximum="1 h", says="from there to the acknowledgement", source=_SMALL
-    )
+    snapshot_async_ns: int = duration_ns(0, maximum="1 h", says="from there to the acknowledgement")
     snapshot_jitter_ns: int = duration_ns(
-        0, maximum="1 h", says="at most added to the asynchronous part, by chance", source=_SMALL
+        0, maximum="1 h", says="at most added to the asynchronous part, by chance"
     )
     checkpoint_failure_ratio: float = ratio(
-        0.0,
-        says="share of checkpoints that fail when they are to be stored",
-        source=_SMALL,
-        limits=EVERYWHERE,
+        0.0, says="share of checkpoints that fail when they are to be stored", limits=EVERYWHERE
     )
     completion_ns: int = duration_ns(
         0,
         maximum="1 h",
         says="from the last acknowledgement to the notifications, during which the checkpoint is "
         "pending; on buffers on top of the measured time",
-        source=_SMALL,
         limits=EVERYWHERE,
     )
     read_record_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="time to read one buffer of input state back, where the parallelism has changed",
-        source=_SMALL,
         limits=_MEASURED + not_in_pipelines("it is never rescaled"),
     )
     restore_ns: int = duration_ns(
         0,
         maximum="1 h",
         says="from a restart to the work of a restored task, which declines triggers until then",
-        source=_SMALL,
     )
     closing_ns: int = duration_ns(
         0,
         maximum="1 min",
         says="from a task's close to its end; asked meanwhile it says so, afterwards it is unknown",
-        source=_SMALL,
     )
     transaction_timeout_ns: int | None = duration_ns(
         None,
@@ -147,39 +131,32 @@ class Throttling(StrEnum):
 class Storage:
     """Where checkpoints are written, on buffers. On records `costs` says how long that takes."""
 
+    SOURCE = _STORE
     LIMITS: ClassVar[Limits] = _NO_STORAGE
 
     write_bytes_per_s: int | None = rate_bytes_per_s(
-        None, optional=True, says="limit of one stream or of all, absent for none", source=_STORE
+        None, optional=True, says="limit of one stream or of all, absent for none"
     )
     read_bytes_per_s: int | None = rate_bytes_per_s(
         None,
         optional=True,
         says="limit of each stream of a restore, absent for none; read where `recovery` is timed",
-        source=_STORE,
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
     read_job_bytes_per_s: int | None = rate_bytes_per_s(
         None,
         optional=True,
         says="limit of all streams of a restore together, absent for none",
-        source=_STORE,
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
-    shared_limit: bool = flag(
-        False, says="all streams of the job share the limit `write`", source=_STORE
-    )
+    shared_limit: bool = flag(False, says="all streams of the job share the limit `write`")
     write_host_bytes_per_s: int | None = rate_bytes_per_s(
-        None,
-        optional=True,
-        says="limit of all streams of a task manager together, absent for none",
-        source=_STORE,
+        None, optional=True, says="limit of all streams of a task manager together, absent for none"
     )
     read_host_bytes_per_s: int | None = rate_bytes_per_s(
         None,
         optional=True,
         says="the same of what a restore reads",
-        source=_STORE,
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
     requests_per_s: float | None = rate_per_s(
@@ -187,7 +164,6 @@ class Storage:
         optional=True,
         minimum=0.001,
         says="files that can be created or opened a second, absent for any number",
-        source=_STORE,
     )
     prefixes: int = count(
         1,
@@ -204,7 +180,6 @@ class Storage:
         Throttling,
         says="a request above the limit waits for its turn; or it is answered with 503, and tried "
         "again after a back-off",
-        source=_STORE,
         limits=_NO_STORAGE + _FEW,
     )
     retry_backoff_ns: int = duration_ns(
@@ -255,7 +230,6 @@ class Storage:
     open_latency_ns: int = duration_ns(
         "0 ms",
         says="time to open a file of a restore",
-        source=_STORE,
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
     transfer_threads: int = count(
@@ -267,13 +241,11 @@ class Storage:
         source="Source: Apache Flink 1.20.3, state.backend.rocksdb.checkpoint.transfer.thread.num",
         limits=_NO_STORAGE + not_in_pipelines("its stages have no state"),
     )
-    create_latency_ns: int = duration_ns("0 ms", says="time to create a file", source=_STORE)
-    tail_ratio: float = ratio(0.0, says="share of files that are created late", source=_STORE)
-    tail_latency_ns: int = duration_ns(
-        "0 ms", says="mean of what those take longer, exponential", source=_STORE
-    )
+    create_latency_ns: int = duration_ns("0 ms", says="time to create a file")
+    tail_ratio: float = ratio(0.0, says="share of files that are created late")
+    tail_latency_ns: int = duration_ns("0 ms", says="mean of what those take longer, exponential")
     failure_ratio: float = ratio(
-        0.0, says="share of files that cannot be written", source=_STORE, limits=EVERYWHERE
+        0.0, says="share of files that cannot be written", limits=EVERYWHERE
     )
     inline_threshold_bytes: int = size_bytes(
         "20 KiB",

@@ -31,20 +31,18 @@ class StopKind(StrEnum):
 class Ending:
     """How the tasks end, and whether the user stops the job."""
 
-    protocol: Protocol = choice(
-        "flink", Protocol, says="rules of tasks: design or released system", source=_JOB
-    )
+    SOURCE = _JOB
+
+    protocol: Protocol = choice("flink", Protocol, says="rules of tasks: design or released system")
     acknowledgements: bool = flag(
         True,
         says="a task waits until its EndOfData is acknowledged",
         source="Source: FLIP-147; off for comparison only",
     )
     stop_at_ns: int | None = duration_ns(
-        None, says="instant of a stop-with-savepoint", source=_JOB, optional=True
+        None, says="instant of a stop-with-savepoint", optional=True
     )
-    stop_kind: StopKind = choice(
-        "drain", StopKind, says="whether the stop drains the job", source=_JOB
-    )
+    stop_kind: StopKind = choice("drain", StopKind, says="whether the stop drains the job")
     horizon_ns: int = duration_ns(
         "10 min",
         minimum="1 us",

@@ -45,12 +45,10 @@ class Named(Protocol):
     @property
     def goals(self) -> tuple[str, ...]:
         """Return the situations that it must reach."""
-        ...
 
     @property
     def violates(self) -> tuple[str, ...]:
         """Return the properties that it must break."""
-        ...
 
 
 class PlacementKind(StrEnum):
@@ -65,6 +63,8 @@ class PlacementKind(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A job: its graph, what carries its records, its checkpoints, its costs and its end."""
+
+    SOURCE = _JOB
 
     plane: Plane = choice("records", Plane, says="what moves between subtasks", source=_CHOICE)
     engine: Engine = choice(
@@ -93,10 +93,10 @@ class Job:
         ),
     )
     placement: PlacementKind = choice(
-        "remote", PlacementKind, says="which subtasks share a task manager", source=_JOB
+        "remote", PlacementKind, says="which subtasks share a task manager"
     )
     vertices: tuple[Vertex, ...] = many(
-        Vertex, REQUIRED, says="the vertices", source=_JOB, minimum=1, maximum=128
+        Vertex, REQUIRED, says="the vertices", minimum=1, maximum=128
     )
     network: Network = nested(Network, says="buffers and network (plane buffers)")
     channels: Channels = nested(Channels, says="every channel (plane records)")
@@ -111,7 +111,7 @@ class Job:
     event_time: EventTime = nested(EventTime, says="watermarks (plane records)")
     ending: Ending = nested(Ending, says="the end")
     restart: RestartStrategy = one_of(
-        RESTART_STRATEGIES, FixedDelay(), says="what follows a failure", source=_JOB
+        RESTART_STRATEGIES, FixedDelay(), says="what follows a failure"
     )
     recovery: Recovery = nested(Recovery, says="how the job comes back from a failure")
 

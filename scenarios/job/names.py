@@ -299,4 +299,4 @@ PROPERTIES: Mapping[Plane, tuple[str, ...]] = {
 }
 
 ALL_GOALS = tuple(dict.fromkeys(goal for goals in GOALS.values() for goal in goals))
-ALL_PROPERTIES = (*BOTH, *RECORDS, *BUFFERS)
+ALL_PROPERTIES: dict[str, str] = {**BOTH, **RECORDS, **BUFFERS}

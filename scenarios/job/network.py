@@ -21,38 +21,31 @@ _OF_NETWORK = not_on_buffers("`network` says what a channel holds")
 class Network:
     """Records, buffers and the network between task managers, on buffers."""
 
+    SOURCE = _FLINK
     LIMITS: ClassVar[Limits] = not_on_records("`channels` says what a channel holds", noted=True)
 
     record_bytes: int = size_bytes(
         "1 KiB", minimum=1, maximum="64 MiB", says="one serialised record", source=_JOB
     )
-    segment_bytes: int = size_bytes(
-        "32 KiB", minimum=256, maximum="64 MiB", says="one buffer", source=_FLINK
-    )
-    exclusive_buffers: int = count(
-        2, maximum=1000, says="buffers that a remote channel owns", source=_FLINK
-    )
+    segment_bytes: int = size_bytes("32 KiB", minimum=256, maximum="64 MiB", says="one buffer")
+    exclusive_buffers: int = count(2, maximum=1000, says="buffers that a remote channel owns")
     floating_buffers: int = count(
-        8,
-        minimum=1,
-        maximum=10_000,
-        says="buffers that the channels of a gate share",
-        source=_FLINK,
+        8, minimum=1, maximum=10_000, says="buffers that the channels of a gate share"
     )
     max_buffers_per_channel: int = count(
-        10, minimum=2, maximum=10_000, says="most buffers of one outgoing channel", source=_FLINK
+        10, minimum=2, maximum=10_000, says="most buffers of one outgoing channel"
     )
     max_overdraft_buffers: int = count(
-        5, maximum=10_000, says="buffers beyond the pool to finish one record", source=_FLINK
+        5, maximum=10_000, says="buffers beyond the pool to finish one record"
     )
     buffer_timeout_ns: int = duration_ns(
         "100 ms",
         says="flush interval, 0 for never",
         source="Source: Apache Flink 1.20.3, execution.buffer-timeout.interval",
     )
-    debloat: bool = flag(False, says="shrink buffers to a target time", source=_FLINK)
+    debloat: bool = flag(False, says="shrink buffers to a target time")
     debloat_target_ns: int = duration_ns(
-        "1 s", minimum="1 ms", says="time that buffered data may take", source=_FLINK
+        "1 s", minimum="1 ms", says="time that buffered data may take"
     )
     latency_ns: int = duration_ns(
         "150 us", says="least time of a message one way", source=_LOOPBACK
@@ -75,18 +68,14 @@ class BufferSizes(StrEnum):
 class Channels:
     """What every channel between two subtasks can hold on records, and what passing it costs."""
 
+    SOURCE = _SMALL
     LIMITS: ClassVar[Limits] = _OF_NETWORK
 
     sender_records: int = count(
-        4,
-        minimum=1,
-        maximum=100_000,
-        unit="records",
-        says="room in the sender's queue",
-        source=_SMALL,
+        4, minimum=1, maximum=100_000, unit="records", says="room in the sender's queue"
     )
     receiver_records: int = count(
-        4, minimum=1, maximum=100_000, unit="records", says="credit of the receiver", source=_SMALL
+        4, minimum=1, maximum=100_000, unit="records", says="credit of the receiver"
     )
     preloaded_records: int = count(
         0,
@@ -104,7 +93,6 @@ class Channels:
         unit="buffers",
         says="buffers that one record takes; a checkpoint can lie between two of them, and room "
         "and credit count buffers",
-        source=_SMALL,
     )
     buffer_sizes: BufferSizes = choice(
         "constant",
@@ -114,7 +102,7 @@ class Channels:
         source="Source: Apache Flink 1.20.3, buffer timeout and buffer debloating; sizes assumed",
         limits=_OF_NETWORK + not_in_pipelines("it replays no log"),
     )
-    latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire", source=_SMALL)
+    latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire")
     end_of_partition_ns: int = duration_ns(
-        0, maximum="1 min", says="time that EndOfPartition takes on top", source=_SMALL
+        0, maximum="1 min", says="time that EndOfPartition takes on top"
     )

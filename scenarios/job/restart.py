@@ -96,11 +96,7 @@ class ExponentialDelay:
         source=_BACKOFF + "initial-backoff",
     )
     max_backoff_ns: int = duration_ns(
-        "1 min",
-        minimum=1,
-        maximum="1 d",
-        says="the longest delay",
-        source=_BACKOFF + "max-backoff",
+        "1 min", minimum=1, maximum="1 d", says="the longest delay", source=_BACKOFF + "max-backoff"
     )
     backoff_multiplier: float = number(
         1.5,

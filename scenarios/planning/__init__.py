@@ -1,64 +1,29 @@
 """Plans of sweeps: grids, the keys that vary, and the metrics that answer."""
 
-from ckptsim.scenarios.planning.designs import (
-    BUILT_IN,
-    CORE_AXIS,
-    MUTANT_AXIS,
-    NO_MUTANT,
-    Design,
-    design_of,
-    is_design,
-    slot_of,
-    without_designs,
-)
-from ckptsim.scenarios.planning.grid import (
-    Plan,
-    Point,
-    Run,
-    all_plans,
-    document_of,
-    folder_of,
-    is_plan,
-    load_plan,
-    plan_from,
-    plan_values,
-    points,
-    runs,
-    scenarios_of,
-    size_of,
-)
-from ckptsim.scenarios.planning.metrics import FIGURES, METRICS, Measure
-from ckptsim.scenarios.planning.plan_keys import SCENARIO_AXIS
-from ckptsim.scenarios.planning.vary import assignments, with_parameters
-
-__all__ = [
-    "BUILT_IN",
-    "CORE_AXIS",
-    "FIGURES",
-    "METRICS",
-    "MUTANT_AXIS",
-    "NO_MUTANT",
-    "SCENARIO_AXIS",
-    "Design",
-    "Measure",
-    "Plan",
-    "Point",
-    "Run",
-    "all_plans",
-    "assignments",
-    "design_of",
-    "document_of",
-    "folder_of",
-    "is_design",
-    "is_plan",
-    "load_plan",
-    "plan_from",
-    "plan_values",
-    "points",
-    "runs",
-    "scenarios_of",
-    "size_of",
-    "slot_of",
-    "with_parameters",
-    "without_designs",
-]
+from ckptsim.scenarios.planning.designs import CORE_AXIS as CORE_AXIS
+from ckptsim.scenarios.planning.designs import MUTANT_AXIS as MUTANT_AXIS
+from ckptsim.scenarios.planning.designs import NO_MUTANT as NO_MUTANT
+from ckptsim.scenarios.planning.designs import Design as Design
+from ckptsim.scenarios.planning.designs import design_of as design_of
+from ckptsim.scenarios.planning.designs import is_design as is_design
+from ckptsim.scenarios.planning.designs import slot_of as slot_of
+from ckptsim.scenarios.planning.designs import without_designs as without_designs
+from ckptsim.scenarios.planning.grid import Plan as Plan
+from ckptsim.scenarios.planning.grid import Point as Point
+from ckptsim.scenarios.planning.grid import all_plans as all_plans
+from ckptsim.scenarios.planning.grid import document_of as document_of
+from ckptsim.scenarios.planning.grid import folder_of as folder_of
+from ckptsim.scenarios.planning.grid import is_plan as is_plan
+from ckptsim.scenarios.planning.grid import load_plan as load_plan
+from ckptsim.scenarios.planning.grid import plan_from as plan_from
+from ckptsim.scenarios.planning.grid import plan_values as plan_values
+from ckptsim.scenarios.planning.grid import points as points
+from ckptsim.scenarios.planning.grid import runs as runs
+from ckptsim.scenarios.planning.grid import scenarios_of as scenarios_of
+from ckptsim.scenarios.planning.grid import size_of as size_of
+from ckptsim.scenarios.planning.metrics import FIGURES as FIGURES
+from ckptsim.scenarios.planning.metrics import METRICS as METRICS
+from ckptsim.scenarios.planning.metrics import Measure as Measure
+from ckptsim.scenarios.planning.plan_keys import SCENARIO_AXIS as SCENARIO_AXIS
+from ckptsim.scenarios.planning.vary import assignments as assignments
+from ckptsim.scenarios.planning.vary import with_parameters as with_parameters

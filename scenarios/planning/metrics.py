@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 
 class Measure(StrEnum):
@@ -34,116 +35,68 @@ class Metric:
     of_whole: bool = False
 
 
+_time = partial(Metric, measure=Measure.TIME)
+_size = partial(Metric, measure=Measure.SIZE)
+_share = partial(Metric, measure=Measure.SHARE)
+_count = partial(Metric, measure=Measure.COUNT)
+
 FIGURES: Mapping[str, Metric] = {
-    "undone_per_crash": Metric(says="records undone by a crash", measure=Measure.COUNT),
-    "lost_per_crash": Metric(says="records lost by a crash", measure=Measure.COUNT),
-    "forced_checkpoints": Metric(says="checkpoints that a message forced", measure=Measure.COUNT),
-    "discarded_checkpoints": Metric(
-        says="stored checkpoints that a restart went back past", measure=Measure.COUNT
+    "undone_per_crash": _count(says="records undone by a crash"),
+    "lost_per_crash": _count(says="records lost by a crash"),
+    "forced_checkpoints": _count(says="checkpoints that a message forced"),
+    "discarded_checkpoints": _count(says="stored checkpoints that a restart went back past"),
+    "logged_messages": _count(says="messages written to logs"),
+    "sync_share": _share(says="share of the working time that durability takes"),
+    "lost_share": _share(says="working time lost to syncs and crashes, per useful time"),
+    "write_amplification": _count(says="in-flight buffers written per buffer sent"),
+    "files_opened": _count(says="files of channel state opened per restore"),
+    "pieces_read": _count(says="reads of pieces of channel state per restore"),
+    "handles": _count(says="handles of in-flight data per completed checkpoint"),
+    "records_missed": _count(
+        says="records missed by sources with replayable = false while they were down or held up"
     ),
-    "logged_messages": Metric(says="messages written to logs", measure=Measure.COUNT),
-    "sync_share": Metric(
-        says="share of the working time that durability takes", measure=Measure.SHARE
-    ),
-    "lost_share": Metric(
-        says="working time lost to syncs and crashes, per useful time", measure=Measure.SHARE
-    ),
-    "write_amplification": Metric(
-        says="in-flight buffers written per buffer sent", measure=Measure.COUNT
-    ),
-    "files_opened": Metric(says="files of channel state opened per restore", measure=Measure.COUNT),
-    "pieces_read": Metric(
-        says="reads of pieces of channel state per restore", measure=Measure.COUNT
-    ),
-    "handles": Metric(
-        says="handles of in-flight data per completed checkpoint", measure=Measure.COUNT
-    ),
-    "records_missed": Metric(
-        says="records missed by sources with replayable = false while they were down or held up",
-        measure=Measure.COUNT,
-    ),
-    "pending_states": Metric(says="most states pending at once", measure=Measure.COUNT),
-    "pending_bytes": Metric(says="most bytes of pending states at once", measure=Measure.SIZE),
-    "pending_age_ns": Metric(says="longest time that a state was pending", measure=Measure.TIME),
-    "wrong_acknowledgements": Metric(
-        says="states returned before all their records were durable", measure=Measure.COUNT
-    ),
-    "worked_off_ns": Metric(
-        says="time from a failure until its backlog is worked off", measure=Measure.TIME
-    ),
-    "undetected_ns": Metric(
-        says="time until a task manager lost in silence is known to be", measure=Measure.TIME
-    ),
-    "broken_share": Metric(
-        says="share of runs that break a property", measure=Measure.SHARE, of_whole=True
-    ),
+    "pending_states": _count(says="most states pending at once"),
+    "pending_bytes": _size(says="most bytes of pending states at once"),
+    "pending_age_ns": _time(says="longest time that a state was pending"),
+    "wrong_acknowledgements": _count(says="states returned before all their records were durable"),
+    "worked_off_ns": _time(says="time from a failure until its backlog is worked off"),
+    "undetected_ns": _time(says="time until a task manager lost in silence is known to be"),
+    "broken_share": _share(says="share of runs that break a property", of_whole=True),
 }
 
 METRICS: Mapping[str, Metric] = {
-    "ended_ns": Metric(says="duration of the run", measure=Measure.TIME),
-    "completed_share": Metric(
-        says="share of runs that complete",
-        measure=Measure.SHARE,
-        less_is_better=False,
-        of_whole=True,
+    "ended_ns": _time(says="duration of the run"),
+    "completed_share": _share(
+        says="share of runs that complete", less_is_better=False, of_whole=True
     ),
-    "finishing_ns": Metric(says="time to finish after the end of the input", measure=Measure.TIME),
-    "finishing_checkpoints": Metric(
-        says="checkpoints triggered after the end of the input", measure=Measure.COUNT
+    "finishing_ns": _time(says="time to finish after the end of the input"),
+    "finishing_checkpoints": _count(says="checkpoints triggered after the end of the input"),
+    "first_closed_ns": _time(says="instant at which the first subtask closes"),
+    "median_closed_ns": _time(says="median instant at which a subtask closes"),
+    "median_latency_ns": _time(says="median checkpoint duration of a run"),
+    "p95_latency_ns": _time(says="95th percentile of a run's checkpoint durations"),
+    "longest_latency_ns": _time(says="longest checkpoint of a run"),
+    "start_delay_ns": _time(says="median time until a checkpoint's last first barrier"),
+    "persisted_bytes": _size(says="data persisted per checkpoint"),
+    "checkpoints_completed": _count(says="checkpoints completed", less_is_better=None),
+    "checkpoints_failed": _count(says="checkpoints failed"),
+    "failed_checkpoint_share": _share(says="share of checkpoints that fail", of_whole=True),
+    "records_committed": _count(says="records committed", less_is_better=None),
+    "records_produced": _count(says="records read from the source", less_is_better=None),
+    "recovery_ns": _time(says="time spent down and restarting"),
+    "records_reprocessed": _count(says="records done again after failures"),
+    "downtime_ns": _time(says="time from a failure to the first record"),
+    "catch_up_ns": _time(says="time from a failure until caught up, or the end of the run"),
+    "caught_up_share": _share(
+        says="share of failures that a job catches up with", less_is_better=False, of_whole=True
     ),
-    "first_closed_ns": Metric(
-        says="instant at which the first subtask closes", measure=Measure.TIME
+    "peak_latency_ns": _time(says="largest latency of a record"),
+    "recovery_detected_ns": _time(says="time until a failure is known"),
+    "recovery_restart_ns": _time(
+        says="time from there until tasks are cancelled and the delay is over"
     ),
-    "median_closed_ns": Metric(
-        says="median instant at which a subtask closes", measure=Measure.TIME
-    ),
-    "median_latency_ns": Metric(says="median checkpoint duration of a run", measure=Measure.TIME),
-    "p95_latency_ns": Metric(
-        says="95th percentile of a run's checkpoint durations", measure=Measure.TIME
-    ),
-    "longest_latency_ns": Metric(says="longest checkpoint of a run", measure=Measure.TIME),
-    "start_delay_ns": Metric(
-        says="median time until a checkpoint's last first barrier", measure=Measure.TIME
-    ),
-    "persisted_bytes": Metric(says="data persisted per checkpoint", measure=Measure.SIZE),
-    "checkpoints_completed": Metric(
-        says="checkpoints completed", measure=Measure.COUNT, less_is_better=None
-    ),
-    "checkpoints_failed": Metric(says="checkpoints failed", measure=Measure.COUNT),
-    "failed_checkpoint_share": Metric(
-        says="share of checkpoints that fail", measure=Measure.SHARE, of_whole=True
-    ),
-    "records_committed": Metric(
-        says="records committed", measure=Measure.COUNT, less_is_better=None
-    ),
-    "records_produced": Metric(
-        says="records read from the source", measure=Measure.COUNT, less_is_better=None
-    ),
-    "recovery_ns": Metric(says="time spent down and restarting", measure=Measure.TIME),
-    "records_reprocessed": Metric(says="records done again after failures", measure=Measure.COUNT),
-    "downtime_ns": Metric(says="time from a failure to the first record", measure=Measure.TIME),
-    "catch_up_ns": Metric(
-        says="time from a failure until caught up, or the end of the run", measure=Measure.TIME
-    ),
-    "caught_up_share": Metric(
-        says="share of failures that a job catches up with",
-        measure=Measure.SHARE,
-        less_is_better=False,
-        of_whole=True,
-    ),
-    "peak_latency_ns": Metric(says="largest latency of a record", measure=Measure.TIME),
-    "recovery_detected_ns": Metric(says="time until a failure is known", measure=Measure.TIME),
-    "recovery_restart_ns": Metric(
-        says="time from there until tasks are cancelled and the delay is over", measure=Measure.TIME
-    ),
-    "recovery_read_ns": Metric(
-        says="time from there until tasks have read their state", measure=Measure.TIME
-    ),
-    "recovery_first_record_ns": Metric(
-        says="time from there to the first record", measure=Measure.TIME
-    ),
-    "recovery_catch_up_ns": Metric(
-        says="time from the first record until caught up", measure=Measure.TIME
-    ),
+    "recovery_read_ns": _time(says="time from there until tasks have read their state"),
+    "recovery_first_record_ns": _time(says="time from there to the first record"),
+    "recovery_catch_up_ns": _time(says="time from the first record until caught up"),
     **FIGURES,
 }

@@ -1,75 +1,36 @@
 """Checkpoint stores as frozen data: model, costs, faults, properties and goals."""
 
-from ckptsim.scenarios.store.costs import StepCosts
-from ckptsim.scenarios.store.faults import (
-    STORE_FAULTS,
-    CommitOutage,
-    Compact,
-    CrashAt,
-    CrashBetween,
-    CrashBetweenEffects,
-    CrashInReset,
-    CrashRate,
-    Damage,
-    Deploy,
-    DictionaryOutage,
-    FailRecovery,
-    FailWrite,
-    ForeignCommit,
-    Lost,
-    Rebootstrap,
-    Reopen,
-    StopAt,
-    StoreFault,
-    Tamper,
-    TornWrite,
-    TruncateLog,
-)
-from ckptsim.scenarios.store.model import (
-    RecordDurability,
-    StepOrder,
-    StoreInput,
-    StoreModel,
-    StorePlacement,
-    StoreProcess,
-    StoreSync,
-    Upsert,
-)
-from ckptsim.scenarios.store.names import GOALS, INVARIANTS, PROPERTIES
-
-__all__ = [
-    "GOALS",
-    "INVARIANTS",
-    "PROPERTIES",
-    "STORE_FAULTS",
-    "CommitOutage",
-    "Compact",
-    "CrashAt",
-    "CrashBetween",
-    "CrashBetweenEffects",
-    "CrashInReset",
-    "CrashRate",
-    "Damage",
-    "Deploy",
-    "DictionaryOutage",
-    "FailRecovery",
-    "FailWrite",
-    "ForeignCommit",
-    "Lost",
-    "Rebootstrap",
-    "RecordDurability",
-    "Reopen",
-    "StepCosts",
-    "StepOrder",
-    "StopAt",
-    "StoreFault",
-    "StoreInput",
-    "StoreModel",
-    "StorePlacement",
-    "StoreProcess",
-    "StoreSync",
-    "Tamper",
-    "TornWrite",
-    "TruncateLog",
-    "Upsert",
-]
+from ckptsim.scenarios.store.costs import StepCosts as StepCosts
+from ckptsim.scenarios.store.faults import STORE_FAULTS as STORE_FAULTS
+from ckptsim.scenarios.store.faults import CommitOutage as CommitOutage
+from ckptsim.scenarios.store.faults import Compact as Compact
+from ckptsim.scenarios.store.faults import CrashAt as CrashAt
+from ckptsim.scenarios.store.faults import CrashBetween as CrashBetween
+from ckptsim.scenarios.store.faults import CrashBetweenEffects as CrashBetweenEffects
+from ckptsim.scenarios.store.faults import CrashInReset as CrashInReset
+from ckptsim.scenarios.store.faults import CrashRate as CrashRate
+from ckptsim.scenarios.store.faults import Damage as Damage
+from ckptsim.scenarios.store.faults import Deploy as Deploy
+from ckptsim.scenarios.store.faults import DictionaryOutage as DictionaryOutage
+from ckptsim.scenarios.store.faults import FailRecovery as FailRecovery
+from ckptsim.scenarios.store.faults import FailWrite as FailWrite
+from ckptsim.scenarios.store.faults import ForeignCommit as ForeignCommit
+from ckptsim.scenarios.store.faults import Lost as Lost
+from ckptsim.scenarios.store.faults import Rebootstrap as Rebootstrap
+from ckptsim.scenarios.store.faults import Reopen as Reopen
+from ckptsim.scenarios.store.faults import StopAt as StopAt
+from ckptsim.scenarios.store.faults import StoreFault as StoreFault
+from ckptsim.scenarios.store.faults import Tamper as Tamper
+from ckptsim.scenarios.store.faults import TornWrite as TornWrite
+from ckptsim.scenarios.store.faults import TruncateLog as TruncateLog
+from ckptsim.scenarios.store.model import RecordDurability as RecordDurability
+from ckptsim.scenarios.store.model import StepOrder as StepOrder
+from ckptsim.scenarios.store.model import StoreInput as StoreInput
+from ckptsim.scenarios.store.model import StoreModel as StoreModel
+from ckptsim.scenarios.store.model import StorePlacement as StorePlacement
+from ckptsim.scenarios.store.model import StoreProcess as StoreProcess
+from ckptsim.scenarios.store.model import StoreSync as StoreSync
+from ckptsim.scenarios.store.model import Upsert as Upsert
+from ckptsim.scenarios.store.names import GOALS as GOALS
+from ckptsim.scenarios.store.names import INVARIANTS as INVARIANTS
+from ckptsim.scenarios.store.names import PROPERTIES as PROPERTIES

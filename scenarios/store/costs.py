@@ -23,6 +23,8 @@ _ROCKSDB = "assumption: order of magnitude of RocksDB; measure-store has DuckDB 
 class StepCosts:
     """What each durable step costs."""
 
+    SOURCE = _ROCKSDB
+
     autocommit_ns: int = duration_ns(
         "1.2 ms",
         says="to make one record durable by itself",
@@ -35,14 +37,10 @@ class StepCosts:
     transaction_row_ns: int = duration_ns(
         "700 ns", says="each row of it, as one set-based statement", source=_MEASURED
     )
-    flush_ns: int = duration_ns("20 ms", says="one flush of the data alone", source=_ROCKSDB)
-    flush_bytes_per_s: int = rate_bytes_per_s(
-        "200 MB/s", says="bandwidth of a flush", source=_ROCKSDB
-    )
-    flush_row_ns: int = duration_ns(0, says="each row of a flush", source=_ROCKSDB)
-    wal_ns: int = duration_ns(
-        "100 us", says="to put a checkpoint alone into its write-ahead log", source=_ROCKSDB
-    )
+    flush_ns: int = duration_ns("20 ms", says="one flush of the data alone")
+    flush_bytes_per_s: int = rate_bytes_per_s("200 MB/s", says="bandwidth of a flush")
+    flush_row_ns: int = duration_ns(0, says="each row of a flush")
+    wal_ns: int = duration_ns("100 us", says="to put a checkpoint alone into its write-ahead log")
     fsync_ns: int = duration_ns(
         "200 us",
         says="to sync that log to the disk",

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from ckptsim.scenarios.fields import choice, count, duration_ns, flag, size_bytes
-
-_PLAN = "assumption: part of the fault plan"
+from ckptsim.scenarios.fields import Planned, choice, count, duration_ns, flag, kinds_of, size_bytes
 
 
 class Lost(StrEnum):
@@ -41,180 +39,169 @@ class Damage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashAt:
+class CrashAt(Planned):
     """The process dies at an instant and starts again, perhaps without some of its disks."""
 
-    at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
-    down_ns: int = duration_ns(0, says="how long it stays down", source=_PLAN)
-    loses: Lost = choice(
-        "nothing", Lost, says="the part that is lost at the next start", source=_PLAN
-    )
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run")
+    down_ns: int = duration_ns(0, says="how long it stays down")
+    loses: Lost = choice("nothing", Lost, says="the part that is lost at the next start")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashBetween:
+class CrashBetween(Planned):
     """The process dies between the two durable steps of a sync. Before the only one's commit."""
 
-    sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1", source=_PLAN)
+    sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashBetweenEffects:
+class CrashBetweenEffects(Planned):
     """The process dies before an effect of an ingestion is carried out, after those before it."""
 
-    effect: int = count(
-        1, minimum=1, maximum=1_000_000, says="before which effect of all, from 1", source=_PLAN
-    )
+    effect: int = count(1, minimum=1, maximum=1_000_000, says="before which effect of all, from 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TornWrite:
+class TornWrite(Planned):
     """The process dies while a checkpoint is written in place: a prefix lies where the old one was.
 
     Only where checkpoints are external. Other placements write them whole or not at all.
     """
 
-    sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1", source=_PLAN)
-    kept_bytes: int = size_bytes(0, says="length of the prefix, less than all", source=_PLAN)
+    sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1")
+    kept_bytes: int = size_bytes(0, says="length of the prefix, less than all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashInReset:
+class CrashInReset(Planned):
     """The process dies between the two durable steps of a reset of a partition."""
 
-    reset: int = count(1, minimum=1, maximum=1000, says="in which reset, from 1", source=_PLAN)
+    reset: int = count(1, minimum=1, maximum=1000, says="in which reset, from 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashRate:
+class CrashRate(Planned):
     """The process dies at random, with exponential times to failure."""
 
-    mean_ns: int = duration_ns("60 s", minimum=1, says="mean time to failure", source=_PLAN)
-    until_ns: int = duration_ns("10 min", says="no crash after this", source=_PLAN)
+    mean_ns: int = duration_ns("60 s", minimum=1, says="mean time to failure")
+    until_ns: int = duration_ns("10 min", says="no crash after this")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopAt:
+class StopAt(Planned):
     """The process is stopped gracefully, with a last sync, and starts again."""
 
-    at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
-    down_ns: int = duration_ns(0, says="how long it stays down", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run")
+    down_ns: int = duration_ns(0, says="how long it stays down")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailWrite:
+class FailWrite(Planned):
     """One data record cannot be written. The partition is errored until it is opened anew."""
 
-    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
-    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
-    record: int = count(0, says="which of its data records, from 0", source=_PLAN)
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    record: int = count(0, says="which of its data records, from 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitOutage:
+class CommitOutage(Planned):
     """The remote side commits nothing for a while. Only where checkpoints are remote."""
 
-    at_ns: int = duration_ns("1 s", says="when it begins", source=_PLAN)
-    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when it begins")
+    duration_ns: int = duration_ns("1 s", says="how long it lasts")
     partition: int | None = count(
-        None,
-        maximum=999,
-        optional=True,
-        says="partition of each topic, or absent for all",
-        source=_PLAN,
+        None, maximum=999, optional=True, says="partition of each topic, or absent for all"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DictionaryOutage:
+class DictionaryOutage(Planned):
     """The endpoint that serves compression dictionaries is down for a while."""
 
-    at_ns: int = duration_ns(0, says="when it begins", source=_PLAN)
-    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
+    at_ns: int = duration_ns(0, says="when it begins")
+    duration_ns: int = duration_ns("1 s", says="how long it lasts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tamper:
+class Tamper(Planned):
     """A stored checkpoint is damaged: a bit of it flips, or it is another blob."""
 
-    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
-    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
-    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
-    damage: Damage = choice("bit", Damage, says="the damage", source=_PLAN)
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+    damage: Damage = choice("bit", Damage, says="the damage")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignCommit:
+class ForeignCommit(Planned):
     """Another party overwrites the stored position of a partition."""
 
-    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
-    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
-    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
-    ahead: int = count(100, says="by how many positions too far", source=_PLAN)
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+    ahead: int = count(100, says="by how many positions too far")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compact:
+class Compact(Planned):
     """The broker compacts all logs up to where they are."""
 
-    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TruncateLog:
+class TruncateLog(Planned):
     """The broker loses the tail of a partition's log for good."""
 
-    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
-    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
-    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
-    entries: int = count(10, minimum=1, says="how many of the last entries", source=_PLAN)
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+    entries: int = count(10, minimum=1, says="how many of the last entries")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rebootstrap:
+class Rebootstrap(Planned):
     """A changed transformer makes a partition start from scratch."""
 
-    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
-    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
-    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
-    wipe: bool = flag(True, says="whether its rows are wiped first", source=_PLAN)
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+    wipe: bool = flag(True, says="whether its rows are wiped first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reopen:
+class Reopen(Planned):
     """A partition is unsubscribed and subscribed again, without a sync between."""
 
-    version: int = count(1, minimum=1, maximum=9, says="version of the store", source=_PLAN)
-    partition: int = count(0, maximum=999, says="index of the partition", source=_PLAN)
-    at_ns: int = duration_ns("1 s", says="when", source=_PLAN)
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deploy:
+class Deploy(Planned):
     """Another release takes the process over: a graceful stop, and a start as that release.
 
     One that names another store finds in it what an earlier release left there, or nothing.
     """
 
-    at_ns: int = duration_ns("1 s", says="when, since the start of the run", source=_PLAN)
-    down_ns: int = duration_ns(0, says="how long it stays down", source=_PLAN)
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run")
+    down_ns: int = duration_ns(0, says="how long it stays down")
     newer: bool = flag(
         False,
         says="whether this release writes checkpoints of a newer schema, which others cannot read",
-        source=_PLAN,
     )
     built_in: bool = flag(
-        False,
-        says="whether it names no store of its own, so that the built-in one is used",
-        source=_PLAN,
+        False, says="whether it names no store of its own, so that the built-in one is used"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailRecovery:
+class FailRecovery(Planned):
     """The recovery of one partition fails once. Consumption of all of them stays paused."""
 
-    start: int = count(1, minimum=1, maximum=1000, says="at which start, from 1", source=_PLAN)
+    start: int = count(1, minimum=1, maximum=1000, says="at which start, from 1")
 
 
 StoreFault: TypeAlias = (
@@ -238,23 +225,4 @@ StoreFault: TypeAlias = (
     | Deploy
 )
 
-STORE_FAULTS: dict[str, type] = {
-    "crash_at": CrashAt,
-    "crash_between": CrashBetween,
-    "crash_between_effects": CrashBetweenEffects,
-    "torn_write": TornWrite,
-    "crash_in_reset": CrashInReset,
-    "crash_rate": CrashRate,
-    "stop_at": StopAt,
-    "fail_write": FailWrite,
-    "commit_outage": CommitOutage,
-    "dictionary_outage": DictionaryOutage,
-    "tamper": Tamper,
-    "foreign_commit": ForeignCommit,
-    "compact": Compact,
-    "truncate_log": TruncateLog,
-    "rebootstrap": Rebootstrap,
-    "reopen": Reopen,
-    "fail_recovery": FailRecovery,
-    "deploy": Deploy,
-}
+STORE_FAULTS: dict[str, type] = kinds_of(StoreFault)

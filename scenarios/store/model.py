@@ -61,40 +61,30 @@ class OffsetReset(StrEnum):
 class StoreInput:
     """What each partition of each version has in its log."""
 
-    partitions: int = count(2, minimum=1, maximum=1000, says="partitions per topic", source=_CHOICE)
+    SOURCE = _CHOICE
+
+    partitions: int = count(2, minimum=1, maximum=1000, says="partitions per topic")
     versions: int = count(
-        1, minimum=1, maximum=9, says="versions of the store, one after the other", source=_CHOICE
+        1, minimum=1, maximum=9, says="versions of the store, one after the other"
     )
-    version_gap_ns: int = duration_ns("2 s", says="time between two versions", source=_CHOICE)
-    view: bool = flag(False, says="whether each version has a view topic too", source=_CHOICE)
-    push_records: int = count(
-        2000, maximum=10_000_000, says="records of the push, there at once", source=_CHOICE
-    )
-    stream_records: int = count(
-        4000, maximum=10_000_000, says="records that follow one by one", source=_CHOICE
-    )
+    version_gap_ns: int = duration_ns("2 s", says="time between two versions")
+    view: bool = flag(False, says="whether each version has a view topic too")
+    push_records: int = count(2000, maximum=10_000_000, says="records of the push, there at once")
+    stream_records: int = count(4000, maximum=10_000_000, says="records that follow one by one")
     rate_per_s: float = rate_per_s(
-        2000.0, minimum=0.001, maximum=1e6, says="rate of those, per partition", source=_CHOICE
+        2000.0, minimum=0.001, maximum=1e6, says="rate of those, per partition"
     )
-    record_bytes: int = size_bytes(100, minimum=1, says="size of a record", source=_CHOICE)
-    keys: int = count(
-        500, minimum=1, maximum=1_000_000, says="keys that are written in turn", source=_CHOICE
-    )
-    deletes_every: int = count(
-        0, says="every how many records a delete comes; 0 is never", source=_CHOICE
-    )
-    switch_every: int = count(
-        0, says="every how many records a topic switch comes; 0 is never", source=_CHOICE
-    )
-    producers: int = count(
-        0, maximum=64, says="producers with segments in turn, or 0 for none", source=_CHOICE
-    )
+    record_bytes: int = size_bytes(100, minimum=1, says="size of a record")
+    keys: int = count(500, minimum=1, maximum=1_000_000, says="keys that are written in turn")
+    deletes_every: int = count(0, says="every how many records a delete comes; 0 is never")
+    switch_every: int = count(0, says="every how many records a topic switch comes; 0 is never")
+    producers: int = count(0, maximum=64, says="producers with segments in turn, or 0 for none")
     segment_records: int = count(
-        100, minimum=1, says="records of one producer before the next has its turn", source=_CHOICE
+        100, minimum=1, says="records of one producer before the next has its turn"
     )
-    compressed: bool = flag(False, says="whether values need a dictionary", source=_CHOICE)
+    compressed: bool = flag(False, says="whether values need a dictionary")
     seek_position: int = count(
-        0, says="position that the first start seeks to, past the start of push", source=_CHOICE
+        0, says="position that the first start seeks to, past the start of push"
     )
     synthesise: bool = flag(
         True,
@@ -106,6 +96,8 @@ class StoreInput:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSync:
     """When a partition syncs, and how."""
+
+    SOURCE = _CHOICE
 
     sync_bytes: int = size_bytes(
         "100 KiB",
@@ -121,7 +113,7 @@ class StoreSync:
         "data_first", StepOrder, says="which durable step comes first", source=_VENICE
     )
     durability: RecordDurability = choice(
-        "on_sync", RecordDurability, says="when a record is durable", source=_CHOICE
+        "on_sync", RecordDurability, says="when a record is durable"
     )
     ingest_while_syncing: bool = flag(
         False,
@@ -129,16 +121,14 @@ class StoreSync:
         "is due",
         source="Source: linkedin/venice, issues 1240 and 1711",
     )
-    hooked: bool = flag(True, says="whether a sync flushes the user's store", source=_CHOICE)
+    hooked: bool = flag(True, says="whether a sync flushes the user's store")
     mirror: bool = flag(False, says="whether a built-in copy is kept and put back", source=_VENICE)
     deferred_write: bool = flag(
         False,
         says="whether files written before the end of push are checked at the start",
         source="Source: linkedin/venice, checkDatabaseIntegrity",
     )
-    identity: bool = flag(
-        False, says="whether data and checkpoints carry the store's identity", source=_CHOICE
-    )
+    identity: bool = flag(False, says="whether data and checkpoints carry the store's identity")
     built_in: bool = flag(
         False,
         says="whether the user names no store of its own, so that the built-in one is used",
@@ -183,9 +173,9 @@ class StoreProcess:
 class StoreModel:
     """One process that keeps the versions of one store locally."""
 
-    placement: StorePlacement = choice(
-        "external", StorePlacement, says="where checkpoints lie", source=_CHOICE
-    )
+    SOURCE = _CHOICE
+
+    placement: StorePlacement = choice("external", StorePlacement, says="where checkpoints lie")
     input: StoreInput = nested(StoreInput, says="the input")
     sync: StoreSync = nested(StoreSync, says="when and how it is synced")
     process: StoreProcess = nested(StoreProcess, says="how fast the process is")
@@ -200,7 +190,6 @@ class StoreModel:
         minimum=1,
         optional=True,
         says="records that the operator accepts to repeat after a crash",
-        source=_CHOICE,
     )
 
     def problems(self) -> list[Problem]:

@@ -1,85 +1,41 @@
 """Syncs as frozen data: their model, their faults, their properties and goals."""
 
-from ckptsim.scenarios.sync.faults import (
-    SYNC_FAULTS,
-    CountError,
-    CrashAt,
-    CrashPoint,
-    FailSend,
-    FailUpload,
-    IdCollision,
-    MixedKind,
-    Point,
-    ReaderFailure,
-    ReorderUploads,
-    RepeatIndex,
-    RepeatState,
-    Side,
-    SlowSend,
-    SlowUpload,
-    SocketStall,
-    StateFlood,
-    SyncFault,
-)
-from ckptsim.scenarios.sync.model import (
-    CheckpointLock,
-    CountCheck,
-    Design,
-    DestinationTable,
-    FinalDrain,
-    Levels,
-    Medium,
-    MemoryPolicy,
-    MissingState,
-    Outcome,
-    PlatformTable,
-    RejectsAt,
-    SocketTable,
-    SourceTable,
-    StateKind,
-    StreamTable,
-    SyncModel,
-)
-from ckptsim.scenarios.sync.names import DECLINED, GOALS, PROPERTIES
-
-__all__ = [
-    "DECLINED",
-    "GOALS",
-    "PROPERTIES",
-    "SYNC_FAULTS",
-    "CheckpointLock",
-    "CountCheck",
-    "CountError",
-    "CrashAt",
-    "CrashPoint",
-    "Design",
-    "DestinationTable",
-    "FailSend",
-    "FailUpload",
-    "FinalDrain",
-    "IdCollision",
-    "Levels",
-    "Medium",
-    "MemoryPolicy",
-    "MissingState",
-    "MixedKind",
-    "Outcome",
-    "PlatformTable",
-    "Point",
-    "ReaderFailure",
-    "RejectsAt",
-    "ReorderUploads",
-    "RepeatIndex",
-    "RepeatState",
-    "Side",
-    "SlowSend",
-    "SlowUpload",
-    "SocketStall",
-    "SocketTable",
-    "SourceTable",
-    "StateFlood",
-    "StateKind",
-    "StreamTable",
-    "SyncFault",
-    "SyncModel",
-]
+from ckptsim.scenarios.sync.faults import SYNC_FAULTS as SYNC_FAULTS
+from ckptsim.scenarios.sync.faults import CountError as CountError
+from ckptsim.scenarios.sync.faults import CrashAt as CrashAt
+from ckptsim.scenarios.sync.faults import CrashPoint as CrashPoint
+from ckptsim.scenarios.sync.faults import FailSend as FailSend
+from ckptsim.scenarios.sync.faults import FailUpload as FailUpload
+from ckptsim.scenarios.sync.faults import IdCollision as IdCollision
+from ckptsim.scenarios.sync.faults import MixedKind as MixedKind
+from ckptsim.scenarios.sync.faults import Point as Point
+from ckptsim.scenarios.sync.faults import ReaderFailure as ReaderFailure
+from ckptsim.scenarios.sync.faults import ReorderUploads as ReorderUploads
+from ckptsim.scenarios.sync.faults import RepeatIndex as RepeatIndex
+from ckptsim.scenarios.sync.faults import RepeatState as RepeatState
+from ckptsim.scenarios.sync.faults import Side as Side
+from ckptsim.scenarios.sync.faults import SlowSend as SlowSend
+from ckptsim.scenarios.sync.faults import SlowUpload as SlowUpload
+from ckptsim.scenarios.sync.faults import SocketStall as SocketStall
+from ckptsim.scenarios.sync.faults import StateFlood as StateFlood
+from ckptsim.scenarios.sync.faults import SyncFault as SyncFault
+from ckptsim.scenarios.sync.model import CheckpointLock as CheckpointLock
+from ckptsim.scenarios.sync.model import CountCheck as CountCheck
+from ckptsim.scenarios.sync.model import Design as Design
+from ckptsim.scenarios.sync.model import DestinationTable as DestinationTable
+from ckptsim.scenarios.sync.model import FinalDrain as FinalDrain
+from ckptsim.scenarios.sync.model import Levels as Levels
+from ckptsim.scenarios.sync.model import Medium as Medium
+from ckptsim.scenarios.sync.model import MemoryPolicy as MemoryPolicy
+from ckptsim.scenarios.sync.model import MissingState as MissingState
+from ckptsim.scenarios.sync.model import Outcome as Outcome
+from ckptsim.scenarios.sync.model import PlatformTable as PlatformTable
+from ckptsim.scenarios.sync.model import RejectsAt as RejectsAt
+from ckptsim.scenarios.sync.model import SocketTable as SocketTable
+from ckptsim.scenarios.sync.model import SourceTable as SourceTable
+from ckptsim.scenarios.sync.model import StateKind as StateKind
+from ckptsim.scenarios.sync.model import StreamTable as StreamTable
+from ckptsim.scenarios.sync.model import SyncModel as SyncModel
+from ckptsim.scenarios.sync.names import DECLINED as DECLINED
+from ckptsim.scenarios.sync.names import GOALS as GOALS
+from ckptsim.scenarios.sync.names import PROPERTIES as PROPERTIES

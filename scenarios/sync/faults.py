@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from ckptsim.scenarios.fields import choice, count, duration_ns, flag, number
+from ckptsim.scenarios.fields import Planned, choice, count, duration_ns, flag, kinds_of, number
 
-_PLAN = "assumption: part of the fault plan"
 _OCCURRENCES = 100_000
 
 
@@ -44,171 +43,143 @@ class Point(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashAt:
+class CrashAt(Planned):
     """The source or the destination crashes at an instant."""
 
-    side: Side = choice("destination", Side, says="which process crashes", source=_PLAN)
-    at_ns: int = duration_ns("5 ms", says="when, since the start of the run", source=_PLAN)
+    side: Side = choice("destination", Side, says="which process crashes")
+    at_ns: int = duration_ns("5 ms", says="when, since the start of the run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashPoint:
+class CrashPoint(Planned):
     """The source or the destination crashes when a named point is passed for the n-th time."""
 
-    side: Side = choice("destination", Side, says="which process crashes", source=_PLAN)
-    point: Point = choice("before_send", Point, says="where in the program", source=_PLAN)
-    occurrence: int = count(
-        1, minimum=1, maximum=_OCCURRENCES, says="at which passing, from 1", source=_PLAN
-    )
+    side: Side = choice("destination", Side, says="which process crashes")
+    point: Point = choice("before_send", Point, says="where in the program")
+    occurrence: int = count(1, minimum=1, maximum=_OCCURRENCES, says="at which passing, from 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SocketStall:
+class SocketStall(Planned):
     """One socket delivers nothing for a while."""
 
-    socket: int = count(0, maximum=1023, says="index of the socket, from 0", source=_PLAN)
-    at_ns: int = duration_ns("2 ms", says="when the stall begins", source=_PLAN)
-    duration_ns: int = duration_ns("50 ms", says="how long it lasts", source=_PLAN)
+    socket: int = count(0, maximum=1023, says="index of the socket, from 0")
+    at_ns: int = duration_ns("2 ms", says="when the stall begins")
+    duration_ns: int = duration_ns("50 ms", says="how long it lasts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlowUpload:
+class SlowUpload(Planned):
     """Uploads that begin within a window take several times as long."""
 
-    at_ns: int = duration_ns("1 ms", says="when the window begins", source=_PLAN)
-    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
-    factor: float = number(
-        10.0, minimum=1.0, maximum=1e6, says="how many times as long", source=_PLAN
-    )
+    at_ns: int = duration_ns("1 ms", says="when the window begins")
+    duration_ns: int = duration_ns("1 s", says="how long it lasts")
+    factor: float = number(10.0, minimum=1.0, maximum=1e6, says="how many times as long")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailUpload:
+class FailUpload(Planned):
     """The n-th upload begun, and perhaps those after it, fail after their time and are retried."""
 
     occurrence: int = count(
-        1, minimum=1, maximum=_OCCURRENCES, says="first upload that fails, from 1", source=_PLAN
+        1, minimum=1, maximum=_OCCURRENCES, says="first upload that fails, from 1"
     )
-    uploads: int = count(
-        1, minimum=1, maximum=1000, says="how many uploads in a row fail", source=_PLAN
-    )
+    uploads: int = count(1, minimum=1, maximum=1000, says="how many uploads in a row fail")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReorderUploads:
+class ReorderUploads(Planned):
     """Uploads of one window complete in the reverse of the order in which they began."""
 
-    occurrence: int = count(
-        1, minimum=1, maximum=_OCCURRENCES, says="first upload of the window", source=_PLAN
-    )
-    uploads: int = count(
-        2, minimum=2, maximum=64, says="how many uploads the window has", source=_PLAN
-    )
+    occurrence: int = count(1, minimum=1, maximum=_OCCURRENCES, says="first upload of the window")
+    uploads: int = count(2, minimum=2, maximum=64, says="how many uploads the window has")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailSend:
+class FailSend(Planned):
     """The n-th send of a state, and perhaps those after it, raise. The platform gets nothing."""
 
     occurrence: int = count(
-        1, minimum=1, maximum=_OCCURRENCES, says="first send that fails, from 1", source=_PLAN
+        1, minimum=1, maximum=_OCCURRENCES, says="first send that fails, from 1"
     )
-    sends: int = count(
-        1, minimum=1, maximum=1000, says="how many sends in a row fail", source=_PLAN
-    )
+    sends: int = count(1, minimum=1, maximum=1000, says="how many sends in a row fail")
     at_end: bool = flag(
-        False,
-        says="only sends count that begin while the sync waits for its end, its timer set",
-        source=_PLAN,
+        False, says="only sends count that begin while the sync waits for its end, its timer set"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlowSend:
+class SlowSend(Planned):
     """Sends that begin within a window take several times as long."""
 
-    at_ns: int = duration_ns("1 ms", says="when the window begins", source=_PLAN)
-    duration_ns: int = duration_ns("1 s", says="how long it lasts", source=_PLAN)
-    factor: float = number(
-        100.0, minimum=1.0, maximum=1e6, says="how many times as long", source=_PLAN
-    )
+    at_ns: int = duration_ns("1 ms", says="when the window begins")
+    duration_ns: int = duration_ns("1 s", says="how long it lasts")
+    factor: float = number(100.0, minimum=1.0, maximum=1e6, says="how many times as long")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IdCollision:
+class IdCollision(Planned):
     """A reader draws the partition id that another reader has drawn before it."""
 
-    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
-    reader: int = count(
-        1, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
-    )
-    other_feed: int = count(0, maximum=999, says="feed of the other reader", source=_PLAN)
+    feed: int = count(0, maximum=999, says="index of the feed, from 0")
+    reader: int = count(1, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
+    other_feed: int = count(0, maximum=999, says="feed of the other reader")
     other_reader: int = count(
-        0, maximum=_OCCURRENCES, says="the other reader, with the id to draw again", source=_PLAN
+        0, maximum=_OCCURRENCES, says="the other reader, with the id to draw again"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StateFlood:
+class StateFlood(Planned):
     """A feed emits many states without records between them, as a change log's heartbeat does."""
 
-    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
-    round: int = count(0, maximum=_OCCURRENCES, says="before which of its rounds", source=_PLAN)
-    states: int = count(100, minimum=1, maximum=10_000, says="how many states", source=_PLAN)
+    feed: int = count(0, maximum=999, says="index of the feed, from 0")
+    round: int = count(0, maximum=_OCCURRENCES, says="before which of its rounds")
+    states: int = count(100, minimum=1, maximum=10_000, says="how many states")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountError:
+class CountError(Planned):
     """A reader's state claims a count of records that differs from what the reader emitted."""
 
-    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
-    reader: int = count(
-        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
-    )
+    feed: int = count(0, maximum=999, says="index of the feed, from 0")
+    reader: int = count(0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
     records: int = count(
-        1, minimum=-1000, maximum=1000, says="how many too many (negative: too few)", source=_PLAN
+        1, minimum=-1000, maximum=1000, says="how many too many (negative: too few)"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderFailure:
+class ReaderFailure(Planned):
     """A reader fails after its first packets. The later readers of its round are cancelled."""
 
-    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
-    reader: int = count(
-        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
-    )
-    packets: int = count(1, maximum=1000, says="after how many packets", source=_PLAN)
+    feed: int = count(0, maximum=999, says="index of the feed, from 0")
+    reader: int = count(0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
+    packets: int = count(1, maximum=1000, says="after how many packets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatState:
+class RepeatState(Planned):
     """A reader's state is sent twice, with the same key where there are keys."""
 
-    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
-    reader: int = count(
-        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
-    )
+    feed: int = count(0, maximum=999, says="index of the feed, from 0")
+    reader: int = count(0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatIndex:
+class RepeatIndex(Planned):
     """A reader's state carries the index of the state before it, and an id of its own."""
 
-    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
-    reader: int = count(
-        1, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
-    )
+    feed: int = count(0, maximum=999, says="index of the feed, from 0")
+    reader: int = count(1, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MixedKind:
+class MixedKind(Planned):
     """A reader's stream state is followed by a global one. Without effect in a global sync."""
 
-    feed: int = count(0, maximum=999, says="index of the feed, from 0", source=_PLAN)
-    reader: int = count(
-        0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0", source=_PLAN
-    )
+    feed: int = count(0, maximum=999, says="index of the feed, from 0")
+    reader: int = count(0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
 
 
 SyncFault: TypeAlias = (
@@ -229,20 +200,4 @@ SyncFault: TypeAlias = (
     | MixedKind
 )
 
-SYNC_FAULTS: dict[str, type] = {
-    "crash_at": CrashAt,
-    "crash_point": CrashPoint,
-    "socket_stall": SocketStall,
-    "slow_upload": SlowUpload,
-    "fail_upload": FailUpload,
-    "reorder_uploads": ReorderUploads,
-    "fail_send": FailSend,
-    "slow_send": SlowSend,
-    "id_collision": IdCollision,
-    "state_flood": StateFlood,
-    "count_error": CountError,
-    "reader_failure": ReaderFailure,
-    "repeat_state": RepeatState,
-    "repeat_index": RepeatIndex,
-    "mixed_kind": MixedKind,
-}
+SYNC_FAULTS: dict[str, type] = kinds_of(SyncFault)

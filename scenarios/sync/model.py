@@ -128,34 +128,31 @@ class Outcome(StrEnum):
 class StreamTable:
     """A stream of the catalog."""
 
-    name: str = name("users", says="its name", source=_SIZE)
-    namespace: str = text("", says="its namespace, empty for none", source=_SIZE, longest=80)
-    records: int = count(200, maximum=10_000_000, says="records the source has", source=_SIZE)
+    SOURCE = _SIZE
+
+    name: str = name("users", says="its name")
+    namespace: str = text("", says="its namespace, empty for none", longest=80)
+    records: int = count(200, maximum=10_000_000, says="records the source has")
     partition_records: int = count(
-        50, minimum=1, maximum=10_000_000, says="records of one partition", source=_SIZE
+        50, minimum=1, maximum=10_000_000, says="records of one partition"
     )
-    record_bytes: int = size_bytes(
-        "100 B", minimum=1, maximum="1 MiB", says="size of one record", source=_SIZE
-    )
+    record_bytes: int = size_bytes("100 B", minimum=1, maximum="1 MiB", says="size of one record")
     reject_every: int = count(
-        0,
-        maximum=10_000_000,
-        says="every n-th record is rejected, 0 for none",
-        source=_SIZE,
-        limits=_NO_REJECTS,
+        0, maximum=10_000_000, says="every n-th record is rejected, 0 for none", limits=_NO_REJECTS
     )
     state_bytes: int | None = size_bytes(
         None,
         optional=True,
         maximum="64 MiB",
         says="size of one of its own states; absent: as set for the source",
-        source=_SIZE,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTable:
     """How the source reads its feeds."""
+
+    SOURCE = _SAFEGUARD
 
     round_readers: int = count(
         2, minimum=1, maximum=256, says="partition readers that one round creates", source=_AIRBYTE
@@ -189,16 +186,16 @@ class SourceTable:
     )
     state_bytes: int = size_bytes("1 KiB", maximum="64 MiB", says="size of a state", source=_SIZE)
     final_drain: FinalDrain = choice(
-        "wait", FinalDrain, says="at the end of a feed when no socket is free", source=_SAFEGUARD
+        "wait", FinalDrain, says="at the end of a feed when no socket is free"
     )
     checkpoint_lock: CheckpointLock = choice(
-        "locked", CheckpointLock, says="how a global checkpoint is taken", source=_SAFEGUARD
+        "locked", CheckpointLock, says="how a global checkpoint is taken"
     )
     checkpoint_ns: int = duration_ns(
         "1 ms", says="longest time between view and index when unlocked", source=_LOCAL
     )
     missing_state: MissingState = choice(
-        "unread", MissingState, says="reading of a stream without state", source=_SAFEGUARD
+        "unread", MissingState, says="reading of a stream without state"
     )
     disorder: float | None = number(
         None,
@@ -210,20 +207,12 @@ class SourceTable:
         source=_STATES_TRAVEL,
         limits=not_in_pipelines("a reader's socket carries its states"),
     )
-    complete_on_every_socket: bool = flag(
-        False, says="send COMPLETE of a stream on every socket", source=_SAFEGUARD
-    )
+    complete_on_every_socket: bool = flag(False, says="send COMPLETE of a stream on every socket")
     repeat_states: bool = flag(
-        False,
-        says="emit each pending state a second time (STDIO)",
-        source=_SAFEGUARD,
-        limits=_SOCKETS,
+        False, says="emit each pending state a second time (STDIO)", limits=_SOCKETS
     )
     keys_on_stdio: bool = flag(
-        False,
-        says="stamp states on STDIO with the keys of sockets",
-        source=_SAFEGUARD,
-        limits=_SOCKETS,
+        False, says="stamp states on STDIO with the keys of sockets", limits=_SOCKETS
     )
 
 
@@ -231,13 +220,15 @@ class SourceTable:
 class SocketTable:
     """The sockets between source and destination, all alike. On STDIO there is one channel."""
 
+    SOURCE = _LOCAL
+
     count: int = count(
         2, minimum=1, maximum=256, says="sockets, twice the smaller CPU limit", source=_JOBS
     )
     bandwidth_bytes_per_s: int = rate_bytes_per_s(
-        "20 MB/s", minimum="1 kB/s", says="bandwidth of one socket", source=_LOCAL
+        "20 MB/s", minimum="1 kB/s", says="bandwidth of one socket"
     )
-    latency_ns: int = duration_ns("50 us", says="latency of one socket", source=_LOCAL)
+    latency_ns: int = duration_ns("50 us", says="latency of one socket")
     pipe_bytes: int = size_bytes(
         "64 KiB", minimum=1, says="bytes under way and unread", source="Source: Linux, pipe(7)"
     )
@@ -247,6 +238,8 @@ class SocketTable:
 class DestinationTable:
     """How the destination reads, batches, stores and answers."""
 
+    SOURCE = _STORE
+
     record_ns: int = duration_ns("4 us", says="time to take one record in", source=_LOCAL)
     batch_records: int = count(
         50, minimum=1, maximum=10_000_000, says="records that close a batch", source=_SIZE
@@ -254,19 +247,15 @@ class DestinationTable:
     batch_delay_ns: int = duration_ns(
         "50 ms", minimum=1, says="age that closes a batch", source=_LOCAL
     )
-    upload_ns: int = duration_ns("5 ms", says="median latency of an upload", source=_STORE)
+    upload_ns: int = duration_ns("5 ms", says="median latency of an upload")
     upload_spread: float = number(
-        0.5, minimum=0.0, maximum=3.0, says="sigma of its lognormal distribution", source=_STORE
+        0.5, minimum=0.0, maximum=3.0, says="sigma of its lognormal distribution"
     )
     upload_bandwidth_bytes_per_s: int = rate_bytes_per_s(
-        "50 MB/s", minimum="1 kB/s", says="bandwidth of one upload", source=_STORE
+        "50 MB/s", minimum="1 kB/s", says="bandwidth of one upload"
     )
-    uploads_at_once: int = count(
-        2, minimum=1, maximum=1024, says="uploads that run at once", source=_STORE
-    )
-    upload_tries: int = count(
-        3, minimum=1, maximum=100, says="tries before the attempt fails", source=_STORE
-    )
+    uploads_at_once: int = count(2, minimum=1, maximum=1024, says="uploads that run at once")
+    upload_tries: int = count(3, minimum=1, maximum=100, says="tries before the attempt fails")
     design: Design = choice(
         "indexes",
         Design,
@@ -278,10 +267,10 @@ class DestinationTable:
         "complete", Levels, says="levels at which durability is reported", source=_AIRBYTE
     )
     rejects_at: RejectsAt = choice(
-        "persisted", RejectsAt, says="level that reports rejected records", source=_STORE
+        "persisted", RejectsAt, says="level that reports rejected records"
     )
     complete_ns: int = duration_ns(
-        "2 ms", says="from persisted to complete where both are reported", source=_STORE
+        "2 ms", says="from persisted to complete where both are reported"
     )
     state_memory_bytes: int = size_bytes(
         "1 MiB", minimum=1, says="memory reserved for pending states", source=_SIZE
@@ -329,22 +318,19 @@ class DestinationTable:
 class PlatformTable:
     """What the platform keeps, and how it starts attempts again."""
 
+    SOURCE = _JOBS
+
     backoff_ns: tuple[int, ...] = many(
         duration(),
         (10_000_000_000, 30_000_000_000, 90_000_000_000, 270_000_000_000),
         minimum=1,
         maximum=20,
         says="waits after consecutive attempts without data, the last one repeated",
-        source=_JOBS,
     )
-    empty_in_a_row: int = count(
-        5, minimum=1, maximum=1000, says="attempts without data in a row", source=_JOBS
-    )
-    empty_attempts: int = count(
-        10, minimum=1, maximum=1000, says="attempts without data in all", source=_JOBS
-    )
+    empty_in_a_row: int = count(5, minimum=1, maximum=1000, says="attempts without data in a row")
+    empty_attempts: int = count(10, minimum=1, maximum=1000, says="attempts without data in all")
     partial_attempts: int = count(
-        20, minimum=1, maximum=1000, says="failed attempts with some data", source=_JOBS
+        20, minimum=1, maximum=1000, says="failed attempts with some data"
     )
     count_check: CountCheck = choice(
         "report",
@@ -359,9 +345,11 @@ class PlatformTable:
 class SyncModel:
     """A sync: streams, source, sockets, destination and platform."""
 
-    medium: Medium = choice("socket", Medium, says="sockets or STDIO", source=_AIRBYTE)
+    SOURCE = _AIRBYTE
+
+    medium: Medium = choice("socket", Medium, says="sockets or STDIO")
     state_kind: StateKind = choice(
-        "stream", StateKind, says="feeds of the source, kind of its states", source=_AIRBYTE
+        "stream", StateKind, says="feeds of the source, kind of its states"
     )
     streams: tuple[StreamTable, ...] = many(
         StreamTable,

@@ -54,7 +54,6 @@ class Asker(Protocol):
 
     def get(self, path: str) -> Body:
         """Return the answer, or raise CaptureError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from ckptsim.sim.cli.colour import coloured, has_colours
+
 if TYPE_CHECKING:
     from ckptsim._api.result import Result
 
@@ -29,6 +31,7 @@ class _Printed:
 
     def __init__(self, stream: TextIO) -> None:
         self.terminal = stream
+        self._colours = has_colours(stream)
 
     def write(self, text: str) -> int:
         text = _OBEYED.sub(_escaped, text)
@@ -37,7 +40,7 @@ class _Printed:
             text.encode(encoding)
         except UnicodeEncodeError:
             text = "".join(c if c.isascii() else _known(c, encoding) for c in text)
-        self.terminal.write(text)
+        self.terminal.write(coloured(text) if self._colours else text)
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ckptsim.sim.composed.tables import VOCABULARY as VOCABULARY
 from ckptsim.sim.composed.tables import tables
-from ckptsim.sim.composed.vocabulary import VOCABULARY
 from ckptsim.sim.composed.world import PipelineCores, PipelineWorld
 
 if TYPE_CHECKING:
@@ -21,5 +21,3 @@ def run(spec: RunSpec) -> RunResult:
 
 
 CORES = PipelineCores
-
-__all__ = ["CORES", "VOCABULARY", "run"]

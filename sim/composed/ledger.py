@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Area
 from ckptsim.scenarios.composed import SINK
-from ckptsim.sim.composed.store.identity import identity, place, record_of
+from ckptsim.sim.composed.store import identity, place, record_of
 from ckptsim.sim.job.control.sinks.external import Status
 from ckptsim.sim.sync.intervals import IntervalSet
 

@@ -1,4 +1,4 @@
-"""The result tables of a composed pipeline: the ones of the sync, and the job's checkpoints."""
+"""The result tables of a composed pipeline, and how the entries of its trace read."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ckptsim.sim.composed.store.keeping import kept_partitions
+from ckptsim.sim.composed.store import kept_partitions
 from ckptsim.sim.job.tables import job_rows
+from ckptsim.sim.job.vocabulary import BUFFERS, RECORDS
+from ckptsim.sim.story import Telling, Vocabulary
 from ckptsim.sim.sync.tables import tables as sync_tables
+from ckptsim.sim.sync.vocabulary import VOCABULARY as SYNC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,3 +56,21 @@ def _account(
 def _job_checkpoint(number: int | None) -> str:
     """Say where the job of an attempt began."""
     return "the job from its beginning" if number is None else f"the job from checkpoint {number}"
+
+
+_STORE: Vocabulary = {
+    "commit": Telling("begins commit {number}", "number", begins="commit:number"),
+    "step": Telling("has made {part} of commit {number} durable", "number part"),
+    "refused_commit": Telling("refuses commit {number}: {reason}", "number reason", always=True),
+}
+
+# Checkpoints of the job and states of the source count from 1 each: a scope distinguish them. What
+# both planes have in their traces reads as on records, where no span is opened that the entry of
+# the other plane would have to close.
+_JOB: Vocabulary = {
+    kind: replace(telling, scope="job", begins="" if kind == "snapshot" else telling.begins)
+    for kind, telling in {**BUFFERS, **RECORDS}.items()
+}
+
+# A sync shows of its sends and states by the same words as alone. "violated" is the same in both.
+VOCABULARY: Vocabulary = {**_JOB, **SYNC, **_STORE}

@@ -21,15 +21,14 @@ from ckptsim.sim.composed.destination.destination import PipelineAttempt
 from ckptsim.sim.composed.destination.job import PipelineJob
 from ckptsim.sim.composed.faults import StoreFaults, job_faults, sync_faults
 from ckptsim.sim.composed.ledger import Ledger
-from ckptsim.sim.composed.store import Store
-from ckptsim.sim.composed.store.identity import row_name
+from ckptsim.sim.composed.store import Store, row_name
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.oracle.contents import differences
 from ckptsim.sim.kernel import explain_waits
 from ckptsim.sim.slots import ProtocolCores
+from ckptsim.sim.sync.attempt import waits
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
-from ckptsim.sim.sync.waiting import waits
 from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:

@@ -29,16 +29,13 @@ class SourceReader(Protocol):
     @property
     def exhausted(self) -> bool:
         """Whether nothing is queued and nothing comes any more."""
-        ...
 
     @property
     def queued_count(self) -> int:
         """How many records can be taken now."""
-        ...
 
     def take(self) -> int:
         """Take the next record, by its identity."""
-        ...
 
 
 class Committer(Protocol):
@@ -50,11 +47,9 @@ class Committer(Protocol):
 
     def commit(self, transaction: Transaction, committed: Callable[[], None]) -> None:
         """Begin to commit a transaction of a completed checkpoint."""
-        ...
 
     def recover(self, transaction: Transaction, committed: Callable[[], None]) -> None:
         """Begin to commit what a restored state has pending, unless it was committed before."""
-        ...
 
 
 class JobOwner(Protocol):
@@ -66,23 +61,18 @@ class JobOwner(Protocol):
 
     def job_failed(self, cause: str) -> None:
         """End what runs: the job has failed."""
-        ...
 
     def job_finished(self) -> None:
         """Note that every task has FINISHED."""
-        ...
 
     def job_progressed(self) -> None:
         """Note that some task has done something."""
-        ...
 
     def checkpoint_completed(self, checkpoint: JobCheckpoint) -> None:
         """Note that a checkpoint is complete."""
-        ...
 
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""
-        ...
 
 
 class EmbeddedPlane(Tabled, Protocol):
@@ -91,32 +81,25 @@ class EmbeddedPlane(Tabled, Protocol):
     @property
     def sinks(self) -> Sequence[SinkWriter]:
         """Return the sinks of the attempt that were not deployed as finished."""
-        ...
 
     @property
     def lost_state(self) -> frozenset[str]:
         """Return the vertices with incomplete state since a restore."""
-        ...
 
     def begin_run(self) -> None:
         """Enter what happens at set instants into the calendar."""
-        ...
 
     def end_run(self) -> None:
         """Take note that the run is over."""
-        ...
 
     def catch_up(self) -> None:
         """Take in what tasks have done by now and has not been counted yet."""
-        ...
 
     def records_of(self, number: int) -> Sequence[int]:
         """Return the records in the state of a task has."""
-        ...
 
     def waits(self) -> Sequence[Wait]:
         """Return who waits for whom."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,6 @@ class FileStored(Protocol):
 
     def __call__(self, checkpoint: int, *, failed: bool) -> None:
         """Take the end of a write. failed: it could not be written."""
-        ...
 
 
 class ChannelStatePort(Protocol):
@@ -42,15 +41,12 @@ class ChannelStatePort(Protocol):
 
         size: units of in-flight data, in bytes where the plane has bytes.
         """
-        ...
 
     def drop(self, checkpoint: int) -> None:
         """Give up a file that was opened. No one learns of its end."""
-        ...
 
     def answer(self, subtask: int, event: ChannelStateWritten | ChannelStateFailed) -> None:
         """Tell a subtask what became of its part."""
-        ...
 
 
 Call = Callable[..., object]
@@ -66,29 +62,23 @@ class TaskGateway(Protocol):
     @property
     def number(self) -> int:
         """Return its number."""
-        ...
 
     @property
     def entity(self) -> Entity:
         """Return its entity among ties and in the trace."""
-        ...
 
     @property
     def place(self) -> tuple[str, int]:
         """Return its vertex and its index there."""
-        ...
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
         """Take a trigger. stop: how the job is stopped, if it is of the savepoint of a stop."""
-        ...
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
-        ...
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
         """Take the notification that a checkpoint was aborted."""
-        ...
 
 
 class Messages(Protocol):
@@ -102,41 +92,32 @@ class Messages(Protocol):
         self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
     ) -> None:
         """Send the trigger of a checkpoint to a task."""
-        ...
 
     def confirm(
         self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
     ) -> None:
         """Tell a task that a checkpoint is complete."""
-        ...
 
     def abort(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
         """Tell a task that a checkpoint was aborted."""
-        ...
 
     def acknowledge(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
         """Send a task's acknowledgement to the coordinator."""
-        ...
 
     def decline(self, task: TaskGateway, call: Call, *arguments: Any) -> None:
         """Send a task's refusal of a checkpoint to the coordinator."""
-        ...
 
     def end_of_data(self, task: TaskGateway, call: Call, *arguments: Any) -> None:
         """Send a task's report that it has ended its data to the job manager."""
-        ...
 
     def finished(self, task: TaskGateway, call: Call, *arguments: Any) -> None:
         """Let the coordinator hear that a task which has closed has FINISHED."""
-        ...
 
     def store(self, checkpoint: int, call: Call, *arguments: Any) -> None:
         """Write the metadata of a checkpoint that every task has acknowledged."""
-        ...
 
     def discard(self, sizes: list[int]) -> None:
         """Delete files of these sizes, in bytes. No one waits for it."""
-        ...
 
 
 class ObservedTask(Protocol):
@@ -145,32 +126,26 @@ class ObservedTask(Protocol):
     @property
     def number(self) -> int:
         """Return its number over all tasks of the job, in the order of the vertices."""
-        ...
 
     @property
     def entity(self) -> Entity:
         """Return its entity among ties and in the trace."""
-        ...
 
     @property
     def env(self) -> Environment:
         """Return the run that it is part of."""
-        ...
 
     @property
     def place(self) -> tuple[str, int]:
         """Return its vertex and its index there."""
-        ...
 
     @property
     def gates(self) -> Sequence[Any]:
         """Return its input gates."""
-        ...
 
     @property
     def ending(self) -> EndingPort:
         """Return how its end looks."""
-        ...
 
 
 class TaskState(Protocol):
@@ -179,36 +154,29 @@ class TaskState(Protocol):
     @property
     def splits(self) -> Mapping[int, int]:
         """Return how many records a source has emitted of each split in its state, by number."""
-        ...
 
     @property
     def exhausted(self) -> bool:
         """Return whether a source has no more."""
-        ...
 
     @property
     def transactions(self) -> SinkState | None:
         """Return a sink's element of list state."""
-        ...
 
     @property
     def records(self) -> Sequence[int]:
         """Return the records in it, where records have identities."""
-        ...
 
     @property
     def input_records(self) -> Mapping[int, Sequence[int]]:
         """Return the records in flight at its inputs, by channel, where they have identities."""
-        ...
 
     @property
     def output_records(self) -> Mapping[int, Sequence[int]]:
         """Return the records in flight at its outputs, by channel, where they have identities."""
-        ...
 
     def without_in_flight(self) -> TaskState:
         """Return it without in-flight data."""
-        ...
 
 
 class TaskPart(Protocol):
@@ -217,22 +185,18 @@ class TaskPart(Protocol):
     @property
     def snapshot(self) -> Any:
         """Return the state of the task, None before it is taken."""
-        ...
 
     @property
     def operators_finished(self) -> bool:
         """Return whether the task's operators had finished before the snapshot."""
-        ...
 
     @property
     def persisted_bytes(self) -> int:
         """Return how much in-flight data it holds."""
-        ...
 
     @property
     def state_bytes(self) -> int:
         """Return how much state it holds."""
-        ...
 
 
 class JobPort(Protocol):
@@ -241,46 +205,36 @@ class JobPort(Protocol):
     @property
     def running(self) -> bool:
         """Return whether the tasks of an attempt run."""
-        ...
 
     def has_backlog(self) -> bool:
         """Return whether records are in flight."""
-        ...
 
     @property
     def can_checkpoint(self) -> bool:
         """Return whether all tasks of the attempt run."""
-        ...
 
     def first_delay_ns(self) -> int:
         """Return how long after the start of an attempt the first periodic trigger comes."""
-        ...
 
     def checkpoint_of(
         self, record: CheckpointRecord, vertices: dict[str, FinishedState]
     ) -> JobCheckpoint:
         """Return the kept parts of an acknowledged checkpoint."""
-        ...
 
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
         """Note that a checkpoint is complete."""
-        ...
 
     def checkpoints_failed(self, reason: FailureReason) -> None:
         """Fail the job: too many checkpoints have failed, or a stop cannot be carried out."""
-        ...
 
     def stop_failed(self) -> None:
         """Note that a stop has ended without its savepoint."""
-        ...
 
     def task_finished(self, number: int) -> None:
         """Note that a task has FINISHED, as is known now."""
-        ...
 
     def all_finished(self) -> None:
         """Note that every task has FINISHED."""
-        ...
 
 
 class DataPlane(Protocol):
@@ -292,82 +246,63 @@ class DataPlane(Protocol):
     @property
     def messages(self) -> Messages:
         """Return what crosses machines."""
-        ...
 
     @property
     def events(self) -> Events:
         """Return the stream of what happens."""
-        ...
 
     @property
     def watchdog(self) -> Watchdog:
         """Return who watches that an attempt does something."""
-        ...
 
     @property
     def graph(self) -> Graph:
         """Return the vertices, edges and tasks of the attempt."""
-        ...
 
     @property
     def tasks(self) -> Sequence[TaskGateway]:
         """Return the tasks of the attempt."""
-        ...
 
     @property
     def lost_state(self) -> frozenset[str]:
         """Return the vertices with incomplete state since a restore."""
-        ...
 
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Return whether a job may be restored from a checkpoint with another parallelism."""
-        ...
 
     @property
     def changes(self) -> Changes:
         """Return what the user has asked for and holds from the next attempt on."""
-        ...
 
     def deploy(self, number: int, restored: JobCheckpoint | None) -> None:
         """Make the tasks and channels of an attempt, with what a checkpoint holds of them."""
-        ...
 
     def start(self) -> None:
         """Let the tasks work."""
-        ...
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
-        ...
 
     def kill(self, numbers: Iterable[int]) -> None:
         """Let tasks do nothing more, and nothing of them be heard: they have failed."""
-        ...
 
     def is_alive(self, number: int) -> bool:
         """Return whether a task of an attempt that runs has not closed."""
-        ...
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""
-        ...
 
     def has_backlog(self) -> bool:
         """Return whether records are in flight."""
-        ...
 
     def positions(self) -> dict[int, int]:
         """Return how many records of each split this attempt has emitted, as it counts."""
-        ...
 
     def first_delay_ns(self, restored: JobCheckpoint | None) -> int:
         """Return how long after the start of an attempt the first periodic trigger comes."""
-        ...
 
     def task_finished(self, number: int) -> None:
         """Note that a task is known to have FINISHED."""
-        ...
 
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""
-        ...

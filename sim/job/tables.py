@@ -80,7 +80,6 @@ class Tabled(Protocol):
 
     def figures(self, number: int) -> TaskFigures:
         """Return what a subtask has done."""
-        ...
 
 
 def job_tables(spec: RunSpec, world: Tabled, *, outcome: str, error: str | None) -> RunResult:

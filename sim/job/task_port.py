@@ -30,7 +30,6 @@ class Clock(Protocol):
     @property
     def now(self) -> int:
         """The present instant, in ns."""
-        ...
 
 
 class Timer(Protocol):
@@ -38,7 +37,6 @@ class Timer(Protocol):
 
     def cancel(self) -> None:
         """Let it not happen."""
-        ...
 
 
 class CheckpointMetrics(Protocol):
@@ -60,15 +58,12 @@ class InputPort(Protocol):
 
     def resume(self) -> None:
         """Tell the sender that it may continue after a blocking event."""
-        ...
 
     def prioritize(self, sequence: int) -> None:
         """Move an announced barrier to the front."""
-        ...
 
     def acknowledge_end_of_data(self) -> None:
         """Tell the sender that its EndOfData has been taken."""
-        ...
 
 
 class GatePort(Protocol):
@@ -79,11 +74,9 @@ class GatePort(Protocol):
 
         Returns why the checkpoint cannot start, or None.
         """
-        ...
 
     def stop(self, checkpoint: int) -> None:
         """Persist nothing more for this checkpoint."""
-        ...
 
 
 class OutputPort(Protocol):
@@ -97,27 +90,21 @@ class OutputPort(Protocol):
 
         Nothing travels before `flush`.  Returns how many subpartitions do not know their state yet.
         """
-        ...
 
     def broadcast(self, event: NetworkEvent) -> None:
         """Put an event after everything in every subpartition, and let it travel."""
-        ...
 
     def flush(self) -> None:
         """Let the queues travel."""
-        ...
 
     def time_out(self, checkpoint: int) -> None:
         """Let a barrier that still waits overtake, wherever it does."""
-        ...
 
     def abort(self, checkpoint: int) -> None:
         """Give up the output state of a checkpoint."""
-        ...
 
     def finish(self) -> None:
         """Send EndOfPartition on every channel and release it."""
-        ...
 
 
 class StatePort(Protocol):
@@ -128,54 +115,42 @@ class StatePort(Protocol):
 
     def part_of(self, barrier: Barrier) -> CheckpointMetrics:
         """Return the task's part in a checkpoint. It is new at the first call."""
-        ...
 
     def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
         """Take the figures of an alignment.
 
         size: of everything that was handed to the task between the first and the last barrier.
         """
-        ...
 
     def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
         """Keep the rest of partly read records. Returns the sizes."""
-        ...
 
     def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
         """Keep the rest of restored in-flight data. Returns the sizes."""
-        ...
 
     def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
         """Keep data of an input channel. Returns the sizes."""
-        ...
 
     def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
         """Keep data of a subpartition. Returns the sizes."""
-        ...
 
     def barrier_sent(self, checkpoint: int) -> None:
         """Note that the barrier is in every queue, and what it has overtaken is kept."""
-        ...
 
     def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
         """Copy the state, as long as that keeps the thread, then call `captured(checkpoint)`."""
-        ...
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
         """Make the copied state durable beside the task's work, then call `stored`."""
-        ...
 
     def drop(self, checkpoint: int) -> None:
         """Stop making the state durable. No one learns of its end."""
-        ...
 
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Tell the coordinator that the task's part is durable."""
-        ...
 
     def decline(self, checkpoint: int, reason: FailureReason) -> None:
         """Tell the coordinator that the task takes no part."""
-        ...
 
 
 class EndingPort(Protocol):
@@ -184,51 +159,39 @@ class EndingPort(Protocol):
     @property
     def has_writes(self) -> bool:
         """Whether snapshots or commits are under way, which closing has to wait for."""
-        ...
 
     def state_changed(self, state: TaskState, operator: OperatorState | None) -> None:
         """Take on a state. operator: the one of the operators, where it has a say."""
-        ...
 
     def finish_source(self) -> None:
         """Stop the source gracefully."""
-        ...
 
     def call(self, what: str, operator: int) -> None:
         """Call an operator: `advance`, `end_input`, `finish` or `close`."""
-        ...
 
     def gate_ended(self, gate: int) -> None:
         """Note that the head of the chain has been told of the end of one of several gates."""
-        ...
 
     def tell(self, what: str, checkpoint: int) -> None:
         """Tell every operator of a checkpoint: `snapshot` or `notify`."""
-        ...
 
     def emit_max_watermark(self) -> None:
         """Send the final watermark on every output."""
-        ...
 
     def note(self, kind: str, *fields: int | str) -> None:
         """Tell the story: of a transaction, or of the skipped part or ignored."""
-        ...
 
     def decline_closing(self, checkpoint: int) -> None:
         """Tell the coordinator that the task has closed and takes no part."""
-        ...
 
     def fail(self, reason: str) -> None:
         """Fail the task, and with it the job."""
-        ...
 
     def is_stop(self, checkpoint: int) -> bool:
         """Return whether a checkpoint is the savepoint of a stop, as its barriers say."""
-        ...
 
     def break_down(self, violated: str, story: str) -> None:
         """Fail the task because its input broke a rule. violated: the property that shows it."""
-        ...
 
 
 class SinkPort(Protocol):
@@ -236,27 +199,21 @@ class SinkPort(Protocol):
 
     def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
         """Pre-commit the open transaction."""
-        ...
 
     def commit(self, checkpoints: tuple[int, ...]) -> None:
         """Commit what these checkpoints have pre-committed."""
-        ...
 
     def abort(self, transactions: tuple[TransactionId, ...]) -> None:
         """Abort transactions at close."""
-        ...
 
     def leave(self, checkpoints: tuple[int, ...]) -> None:
         """Leave transactions pre-committed at close."""
-        ...
 
     def recover_and_commit(self, name: str) -> None:
         """Commit what the restored state has pending."""
-        ...
 
     def recover_and_abort(self, name: str) -> None:
         """Abort what the restored state has open."""
-        ...
 
 
 class TaskSink(SinkPort, Protocol):
@@ -272,7 +229,6 @@ class TaskSink(SinkPort, Protocol):
 
     def begin(self) -> None:
         """Open the first transaction, once the restored data is dealt with."""
-        ...
 
 
 class TaskPort(ObservedTask, Protocol):
@@ -299,14 +255,11 @@ class TaskPort(ObservedTask, Protocol):
 
     def post(self, function: Callable[..., object], /, *arguments: Any) -> None:
         """Put something into the mailbox. It is done between two records."""
-        ...
 
     def set_timer(
         self, delay_ns: int, function: Callable[..., object], /, *arguments: Any
     ) -> Timer:
         """Call a function later than that by what a timer of this plane takes on top."""
-        ...
 
     def spend_on_barrier(self, function: Callable[..., object], /, *arguments: Any) -> None:
         """Spend what a barrier costs the thread before it is sent on, then call the function."""
-        ...

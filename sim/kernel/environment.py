@@ -90,7 +90,6 @@ class Environment(simpy.Environment):
         @property
         def now(self) -> int:
             """The simulated time in ns."""
-            ...
 
         def process(
             self,
@@ -100,17 +99,14 @@ class Environment(simpy.Environment):
             on: Signal | None = None,
         ) -> Process:
             """Start a process of an entity, or of an unnamed child of the active one."""
-            ...
 
         def timeout(
             self, delay: int = 0, value: object = None, *, kind: int = KIND_ORDINARY
         ) -> Timeout:
             """Return an event after `delay` ns."""
-            ...
 
         def event(self) -> Event:
             """Return an event that someone triggers later."""
-            ...
 
     else:
         now = property(attrgetter("_now"))  # as SimPy's, without a Python call

@@ -34,11 +34,9 @@ class TiePolicy(Protocol):
     @property
     def name(self) -> str:
         """The text that `parse_ties` turns into this policy."""
-        ...
 
     def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
         """Return the key of an event of `kind` of `entity` at `time` (ns)."""
-        ...
 
 
 class Structural:

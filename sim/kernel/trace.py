@@ -31,7 +31,6 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """The name that is written into the trace."""
-        ...
 
 
 class Clock(Protocol):
@@ -40,7 +39,6 @@ class Clock(Protocol):
     @property
     def now(self) -> int:
         """The simulated time in ns."""
-        ...
 
 
 class Trace:

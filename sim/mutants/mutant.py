@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from ckptsim.scenarios.dialect import snake_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,12 @@ def by_name(*mutants: Mutant) -> dict[str, Mutant]:
     if len(found) != len(mutants):
         raise ValueError("two mutants have one name")
     return found
+
+
+def of_slot(slot: str, *factories: Callable[..., Any]) -> Iterator[Mutant]:
+    """Yield the mutants of a slot, which are called and described as their factories are."""
+    for factory in factories:
+        yield Mutant(snake_case(factory.__name__), sentence(factory), slot, factory)
 
 
 def sentence(thing: object) -> str:

@@ -18,7 +18,7 @@ from ckptsim.models.recovery import (
     recovered_input,
 )
 from ckptsim.models.recovery.recovered_input import GatePhase, VirtualChannel
-from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import by_name, of_slot
 
 
 class OneMapperForAllGates(InFlightAssignment):
@@ -181,23 +181,24 @@ def overtakes_on_any_edge(barrier: Barrier, *, supports_unaligned: bool) -> Barr
 
 
 MUTANTS = by_name(
-    *(
-        Mutant(name, sentence(factory), slot, factory)
-        for name, slot, factory in (
-            ("one_mapper_for_all_gates", "assignment", OneMapperForAllGates),
-            ("skips_stateless_vertices", "assignment", SkipsStatelessVertices),
-            ("asks_every_mapper", "assignment", AsksEveryMapper),
-            ("permutes_subtasks", "assignment", PermutesSubtasks),
-            ("one_deserializer_per_channel", "recovered_input", OneDeserializerPerChannel),
-            ("one_deserializer_per_gate", "recovered_input", OneDeserializerPerGate),
-            ("keeps_every_copy", "recovered_input", KeepsEveryCopy),
-            ("forwards_any_watermark", "recovered_input", ForwardsAnyWatermark),
-            ("forwards_any_status", "recovered_input", ForwardsAnyStatus),
-            ("converts_when_read", "recovered_input", ConvertsWhenRead),
-            ("persists_while_recovering", "recovered_input", PersistsWhileRecovering),
-            ("drops_markers", "recovered_input", DropsMarkers),
-            ("ignores_descriptors", "recovered_input", IgnoresDescriptors),
-            ("overtakes_on_any_edge", "edge", overtakes_on_any_edge),
-        )
-    )
+    *of_slot(
+        "assignment",
+        OneMapperForAllGates,
+        SkipsStatelessVertices,
+        AsksEveryMapper,
+        PermutesSubtasks,
+    ),
+    *of_slot(
+        "recovered_input",
+        OneDeserializerPerChannel,
+        OneDeserializerPerGate,
+        KeepsEveryCopy,
+        ForwardsAnyWatermark,
+        ForwardsAnyStatus,
+        ConvertsWhenRead,
+        PersistsWhileRecovering,
+        DropsMarkers,
+        IgnoresDescriptors,
+    ),
+    *of_slot("edge", overtakes_on_any_edge),
 )

@@ -32,7 +32,7 @@ from ckptsim.models.store.settings import Order, Placement, SyncRules
 from ckptsim.models.store.state import PartitionState
 from ckptsim.models.store.topics import TopicPartition
 from ckptsim.models.store.versions import StoreVersions
-from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, of_slot
 
 
 class NoOrderingShelf(ordering.release.Shelf):
@@ -103,7 +103,7 @@ def tracker_stops_any_clock(
 
 
 class ToldBeforeStored(CheckpointCoordinator):
-    """Notifies the tasks with the last acknowledgement instead of after the store's answer."""
+    """Notifies the tasks of a completed checkpoint before it is stored."""
 
     def step(
         self, event: coordinator_events.CoordinatorEvent
@@ -125,7 +125,7 @@ class ToldBeforeStored(CheckpointCoordinator):
 
 
 class WriteErrorLost(SharedStateWriter):
-    """Answers a write error as if nothing had happened."""
+    """Takes a file that could not be written for written (FLINK-24667)."""
 
     def step(self, event: writer_events.WriterEvent) -> list[writer_events.WriterEffect]:
         """Take the failure of the file for its success."""
@@ -172,12 +172,12 @@ class NeverWipes(StoreClient):
 
 
 def checkpoint_first(placement: Placement) -> StoreVersions:
-    """Make a store that writes checkpoints before the data."""
+    """Writes the checkpoint before the data, whatever the settings say."""
     return _store(placement, StoreClient, Parts(ingestion=CheckpointFirst))
 
 
 def never_wipes(placement: Placement) -> StoreVersions:
-    """Make a store that restarts at the beginning over the rows that are there."""
+    """Restarts at the beginning over the rows that are there."""
     return _store(placement, NeverWipes, Parts())
 
 
@@ -226,30 +226,8 @@ MUTANTS = by_name(
         "handler",
         tracker_stops_any_clock,
     ),
-    Mutant(
-        "write_error_lost",
-        "Takes a file that could not be written for written (FLINK-24667).",
-        "channel_state",
-        WriteErrorLost,
-    ),
-    Mutant(
-        "told_before_stored",
-        "Notifies the tasks of a completed checkpoint before it is stored.",
-        "coordinator",
-        ToldBeforeStored,
-    ),
-    Mutant(
-        "skipped_trigger_sets_minimum",
-        sentence(SkippedTriggerSetsMinimum),
-        "lifecycle",
-        SkippedTriggerSetsMinimum,
-    ),
-    Mutant(
-        "closes_without_final_checkpoint",
-        sentence(ClosesWithoutFinalCheckpoint),
-        "lifecycle",
-        ClosesWithoutFinalCheckpoint,
-    ),
-    Mutant("checkpoint_first", sentence(CheckpointFirst), "store", checkpoint_first),
-    Mutant("never_wipes", sentence(NeverWipes), "store", never_wipes),
+    *of_slot("channel_state", WriteErrorLost),
+    *of_slot("coordinator", ToldBeforeStored),
+    *of_slot("lifecycle", SkippedTriggerSetsMinimum, ClosesWithoutFinalCheckpoint),
+    *of_slot("store", checkpoint_first, never_wipes),
 )

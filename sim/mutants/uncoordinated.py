@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ckptsim.models import uncoordinated
-from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import by_name, of_slot
 
 
 class NewestOfEach(uncoordinated.RecoveryLine):
@@ -61,34 +61,12 @@ class NeverForced(uncoordinated.InducedTask):
 
 
 MUTANTS = by_name(
-    Mutant("newest_of_each", sentence(NewestOfEach), "recovery_line", NewestOfEach),
-    Mutant(
-        "forgets_messages_on_their_way",
-        sentence(ForgetsMessagesOnTheirWay),
+    *of_slot(
         "recovery_line",
+        NewestOfEach,
         ForgetsMessagesOnTheirWay,
-    ),
-    Mutant(
-        "looks_at_each_channel_once",
-        sentence(LooksAtEachChannelOnce),
-        "recovery_line",
         LooksAtEachChannelOnce,
-    ),
-    Mutant(
-        "truncates_what_was_sent",
-        sentence(TruncatesWhatWasSent),
-        "recovery_line",
         TruncatesWhatWasSent,
     ),
-    Mutant("never_forced", sentence(NeverForced), "induced", NeverForced),
+    *of_slot("induced", NeverForced),
 )
-
-# The library's scenario on which a mutant is distinguished from the right core, and by which
-# property.
-SHOWN_BY: dict[str, tuple[str, str]] = {
-    "newest_of_each": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
-    "forgets_messages_on_their_way": ("domino_effect", "restored_checkpoint_is_a_cut"),
-    "looks_at_each_channel_once": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
-    "truncates_what_was_sent": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
-    "never_forced": ("communication_induced_crash", "common_index_is_a_line"),
-}

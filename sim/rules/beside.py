@@ -8,8 +8,9 @@ from __future__ import annotations
 import copy
 import pickle
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ckptsim.sim.kernel import Environment
@@ -18,13 +19,13 @@ from ckptsim.sim.rules.answers import STORY, Answer
 from ckptsim.sim.rules.duties import DUTIES, Duties
 from ckptsim.sim.rules.joint import JointDuties
 from ckptsim.sim.rules.words import answer_words, event_words
-from ckptsim.sim.run_spec import RunSpec
+from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
 
 DOES_ITS_DUTY = "a_host_does_its_duty"
 
 
-class HostDuties:
+class HostDuties(Watch):
     """The duties of the hosts of one run. A host is left alone after the first that it fails in.
 
     link, seed: of the run. Every host has the same duties in all of them.
@@ -33,7 +34,6 @@ class HostDuties:
     def __init__(self, link: str, seed: int) -> None:
         del link, seed
         self._failed: list[tuple[int, str, tuple[str, ...]]] = []
-        self._env: Environment | None = None
         self._count = 0
 
     def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
@@ -41,16 +41,12 @@ class HostDuties:
         slots = [slot for slot in DUTIES if hasattr(cores, slot) and slot not in foreign]
         made = {slot: self._factory(slot, getattr(cores, slot)) for slot in slots}
         if hasattr(cores, "store") and "store" not in foreign:
-            made["store"] = self._store(cores.store)
+            made["store"] = with_ingestion(cores.store, partial(self._factory, "ingestion"))
         return replace(cores, **made)
 
-    def begin(self, env: Environment) -> None:
-        """Take the environment of the run."""
-        self.follow(env)
-
     def follow(self, env: Environment) -> None:
-        """Take the environment in which a part of the run continues."""
-        self._env = env
+        """Take the environment in which the run, or a part of it, continues."""
+        super().follow(env)
         env.witness = self._witnessed
 
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
@@ -60,11 +56,6 @@ class HostDuties:
             for at_ns, says, story in self._failed
         ]
 
-    @property
-    def now_ns(self) -> int:
-        """The present instant of the run. 0 before it has begun."""
-        return 0 if self._env is None else self._env.now
-
     def fails(self, says: str, story: Sequence[str]) -> None:
         """Note that a host has failed in a duty."""
         self._failed.append((self.now_ns, says, tuple(story)))
@@ -73,20 +64,7 @@ class HostDuties:
         def make(*positional: Any, **named: Any) -> Any:
             return self._made(slot, factory(*positional, **named))
 
-        make.__wrapped__ = factory  # type: ignore[attr-defined]  # for hosts that ask whose it is
-        return make
-
-    def _store(self, factory: Factory) -> Factory:
-        """Return the factory of a store with duties beside its ingestion cores."""
-
-        def make(*arguments: Any) -> Any:
-            versions = factory(*arguments)
-            client = versions.client
-            ingestion = self._factory("ingestion", client.parts.ingestion)
-            client.parts = replace(client.parts, ingestion=ingestion)
-            return versions
-
-        return make
+        return instead_of(factory, make)
 
     def _made(self, slot: str, core: Any) -> Any:
         self._count += 1
@@ -104,6 +82,24 @@ class HostDuties:
             for each in made:
                 each.belongs_to(joint)
         return core
+
+
+def instead_of(factory: Factory, make: Factory) -> Factory:
+    """Return what makes cores in the place of a factory, for hosts that ask for their owner."""
+    make.__wrapped__ = factory  # type: ignore[attr-defined]
+    return make
+
+
+def with_ingestion(factory: Factory, beside: Callable[[Factory], Factory]) -> Factory:
+    """Return what makes a store with ingestion cores that have something beside them."""
+
+    def make(*arguments: Any) -> Any:
+        versions = factory(*arguments)
+        parts = versions.client.parts
+        versions.client.parts = replace(parts, ingestion=beside(parts.ingestion))
+        return versions
+
+    return make
 
 
 class Proxy:

@@ -6,8 +6,8 @@ comes to which slot is decided in `resolve`, before a world begins. No world imp
 mutants.
 """
 
-from ckptsim.sim.slots.cores import OURS, Factory, ProtocolCores
-from ckptsim.sim.slots.slot import Slot
-from ckptsim.sim.slots.table import SLOTS, slots_of
-
-__all__ = ["OURS", "SLOTS", "Factory", "ProtocolCores", "Slot", "slots_of"]
+from ckptsim.sim.slots.cores import OURS as OURS
+from ckptsim.sim.slots.cores import Factory as Factory
+from ckptsim.sim.slots.cores import ProtocolCores as ProtocolCores
+from ckptsim.sim.slots.table import SLOTS as SLOTS
+from ckptsim.sim.slots.table import slots_of as slots_of

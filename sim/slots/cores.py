@@ -37,7 +37,6 @@ class MakeHandler(Protocol):
         self, kind: barriers.HandlerKind, channels: int, *, gates: int, after_finish: bool
     ) -> barriers.BarrierHandler:
         """Make it for so many channels in so many gates."""
-        ...
 
 
 class MakeCoordinator(Protocol):
@@ -51,7 +50,6 @@ class MakeCoordinator(Protocol):
         completed: tuple[int, ...] = (),
     ) -> Coordinator:
         """Make it. The number of the next checkpoint, and those that are kept, oldest first."""
-        ...
 
 
 class MakeListener(Protocol):
@@ -59,7 +57,6 @@ class MakeListener(Protocol):
 
     def __call__(self, tasks: int, *, enabled: bool) -> EndOfDataListener:
         """Make it for so many tasks."""
-        ...
 
 
 class OverEdge(Protocol):
@@ -67,7 +64,6 @@ class OverEdge(Protocol):
 
     def __call__(self, barrier: barriers.Barrier, *, supports_unaligned: bool) -> barriers.Barrier:
         """Return the barrier that travels over the edge."""
-        ...
 
 
 class MakeRecoveredInput(Protocol):
@@ -77,7 +73,6 @@ class MakeRecoveredInput(Protocol):
         self, assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool]
     ) -> RecoveredInput:
         """Make it for so many channels. accepts: records that are sent to the subtask today."""
-        ...
 
 
 class MakeRecoveryLine(Protocol):
@@ -91,7 +86,6 @@ class MakeRecoveryLine(Protocol):
         logged: bool = True,
     ) -> RecoveryLines:
         """Make it for an attempt. begin: how each task begins."""
-        ...
 
 
 class AfterFailure(Protocol):
@@ -99,7 +93,6 @@ class AfterFailure(Protocol):
 
     def __call__(self, *, stop_completed: bool) -> Recovery:
         """Decide. `stop_completed` says whether the savepoint of a stop is complete."""
-        ...
 
 
 def over_edge(barrier: barriers.Barrier, *, supports_unaligned: bool) -> barriers.Barrier:

@@ -27,22 +27,7 @@ from ckptsim.models.store.state import VersionState
 from ckptsim.models.uncoordinated import TaskProtocol
 from ckptsim.models.uncoordinated.recovery_line import LineEffect, LineEvent
 
-__all__ = [
-    "BarrierHandler",
-    "ChannelStateWriter",
-    "Coordinator",
-    "Counter",
-    "Debloater",
-    "Decider",
-    "HeldTransactions",
-    "Lifecycle",
-    "OrderingDoor",
-    "RecoveryLines",
-    "Store",
-    "TaskProtocol",
-    "members",
-    "used",
-]
+__all__ = ["BarrierHandler", "OrderingDoor", "TaskProtocol"]  # and everything that is here
 
 
 class Coordinator(Protocol):
@@ -50,17 +35,14 @@ class Coordinator(Protocol):
 
     def step(self, event: CoordinatorEvent) -> list[CoordinatorEffect]:
         """Take one event and return its effects."""
-        ...
 
     @property
     def pending(self) -> tuple[int, ...]:
         """The running checkpoints, oldest first, used where a job stalls."""
-        ...
 
     @property
     def planning(self) -> bool:
         """Whether a request waits for its plan, used when a checkpoint is planned."""
-        ...
 
     @property
     def completed(self) -> tuple[int, ...]:
@@ -68,16 +50,13 @@ class Coordinator(Protocol):
 
         The next job manager begins with them.
         """
-        ...
 
     @property
     def next_checkpoint(self) -> int:
         """The number that the next checkpoint gets, used when the job manager restarts."""
-        ...
 
     def awaited(self, checkpoint: int) -> tuple[int, ...]:
         """Return the tasks that have not acknowledged, used when a checkpoint is triggered."""
-        ...
 
 
 class HeldTransactions(Protocol):
@@ -86,12 +65,10 @@ class HeldTransactions(Protocol):
     @property
     def pending(self) -> tuple[int, ...]:
         """The checkpoints that pre-committed, ascending, used when the sink takes a snapshot."""
-        ...
 
     @property
     def open(self) -> bool:
         """Whether one is open, used when the sink takes a snapshot."""
-        ...
 
 
 class Lifecycle(Protocol):
@@ -99,41 +76,33 @@ class Lifecycle(Protocol):
 
     def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Take one event and return its effects."""
-        ...
 
     @property
     def state(self) -> TaskState:
         """Where the task is in its life, used before each message and where a job stalls."""
-        ...
 
     @property
     def mode(self) -> EndMode:
         """How the task ends its data, used when its data has ended."""
-        ...
 
     @property
     def ended(self) -> bool:
         """Whether the data has ended, used before a record is taken."""
-        ...
 
     @property
     def minimum_id(self) -> int | None:
         """The oldest checkpoint that can be the final one, used when a checkpoint completes."""
-        ...
 
     @property
     def latest_reported(self) -> int:
         """The newest completion that has come, used when a notification comes."""
-        ...
 
     @property
     def transactions(self) -> HeldTransactions | None:
         """The transactions of a sink, used when it takes a snapshot and when it closes."""
-        ...
 
     def waits_for(self) -> tuple[Act, ...]:
         """Return the waits that are not over, used when the data has ended."""
-        ...
 
 
 class ChannelStateWriter(Protocol):
@@ -141,7 +110,6 @@ class ChannelStateWriter(Protocol):
 
     def step(self, event: WriterEvent) -> list[WriterEffect]:
         """Take one event and return its effects."""
-        ...
 
 
 class Store(Protocol):
@@ -150,24 +118,19 @@ class Store(Protocol):
     @property
     def client(self) -> StoreClient:
         """The client with medium, codecs and ingestion cores, used by all that is written."""
-        ...
 
     @property
     def current(self) -> Mapping[str, int]:
         """The current version of each store, used when a version is swapped."""
-        ...
 
     def swap(self, store: str, version: int) -> None:
         """Point a store at a version, used when a push has ended."""
-        ...
 
     def drop(self, topic: str) -> None:
         """Delete a version, used when a newer one has taken its place."""
-        ...
 
     def state(self, topic: str) -> VersionState | None:
         """Return what a version has in common, used after a restart."""
-        ...
 
 
 class RecoveryLines(Protocol):
@@ -175,7 +138,6 @@ class RecoveryLines(Protocol):
 
     def step(self, event: LineEvent) -> list[LineEffect]:
         """Take one event and return its effects."""
-        ...
 
 
 class Decider(Protocol):
@@ -184,15 +146,12 @@ class Decider(Protocol):
     @property
     def queued(self) -> tuple[Request, ...]:
         """The requests that wait, used after each step of a vector."""
-        ...
 
     def submit(self, request: Request, situation: Situation) -> list[Decision]:
         """Take a request, used when a vector submits one."""
-        ...
 
     def choose(self, situation: Situation) -> list[Decision]:
         """Choose among the waiting requests, used when a checkpoint of a vector ends."""
-        ...
 
 
 class Counter(Protocol):
@@ -201,15 +160,12 @@ class Counter(Protocol):
     @property
     def count(self) -> int:
         """The failures that count now, used after each step of a vector."""
-        ...
 
     def failed(self, reason: FailureReason, checkpoint: int | None) -> bool:
         """Count a failure, used when a checkpoint of a vector fails."""
-        ...
 
     def succeeded(self, checkpoint: int) -> None:
         """Begin anew, used when a checkpoint of a vector completes."""
-        ...
 
 
 class Debloater(Protocol):
@@ -218,16 +174,13 @@ class Debloater(Protocol):
     @property
     def announced_bytes(self) -> int:
         """The size in force, used after each step of a vector."""
-        ...
 
     @property
     def consume_ms(self) -> int:
         """The estimate after it, used after each step of a vector."""
-        ...
 
     def update(self, throughput_bytes_per_s: int, buffers_in_use: int) -> int | None:
         """Take a measurement and return a new size, used in each step of a vector."""
-        ...
 
 
 def members(protocol: type) -> dict[str, Any]:

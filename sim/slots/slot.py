@@ -48,7 +48,8 @@ class Slot:
     """A place that a core can take.
 
     says: what the core decides. takes, gives: parameters and result of the factory, as text.
-    ours: `package.module:name` of the factory by default.
+    ours: `package.module:name` of the factory by default, the class of the result unless `gives`
+    names another.
     links, suites: the worlds and the suites of conformance vectors that have the slot.
     whole: a core with a documented door of its own. The others are parts of a core or of a world,
     replaced by what subclasses ours.
@@ -62,8 +63,8 @@ class Slot:
     name: str
     says: str
     takes: str
-    gives: str
     ours: str
+    gives: str = ""
     links: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
     whole: bool = False
@@ -72,6 +73,9 @@ class Slot:
     of: type | None = None
     is_rule: bool = False
     close: Callable[[Any], None] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gives", self.gives or self.ours.rpartition(":")[2])
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ Mutants need them, and anyone who studies one rule alone.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ckptsim.models import barriers
 from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener, Recovery
 from ckptsim.models.coordinator.debloater import DebloatParameters
@@ -18,50 +20,24 @@ from ckptsim.sim.slots import protocols
 from ckptsim.sim.slots.slot import Call, Slot
 
 _JOBS = ("barriers", "barrier_protocol", "final_checkpoint", "composed")
-_RECORD_JOBS = ("barrier_protocol", "final_checkpoint")
 _SECOND_NS = 1_000_000_000
-
-
-def _ordering() -> Call:
-    streams = (StreamDescriptor("users"),)
-    return Call((OrderingParameters(medium=Medium.SOCKET, streams=streams, channels=1),))
-
-
-def _handler() -> Call:
-    return Call((barriers.HandlerKind.ALIGNED, 2), {"gates": 1, "after_finish": True})
-
-
-def _coordinator() -> Call:
-    return Call((CoordinatorParameters(interval_ns=_SECOND_NS),), {"first_checkpoint": 1})
-
-
-def _lifecycle() -> Call:
-    return Call((TaskParameters(kind=TaskKind.SOURCE),))
-
-
-def _channel_end() -> Call:
-    return Call((0, []))
-
-
-def _edge() -> Call:
-    return Call(
-        (barriers.Barrier(1, 0, barriers.OptionKind.ALIGNED),), {"supports_unaligned": True}
-    )
-
-
-def _recovered_input() -> Call:
-    assignment = GateAssignment(
-        old_subtasks=(0,), old_channels=((0,),), identity=True, ambiguous=()
-    )
-    return Call((assignment, 1), {"accepts": bool})
+_USERS = (StreamDescriptor("users"),)
+_BARRIER = barriers.Barrier(1, 0, barriers.OptionKind.ALIGNED)
+_ASSIGNMENT = GateAssignment(old_subtasks=(0,), old_channels=((0,),), identity=True, ambiguous=())
 
 
 def _close_store(store: StoreVersions) -> None:
     store.client.medium.close()
 
 
+_whole = partial(Slot, links=_JOBS, whole=True)
+_part = partial(Slot, links=_JOBS)
+_part_on_records = partial(Slot, links=("barrier_protocol", "final_checkpoint"))
+_part_of_pipeline = partial(Slot, links=("composed",))
+_part_of_vectors = partial(Slot, suites=("coordinator",))
+
 _WHOLE = (
-    Slot(
+    _whole(
         name="ordering",
         says="when a state may be returned to the platform",
         takes="(parameters: OrderingParameters)",
@@ -69,60 +45,52 @@ _WHOLE = (
         ours="ckptsim.models.ordering:make_core",
         links=("ordering", "composed"),
         suites=("ordering",),
-        whole=True,
-        sample=_ordering,
+        sample=lambda: Call(
+            (OrderingParameters(medium=Medium.SOCKET, streams=_USERS, channels=1),)
+        ),
         protocol=protocols.OrderingDoor,
     ),
-    Slot(
+    _whole(
         name="handler",
         says="when the barriers of a task's channels make it take a checkpoint",
         takes="(kind: HandlerKind, channels: int, *, gates: int, after_finish: bool)",
         gives="BarrierHandler",
         ours="ckptsim.models.barriers:make_handler",
-        links=_JOBS,
         suites=("barriers",),
-        whole=True,
-        sample=_handler,
+        sample=lambda: Call((barriers.HandlerKind.ALIGNED, 2), {"gates": 1, "after_finish": True}),
         protocol=protocols.BarrierHandler,
     ),
-    Slot(
+    _whole(
         name="coordinator",
         says="when checkpoints are triggered, complete or fail, and which tasks are notified",
         takes=(
             "(parameters: CoordinatorParameters, *, first_checkpoint: int, "
             "completed: tuple[int, ...])"
         ),
-        gives="CheckpointCoordinator",
         ours="ckptsim.models.coordinator:CheckpointCoordinator",
-        links=_JOBS,
-        whole=True,
-        sample=_coordinator,
+        sample=lambda: Call(
+            (CoordinatorParameters(interval_ns=_SECOND_NS),), {"first_checkpoint": 1}
+        ),
         protocol=protocols.Coordinator,
     ),
-    Slot(
+    _whole(
         name="lifecycle",
         says="how a task ends: end of data, its acknowledgement, final checkpoint, closing",
         takes="(parameters: TaskParameters)",
-        gives="TaskLifecycle",
         ours="ckptsim.models.lifecycle:TaskLifecycle",
-        links=_JOBS,
         suites=("final_checkpoint",),
-        whole=True,
-        sample=_lifecycle,
+        sample=lambda: Call((TaskParameters(kind=TaskKind.SOURCE),)),
         protocol=protocols.Lifecycle,
     ),
-    Slot(
+    _whole(
         name="channel_state",
         says="when the in-flight data of a group of subtasks is written, and the answers",
         takes="(subtasks: list[int])",
-        gives="SharedStateWriter",
         ours="ckptsim.models.barriers:SharedStateWriter",
-        links=_JOBS,
-        whole=True,
         sample=lambda: Call(([0],)),
         protocol=protocols.ChannelStateWriter,
     ),
-    Slot(
+    _whole(
         name="store",
         says="where a checkpoint lies relative to its data, and what survives a crash",
         takes="(placement: Placement)",
@@ -130,7 +98,6 @@ _WHOLE = (
         ours="ckptsim.models.store:make_store",
         links=("checkpoint_store", "composed"),
         suites=("checkpoint_store",),
-        whole=True,
         sample=lambda: Call((Placement.EXTERNAL,)),
         close=_close_store,
         protocol=protocols.Store,
@@ -138,117 +105,98 @@ _WHOLE = (
 )
 
 _PARTS = (
-    Slot(
+    _part(
         name="subtask",
         says="a subtask's part in a checkpoint, from the trigger to the acknowledgement",
         takes="()",
-        gives="SubtaskCheckpoints",
         ours="ckptsim.models.barriers:SubtaskCheckpoints",
-        links=_JOBS,
         sample=Call,
         of=barriers.SubtaskCheckpoints,
     ),
-    Slot(
+    _part(
         name="input_channel",
         says="the receiver's queue of a channel, and what of it is persisted",
         takes="(index: int, outbox: list[NetworkEffect])",
-        gives="RemoteInputChannel",
         ours="ckptsim.models.barriers:RemoteInputChannel",
-        links=_JOBS,
         suites=("channel_state",),
-        sample=_channel_end,
+        sample=lambda: Call((0, [])),
         of=barriers.RemoteInputChannel,
     ),
-    Slot(
+    _part(
         name="output_subpartition",
         says="the sender's queue of a channel, and which barriers overtake in it",
         takes="(index: int, outbox: list[NetworkEffect])",
-        gives="Subpartition",
         ours="ckptsim.models.barriers:Subpartition",
-        links=_JOBS,
         suites=("channel_state",),
-        sample=_channel_end,
+        sample=lambda: Call((0, [])),
         of=barriers.Subpartition,
     ),
-    Slot(
+    _part(
         name="edge",
         says="as what a barrier is sent over an edge that must keep its order, or need not",
         takes="(barrier: Barrier, *, supports_unaligned: bool)",
         gives="Barrier",
         ours="ckptsim.sim.slots.cores:over_edge",
-        links=_JOBS,
-        sample=_edge,
+        sample=lambda: Call((_BARRIER,), {"supports_unaligned": True}),
         of=barriers.Barrier,
         is_rule=True,
     ),
-    Slot(
+    _part(
         name="end_of_data",
         says="whether a final checkpoint is asked for, as all tasks have ended their data",
         takes="(tasks: int, *, enabled: bool)",
-        gives="EndOfDataListener",
         ours="ckptsim.models.coordinator:EndOfDataListener",
-        links=_JOBS,
         sample=lambda: Call((1,), {"enabled": True}),
         of=EndOfDataListener,
     ),
-    Slot(
+    _part(
         name="failover",
         says="what becomes of a job that fails around a stop with savepoint",
         takes="(*, stop_completed: bool)",
         gives="Recovery",
         ours="ckptsim.models.coordinator:after_failure",
-        links=_JOBS,
         sample=lambda: Call((), {"stop_completed": False}),
         of=Recovery,
         is_rule=True,
     ),
-    Slot(
+    _part_on_records(
         name="watermarks",
         says="the event time of a task, of watermarks and statuses of its channels",
         takes="(channels: int)",
-        gives="WatermarkValve",
         ours="ckptsim.models.lifecycle:WatermarkValve",
-        links=_RECORD_JOBS,
         sample=lambda: Call((1,)),
         of=WatermarkValve,
     ),
-    Slot(
+    _part_on_records(
         name="assignment",
         says="which in-flight data of old channels goes into which new one, at a rescale",
         takes="()",
-        gives="InFlightAssignment",
         ours="ckptsim.models.recovery:InFlightAssignment",
-        links=_RECORD_JOBS,
         sample=Call,
         of=InFlightAssignment,
     ),
-    Slot(
+    _part_on_records(
         name="recovered_input",
         says="how a gate takes in-flight data of old channels over, and when it is done",
         takes="(assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool])",
-        gives="RecoveredInput",
         ours="ckptsim.models.recovery:RecoveredInput",
-        links=_RECORD_JOBS,
-        sample=_recovered_input,
+        sample=lambda: Call((_ASSIGNMENT, 1), {"accepts": bool}),
         of=RecoveredInput,
     ),
-    Slot(
+    _part_on_records(
         name="induced",
         says="when a task takes a checkpoint by itself, or a message forces it to",
         takes="()",
         gives="TaskProtocol",
         ours="ckptsim.models.uncoordinated:InducedTask",
-        links=_RECORD_JOBS,
         sample=Call,
         protocol=protocols.TaskProtocol,
     ),
-    Slot(
+    _part_on_records(
         name="recovery_line",
         says="the checkpoints of single tasks that a job restarts from, without barriers",
         takes="(channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool)",
-        gives="RecoveryLine",
         ours="ckptsim.models.uncoordinated:RecoveryLine",
-        links=_RECORD_JOBS,
         sample=lambda: Call(((), ()), {"logged": True}),
         protocol=protocols.RecoveryLines,
     ),
@@ -256,61 +204,49 @@ _PARTS = (
 
 # Parts of a pipeline where two links meet. A world makes them with what it is made of.
 _OF_PIPELINES = (
-    Slot(
+    _part_of_pipeline(
         name="sink",
         says="what a sink does to its transactions, and which of them a snapshot holds",
         takes="(sinks, place, *, committer, settled)",
-        gives="SinkWriter",
         ours="ckptsim.sim.job.control.sinks.sink:SinkWriter",
-        links=("composed",),
     ),
-    Slot(
+    _part_of_pipeline(
         name="committer",
         says="how transactions go into the store, in which order, and which are found there again",
         takes="(attempt, store, key)",
-        gives="Committer",
         ours="ckptsim.sim.composed.destination.committer:Committer",
-        links=("composed",),
     ),
-    Slot(
+    _part_of_pipeline(
         name="destination",
         says="when the records of a pipeline are reported as durable",
         takes="(attempt)",
-        gives="PipelineDestination",
         ours="ckptsim.sim.composed.destination:PipelineDestination",
-        links=("composed",),
     ),
 )
 
 # Parts of the coordinator that have vectors of their own and no place in a world.
 _OF_VECTORS = (
-    Slot(
+    _part_of_vectors(
         name="request_decider",
         says="which request for a checkpoint is carried out, dropped or put off",
         takes="(*, max_concurrent: int, min_pause_ns: int, max_queued: int)",
-        gives="RequestDecider",
         ours="ckptsim.models.coordinator.requests:RequestDecider",
-        suites=("coordinator",),
         sample=lambda: Call((), {"max_concurrent": 1, "min_pause_ns": 0, "max_queued": 1000}),
         protocol=protocols.Decider,
     ),
-    Slot(
+    _part_of_vectors(
         name="failure_counter",
         says="which failures of checkpoints count",
         takes="(tolerable: int)",
-        gives="FailureCounter",
         ours="ckptsim.models.coordinator.failures:FailureCounter",
-        suites=("coordinator",),
         sample=lambda: Call((0,)),
         protocol=protocols.Counter,
     ),
-    Slot(
+    _part_of_vectors(
         name="debloater",
         says="how large a network buffer may be",
         takes="(parameters: DebloatParameters)",
-        gives="BufferDebloater",
         ours="ckptsim.models.coordinator.debloater:BufferDebloater",
-        suites=("coordinator",),
         sample=lambda: Call((DebloatParameters(),)),
         protocol=protocols.Debloater,
     ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.store.tables import tables
-from ckptsim.sim.store.vocabulary import VOCABULARY
+from ckptsim.sim.store.vocabulary import VOCABULARY as VOCABULARY
 from ckptsim.sim.store.world import StoreWorld
 
 if TYPE_CHECKING:
@@ -24,5 +24,3 @@ def run(spec: RunSpec) -> RunResult:
 
 
 CORES = ProtocolCores
-
-__all__ = ["CORES", "VOCABULARY", "run"]

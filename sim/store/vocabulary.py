@@ -1,8 +1,16 @@
-"""How the trace entries of a checkpoint store read."""
+"""How the trace entries of a checkpoint store read, and which of simultaneous ones goes first."""
 
 from __future__ import annotations
 
 from ckptsim.sim.story import Telling, Vocabulary
+
+KIND_DURABLE = 1  # a durable step ends
+KIND_APPLIED = 2  # a run of records has been applied
+KIND_TIMER = 3
+KIND_OUTSIDE = 4  # broker, other parties, endpoints
+KIND_FAULT = 5
+KIND_START = 6
+
 
 VOCABULARY: Vocabulary = {
     "started": Telling("starts, for the {number}. time", "number", always=True),

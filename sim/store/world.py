@@ -29,12 +29,11 @@ from ckptsim.sim.store.content import (
     SpanMedium,
 )
 from ckptsim.sim.store.costs import Costs, commit_ns
-from ckptsim.sim.store.faults import FaultPlan
-from ckptsim.sim.store.kinds import KIND_OUTSIDE
+from ckptsim.sim.store.faults import FaultPlan, WatchedMedium
 from ckptsim.sim.store.oracle.oracle import StoreProperties
 from ckptsim.sim.store.process import Drainer, ProcessHost, Releases
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
-from ckptsim.sim.store.watched import WatchedMedium
+from ckptsim.sim.store.vocabulary import KIND_OUTSIDE
 
 if TYPE_CHECKING:
     from ckptsim.models.store import Medium, Step

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.sim.slots import ProtocolCores
 from ckptsim.sim.sync.tables import tables
-from ckptsim.sim.sync.vocabulary import VOCABULARY
+from ckptsim.sim.sync.vocabulary import VOCABULARY as VOCABULARY
 from ckptsim.sim.sync.world import SyncWorld
 
 if TYPE_CHECKING:
@@ -22,5 +22,3 @@ def run(spec: RunSpec) -> RunResult:
 
 
 CORES = ProtocolCores
-
-__all__ = ["CORES", "VOCABULARY", "run"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def pending_rows(run_key: str, attempts: Iterable[AttemptTruth]) -> list[PendingRow]:
-    """Return a row for every change of pending work, by time, then by scope and socket."""
+    """Return a row for every change of the pending states, by time, then by scope and socket."""
     rows: list[PendingRow] = []
     for attempt in attempts:
         groups: defaultdict[tuple[str, int], list[SourceState]] = defaultdict(list)
@@ -41,7 +41,7 @@ def pending_figures(rows: Iterable[PendingRow]) -> dict[str, int]:
 def _of_group(
     run_key: str, attempt: AttemptTruth, scope: str, socket: int, states: list[SourceState]
 ) -> Iterator[PendingRow]:
-    """Return the changes of one scope on one socket. An attempt's end forgets pending work."""
+    """Return the changes of one scope on one socket. The end of an attempt forgets its states."""
     changes: list[tuple[int, int, SourceState]] = []
     for state in states:
         end = state.acknowledged_ns if state.acknowledged_ns is not None else attempt.ended_ns

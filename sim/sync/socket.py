@@ -1,4 +1,4 @@
-"""A socket (or STDIO): a line with bandwidth and latency, and a pipe buffer of bounded size.
+"""A socket (or STDIO): a line with bandwidth and latency, a pipe buffer, and what travels there.
 
 What a writer puts waits for room in the pipe, then for the line, then travels for the latency.  It
 holds its room until the reader takes it, so a slow reader holds up its writers.  The order is the
@@ -9,18 +9,69 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ckptsim.sim.kernel import ConservationError
 from ckptsim.sim.sync.kinds import KIND_ARRIVE
+from ckptsim.sim.sync.oracle.truth import Partition, SourceState
 
 if TYPE_CHECKING:
     from simpy import Event
 
     from ckptsim.scenarios.sync import SocketTable
     from ckptsim.sim.kernel import Entity, Environment
-    from ckptsim.sim.sync.messages import Message
+
+
+_STATUS_BYTES = 64  # assumption: size of a small status message
+
+
+class RecordPacket:
+    """A run of records of one partition and one stream, at positions low <= p < high.
+
+    count: how many. interval: on STDIO, the stream's interval in which they were read.
+    """
+
+    __slots__ = ("count", "high", "interval", "low", "partition", "size_bytes", "stream")
+
+    def __init__(
+        self, partition: Partition, stream: int, *, low: int, high: int, size_bytes: int
+    ) -> None:
+        self.partition = partition
+        self.stream = stream
+        self.low = low
+        self.high = high
+        self.count = high - low
+        self.size_bytes = size_bytes
+        self.interval = 0
+
+
+@dataclass(slots=True, eq=False)
+class StateMessage:
+    """A state under way."""
+
+    state: SourceState
+    size_bytes: int
+
+
+@dataclass(slots=True, eq=False)
+class CompleteMessage:
+    """The terminal status COMPLETE of a stream."""
+
+    stream: int
+    size_bytes: int = _STATUS_BYTES
+
+
+@dataclass(slots=True, eq=False)
+class EndMessage:
+    """The end of the socket."""
+
+    size_bytes: int = 1
+
+
+Message: TypeAlias = RecordPacket | StateMessage | CompleteMessage | EndMessage
+
 
 _NS_PER_S = 1_000_000_000
 

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.models.ordering import Design, Medium, OrderingDoor, OrderingParameters
 from ckptsim.scenarios.dialect import duration_text
-from ckptsim.scenarios.sync import GOALS, MissingState, StateKind, SyncFault, SyncModel
+from ckptsim.scenarios.sync import GOALS, CrashAt, MissingState, StateKind, SyncFault, SyncModel
 from ckptsim.scenarios.sync import Medium as MediumChoice
 from ckptsim.sim.kernel import explain_waits
-from ckptsim.sim.sync.attempt import Attempt
+from ckptsim.sim.sync.attempt import Attempt, waits
 from ckptsim.sim.sync.faults import FaultPlan
 from ckptsim.sim.sync.kinds import KIND_ATTEMPT, KIND_FAULT
 from ckptsim.sim.sync.oracle.oracle import OrderingProperties
 from ckptsim.sim.sync.oracle.truth import Truth
 from ckptsim.sim.sync.platform import Platform
-from ckptsim.sim.sync.waiting import waits
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Environment
@@ -72,7 +71,7 @@ class SyncWorld:
     def run(self) -> None:
         """Run to the end: success, giving up, or the bound."""
         env = self.env
-        for crash in self.faults.crashes_at:
+        for crash in self.faults.of(CrashAt):
             env.call_at(crash.at_ns, KIND_FAULT, self.entity, self._crash, crash.side)
         env.call_at(_BOUND_NS, KIND_FAULT, self.entity, self._out_of_time)
         self.spec.bound(env, partial(self.stop, "the run is cut short"))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ckptsim.sim.validate.predict import Prediction
+from ckptsim.sim.validate.measured import MeasuredRun
+from ckptsim.sim.validate.predict import Jobs, Prediction
 from ckptsim.sim.validate.recoveries import (
     RecoveryPrediction,
     RecoveryScore,
@@ -25,7 +26,7 @@ from ckptsim.sim.validate.text import report_lines, sequence_lines
 class Comparison:
     """Predictions of checkpoints and of recoveries, and the runs shown checkpoint by checkpoint."""
 
-    predictions: Sequence[Prediction]
+    predictions: Sequence[Prediction[MeasuredRun, Jobs]]
     recovered: Sequence[RecoveryPrediction] = ()
     sequences: Sequence[CheckpointSequence] = ()
     states: Sequence[StatePrediction] = ()
@@ -41,7 +42,7 @@ class Comparison:
         return any(one.broken for one in self._every)
 
     @property
-    def _every(self) -> list[Prediction | RecoveryPrediction | StatePrediction]:
+    def _every(self) -> list[Prediction[Any, Any]]:
         return [*self.predictions, *self.recovered, *self.states]
 
     def pairs(self) -> list[tuple[str, str, float, float]]:
@@ -62,9 +63,9 @@ class Comparison:
         """Return what `--json` prints."""
         found: dict[str, Any] = {
             "runs": [
-                *(_entry(one) for one in self.predictions if one.jobs),
-                *(_recoveries(one) for one in self.recovered if one.figures),
-                *(_state(one) for one in self.states if one.steady),
+                *(_entry(one, one.found) for one in self.predictions if one.found),
+                *(_recoveries(one) for one in self.recovered if one.found),
+                *(_state(one) for one in self.states if one.found),
             ],
             "not_simulated": [
                 {"run_id": one.run.run_id, "reason": one.reason}
@@ -86,16 +87,16 @@ def _state(one: StatePrediction) -> dict[str, Any]:
     return _beside(one, predicted_of(one), blocks_of(one.run))
 
 
-def _entry(prediction: Prediction) -> dict[str, Any]:
+def _entry(prediction: Prediction[MeasuredRun, Jobs], found: Jobs) -> dict[str, Any]:
     """Return one run: the first job's figures, and all jobs where there are several."""
-    jobs = prediction.run.jobs[: len(prediction.jobs)]
+    jobs = prediction.run.jobs[: len(found.jobs)]
     measured = [dict(job.summary or {}) | dict(job.finish or {}) for job in jobs]
-    entry = _beside(prediction, prediction.jobs[0], measured[0])
-    entry["predicted_records_per_s"] = prediction.rates[0]
-    if len(prediction.jobs) > 1:
+    entry = _beside(prediction, found.jobs[0], measured[0])
+    entry["predicted_records_per_s"] = found.rates[0]
+    if len(found.jobs) > 1:
         entry["jobs"] = [
             {"predicted": ours, "measured": theirs}
-            for ours, theirs in zip(prediction.jobs, measured, strict=True)
+            for ours, theirs in zip(found.jobs, measured, strict=True)
         ]
     return entry
 
@@ -103,14 +104,12 @@ def _entry(prediction: Prediction) -> dict[str, Any]:
 def _recoveries(one: RecoveryPrediction) -> dict[str, Any]:
     """Return one run with its recoveries in order."""
     measured = [_figures(each.figures) for each in one.run.recoveries]
-    predicted = [_figures(figures) for figures in one.figures]
+    predicted = [_figures(figures) for figures in one.found or ()]
     return _beside(one, {"recoveries": predicted}, {"recoveries": measured})
 
 
 def _beside(
-    one: Prediction | RecoveryPrediction | StatePrediction,
-    predicted: dict[str, Any],
-    measured: dict[str, Any],
+    one: Prediction[Any, Any], predicted: dict[str, Any], measured: dict[str, Any]
 ) -> dict[str, Any]:
     run = one.run
     about = {"run_id": run.run_id, "cell_id": run.cell_id, "family": run.family}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
 from ckptsim.sim.validate import measured
+from ckptsim.sim.validate.fields import object_problems, shown
 from ckptsim.sim.validate.measured import MeasuredRun
 from ckptsim.sim.validate.recoveries import measured as recoveries
 from ckptsim.sim.validate.recoveries.measured import RecoveryRun
@@ -24,14 +25,6 @@ class Measurements:
     runs: tuple[MeasuredRun, ...]
     recoveries: tuple[RecoveryRun, ...]
     states: tuple[StateRun, ...] = ()
-
-
-def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
-    """Read the lines that have checkpoints. See `read_measurements`."""
-    found = read_measurements(paths).runs
-    if not found:
-        raise UserError("no measured checkpoints in " + ", ".join(str(path) for path in paths))
-    return list(found)
 
 
 def read_measurements(paths: Sequence[Path]) -> Measurements:
@@ -55,7 +48,7 @@ def read_measurements(paths: Sequence[Path]) -> Measurements:
                 problems.append(Problem(where, f"no JSON ({error})", "a run as one JSON object"))
                 continue
             schema, kept = next((module, kept) for fits, module, kept in kinds if fits(entry))
-            wrong = schema.problems_of(entry)
+            wrong = _problems(entry, schema)
             problems += [Problem(f"{where}: {p.path}", p.found, p.expected) for p in wrong]
             if not wrong:
                 kept.append(schema.run_of(entry))
@@ -65,6 +58,15 @@ def read_measurements(paths: Sequence[Path]) -> Measurements:
     if not runs and not recovering and not states:
         raise UserError("no measured run in " + ", ".join(str(path) for path in paths))
     return Measurements(runs=runs, recoveries=recovering, states=states)
+
+
+def _problems(entry: object, schema: Any) -> list[Problem]:
+    """Return what keeps a line from being read. schema: the module of its kind."""
+    if not isinstance(entry, Mapping):
+        return [Problem("the line", shown(entry), "a run as one JSON object")]
+    found = object_problems(entry, schema.LINE, "")
+    more = [] if schema is not recoveries else recoveries.more_problems(entry)
+    return found or list(more)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.measured_fields import Field, config_problems, object_problems, shown
+from ckptsim.sim.validate.fields import CONFIG, FIGURE, Field
 from ckptsim.sim.validate.statistics import stats
 
 # How the measured runs were made, for lines that do not say: completed checkpoints and warm-up.
@@ -16,36 +15,42 @@ _CHECKPOINTS = 14
 _WARMUP = 2
 _WARMUP_BOUNDED = 1
 
-_LINE = (
-    Field("run_id", "text", required=True),
-    Field("cell_id", "text"),
-    Field("family", "text"),
-    Field("config", "object", required=True),
-    Field("jobs", "list"),
-)
-_JOB = (
-    Field("running_ms", "number", minimum=0),
-    Field("ran_ms", "number", minimum=0),
-    Field("checkpoints", "list"),
-    Field("summary", "object"),
-    Field("finish", "object"),
-    Field("throughput", "object"),
-)
 _CHECKPOINT = (
     Field("trigger_ms", "number", required=True, minimum=0),
     Field("status", "text", required=True),
     Field("warmup", "flag"),
 )
-_PER_SUBTASK = ("source_end_of_data_ms", "last_record_processed_ms", "vertex_finished_ms")
+_OF_SUBTASKS = Field("", "times", required=True)
 _FINISH = (
-    *(Field(key, "object") for key in _PER_SUBTASK),
+    Field("source_end_of_data_ms", "object", each=_OF_SUBTASKS),
+    Field("last_record_processed_ms", "object", each=_OF_SUBTASKS),
+    Field("vertex_finished_ms", "object", each=_OF_SUBTASKS),
     Field("last_record_minus_source_end_ms", "number"),
     Field("job_finished_minus_source_end_ms", "number"),
     Field("last_trigger_before_source_end_ms", "number"),
     Field("checkpoint_interval_ms", "number"),
     Field("checkpoints_triggered_after_source_end", "list"),
 )
-_THROUGHPUT = (Field("records_per_s", "number", minimum=0),)
+_SPEEDS = Field("", "list", required=True, inside=(Field("records_per_s", "number", minimum=0),))
+_JOB = (
+    Field("running_ms", "number", minimum=0),
+    Field("ran_ms", "number", minimum=0),
+    Field("checkpoints", "list", inside=_CHECKPOINT),
+    Field("summary", "object", each=FIGURE),
+    Field("finish", "object", inside=_FINISH),
+    Field(
+        "throughput",
+        "object",
+        inside=(Field("window_ms", "times"), Field("tasks", "object", each=_SPEEDS)),
+    ),
+)
+LINE = (
+    Field("run_id", "text", required=True),
+    Field("cell_id", "text"),
+    Field("family", "text"),
+    Field("config", "object", required=True, inside=CONFIG),
+    Field("jobs", "list", inside=_JOB),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,60 +98,6 @@ class MeasuredRun:
     def bounded(self) -> bool:
         """Whether every source ends."""
         return all(source.get("stops_after_ms") is not None for source in self.config["sources"])
-
-
-def problems_of(entry: object) -> list[Problem]:
-    """Return what keeps a line from being read."""
-    if not isinstance(entry, Mapping):
-        return [Problem("the line", shown(entry), "a run as one JSON object")]
-    found = object_problems(entry, _LINE, "")
-    if isinstance(entry.get("config"), Mapping):
-        found += config_problems(entry["config"], "config")
-    jobs = entry.get("jobs")
-    for index, job in enumerate(jobs if isinstance(jobs, list) else ()):
-        found += _job_problems(job, f"jobs[{index}]")
-    return found
-
-
-def _job_problems(job: object, path: str) -> list[Problem]:
-    found = object_problems(job, _JOB, path)
-    if found or not isinstance(job, Mapping):
-        return found
-    for index, checkpoint in enumerate(job.get("checkpoints") or ()):
-        found += object_problems(checkpoint, _CHECKPOINT, f"{path}.checkpoints[{index}]")
-    found += _figure_problems(job.get("summary") or {}, f"{path}.summary")
-    finish = job.get("finish") or {}
-    found += object_problems(finish, _FINISH, f"{path}.finish")
-    for key in _PER_SUBTASK:
-        times = finish.get(key)
-        if isinstance(times, Mapping):
-            fields = [Field(name, "times", required=True) for name in times]
-            found += object_problems(times, fields, f"{path}.finish.{key}")
-    window = {"window_ms": (job.get("throughput") or {}).get("window_ms")}
-    found += object_problems(window, (Field("window_ms", "times"),), f"{path}.throughput")
-    for task, entries in _mapping((job.get("throughput") or {}).get("tasks")).items():
-        place = f"{path}.throughput.tasks.{task}"
-        if not isinstance(entries, list):
-            found.append(Problem(place, shown(entries), "a list with the figures of each subtask"))
-            continue
-        for index, entry in enumerate(entries):
-            found += object_problems(entry, _THROUGHPUT, f"{place}[{index}]")
-    return found
-
-
-def _figure_problems(value: Mapping[str, Any], path: str) -> list[Problem]:
-    """Return the values that are neither a number nor an object of such."""
-    found = []
-    for key, inside in value.items():
-        if isinstance(inside, Mapping):
-            found += _figure_problems(inside, f"{path}.{key}")
-        else:
-            found += object_problems(value, (Field(key, "number"),), path)
-    return found
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def run_of(entry: Mapping[str, Any]) -> MeasuredRun:
@@ -199,41 +150,50 @@ def _warmup(completed: Sequence[Mapping[str, Any]], usual: int) -> int:
 
 Checkpoint = Mapping[str, Any]
 _TIMES = ("end_to_end_ms", "start_delay_ms", "alignment_ms", "sync_ms", "async_ms")
-_BYTES = ("persisted_bytes", "processed_bytes", "checkpointed_bytes")
+BYTES = ("persisted_bytes", "processed_bytes", "checkpointed_bytes")
 
 
 def rebuilt_summary(checkpoints: Sequence[Checkpoint]) -> dict[str, Any] | None:
-    """Return the summary of completed checkpoints in the order of their triggers.
+    """Return the summary of measured checkpoints in the order of their triggers.
 
-    None without checkpoints, or where they do not say how long they took.
+    None without checkpoints, or where they do not say how long they took.  A checkpoint that a
+    vertex has no part in does not count for it.
     """
     if not checkpoints or any(c.get("end_to_end_duration_ms") is None for c in checkpoints):
         return None
+    names = dict.fromkeys(name for c in checkpoints for name in c.get("vertices") or {})
+    parts = {name: [_measured_parts(one, name) for one in checkpoints] for name in names}
+    return summary_of(checkpoints, {name: list(filter(None, own)) for name, own in parts.items()})
+
+
+def _measured_parts(one: Checkpoint, name: str) -> list[Mapping[str, Any]]:
+    return [part for part in (one.get("vertices") or {}).get(name, ()) if "end_to_end_ms" in part]
+
+
+def summary_of(
+    checkpoints: Sequence[Checkpoint], vertices: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]
+) -> dict[str, Any]:
+    """Return the summary of checkpoints. vertices: of each, the parts of its subtasks."""
     found: dict[str, Any] = {
         key: stats([float(c[key]) for c in checkpoints if c.get(key) is not None])
-        for key in ("end_to_end_duration_ms", *_BYTES)
+        for key in ("end_to_end_duration_ms", *BYTES)
     }
     gaps = [
         float(after["trigger_ms"] - before["trigger_ms"]) for before, after in pairwise(checkpoints)
     ]
     found["trigger_gap_ms"] = stats(gaps)
-    names = dict.fromkeys(name for c in checkpoints for name in c.get("vertices") or {})
-    found["vertices"] = {name: _vertex(checkpoints, name) for name in names}
+    found["vertices"] = {name: _vertex(parts) for name, parts in vertices.items()}
     return found
 
 
-def _vertex(checkpoints: Sequence[Checkpoint], name: str) -> dict[str, Any]:
-    parts = [
-        [part for part in (c.get("vertices") or {}).get(name, ()) if "end_to_end_ms" in part]
-        for c in checkpoints
-    ]
-    parts = [subtasks for subtasks in parts if subtasks]
+def _vertex(parts: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key in _TIMES:
-        found[f"max_{key}"] = stats([float(max(p.get(key, 0) for p in s)) for s in parts])
-    for key in _BYTES:
-        found[f"sum_{key}"] = stats([float(sum(p.get(key, 0) for p in s)) for s in parts])
-    total = sum(len(subtasks) for subtasks in parts)
-    unaligned = sum(1 for subtasks in parts for part in subtasks if part.get("unaligned"))
+        longest = [float(max((p.get(key, 0) for p in own), default=0)) for own in parts]
+        found[f"max_{key}"] = stats(longest)
+    for key in BYTES:
+        found[f"sum_{key}"] = stats([float(sum(p.get(key, 0) for p in own)) for own in parts])
+    total = sum(len(own) for own in parts)
+    unaligned = sum(1 for own in parts for part in own if part.get("unaligned"))
     found["unaligned_subtask_fraction"] = round(unaligned / total, 3) if total else 0.0
     return found

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from multiprocessing import get_context
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job as JobModel
@@ -18,7 +17,7 @@ from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.config import model_of
 from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
 from ckptsim.sim.validate.statistics import middle, usual
-from ckptsim.sim.validate.summary import Window, finish_of, summary_of
+from ckptsim.sim.validate.summary import Window, finish_of, summary_of_world
 
 _MS = 1_000_000
 # A simulated run that has not shown the measured values after so long, or after twice the time of
@@ -47,43 +46,41 @@ OURS = Assumptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
-    """The prediction for one run: `jobs` as in the input, or why there is nothing.
+class Prediction(Generic[Run, Found]):
+    """The prediction for one run, or why there is nothing.
 
-    Each job has the keys of a measured `summary`, and the ones of `finish` where all sources end.
-    rates: per job, records per second of each task's subtasks.
     broken: whether the simulation itself failed.
     """
 
-    run: MeasuredRun
-    jobs: tuple[Job, ...] = ()
-    rates: tuple[Rates, ...] = ()
+    run: Run
+    found: Found | None = None
     reason: str | None = None
     broken: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jobs:
+    """The jobs of a run as in the input, with the keys of a measured `summary`.
+
+    They have the ones of `finish` too where all sources end.  rates: per job, records per second of
+    each task's subtasks.
+    """
+
+    jobs: tuple[Job, ...]
+    rates: tuple[Rates, ...]
+
+
 def predict_all(
-    runs: Sequence[MeasuredRun],
-    *,
-    seeds: int,
-    jobs: int,
-    under: Assumptions = OURS,
-    progress: Callable[[], object] | None = None,
-) -> list[Prediction]:
-    """Predict every run, `jobs` at a time, in the order of the runs."""
-    return in_order(partial(predict, seeds=seeds, under=under), runs, jobs, progress)
-
-
-def in_order(
-    one: Callable[[Run], Found],
     runs: Sequence[Run],
-    jobs: int,
-    progress: Callable[[], object] | None,
-) -> list[Found]:
-    """Return what a function gives for each run, `jobs` processes at a time, in their order."""
+    one: Callable[[Run], Prediction[Run, Found]],
+    *,
+    jobs: int = 1,
+    progress: Callable[[], object] | None = None,
+) -> list[Prediction[Run, Found]]:
+    """Predict every run, `jobs` processes at a time, in the order of the runs."""
     found = []
     with ExitStack() as stack:
-        each: Iterator[Found] = map(one, runs)
+        each: Iterator[Prediction[Run, Found]] = map(one, runs)
         if jobs > 1:
             pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
             each = stack.enter_context(pool).map(one, runs)
@@ -94,33 +91,44 @@ def in_order(
     return found
 
 
-def predict(run: MeasuredRun, *, seeds: int, under: Assumptions = OURS) -> Prediction:
+def prediction_of(
+    run: Run,
+    models: Callable[[], Sequence[JobModel]],
+    simulate: Callable[[Sequence[JobModel]], Found],
+) -> Prediction[Run, Found]:
+    """Return what the simulation of a run's jobs gives, or why there is nothing."""
+    try:
+        made = models()
+    except (KeyError, TypeError, ValueError) as error:
+        return Prediction(run=run, reason=f"config: {error}")
+    if problems := [problem for model in made for problem in model.problems()]:
+        return Prediction(run=run, reason="; ".join(f"config: {one}" for one in problems))
+    try:
+        return Prediction(run=run, found=simulate(made))
+    except FAILURES as error:
+        story = f"the simulation failed: {type(error).__name__}: {error}"
+        return Prediction(run=run, reason=story, broken=True)
+
+
+def predict(
+    run: MeasuredRun, *, seeds: int, under: Assumptions = OURS
+) -> Prediction[MeasuredRun, Jobs]:
     """Predict one run: every job of it, or only the first when the job never ends."""
     jobs = run.jobs if run.bounded else run.jobs[:1]
-    predicted: list[tuple[Job, Rates]] = []
-    for number, job in enumerate(jobs):
-        try:
-            model = under.change(model_for(run, job))
-        except (KeyError, TypeError, ValueError) as error:
-            return Prediction(run=run, reason=f"config: {error}")
-        problems = model.problems()
-        if problems:
-            return Prediction(run=run, reason="; ".join(f"config: {p}" for p in problems))
-        try:
-            constants = under.constants if number else _cold(under.constants)
+
+    def simulate(models: Sequence[JobModel]) -> Jobs:
+        constants = _cold(under.constants)
+        found = []
+        for number, (model, job) in enumerate(zip(models, jobs, strict=True)):
             results = [
                 _simulate(model, job, seed + 1000 * number, constants, under.mechanisms)
                 for seed in range(1, seeds + 1)
             ]
-        except FAILURES as error:
-            story = f"the simulation failed: {type(error).__name__}: {error}"
-            return Prediction(run=run, reason=story, broken=True)
-        predicted.append(_merged(results))
-    return Prediction(
-        run=run,
-        jobs=tuple(found for found, _ in predicted),
-        rates=tuple(rates for _, rates in predicted),
-    )
+            found.append(_merged(results))
+            constants = under.constants
+        return Jobs(jobs=tuple(job for job, _ in found), rates=tuple(rates for _, rates in found))
+
+    return prediction_of(run, lambda: [under.change(model_for(run, job)) for job in jobs], simulate)
 
 
 def model_for(run: MeasuredRun, job: MeasuredJob) -> JobModel:
@@ -150,7 +158,7 @@ def _simulate(
         world = DataflowWorld(Environment(seed), model, constants, mechanisms)
         window = Window(world, job.window_start_ms * _MS)
         world.run()
-    found: Job = summary_of(world, job.warmup)
+    found: Job = summary_of_world(world, job.warmup)
     finish = finish_of(world, job.running_ms)
     if finish is not None:
         found |= finish

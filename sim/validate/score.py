@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ckptsim.sim.validate.measured import MeasuredJob
-from ckptsim.sim.validate.predict import Job, Prediction, Rates
+from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
+from ckptsim.sim.validate.predict import Job, Jobs, Prediction, Rates
 
 RELATIVE = 0.10
 ABSOLUTE_MS = 20.0
-ABSOLUTE_BYTES = 32 * 1024
 LONG_MS = 100.0
 # What both sides must have for the ends of a bounded job to be compared.
 _ENDS = (
@@ -41,10 +40,38 @@ class Pair:
             return 0.0 if not self.predicted else float("inf")
         return (self.predicted - self.measured) / self.measured
 
-    def within(self, absolute: float) -> bool:
-        """Return whether the prediction is within 10 % or an absolute bound."""
-        bound = max(RELATIVE * abs(self.measured), absolute)
-        return abs(self.predicted - self.measured) <= bound
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """How far a prediction may be from the measured values: a share of it, or an amount."""
+
+    relative: float = RELATIVE
+    absolute: float
+
+    def holds(self, pair: Pair) -> bool:
+        """Return whether a prediction is near enough."""
+        allowed = max(self.relative * abs(pair.measured), self.absolute)
+        return abs(pair.predicted - pair.measured) <= allowed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How many of how many are right. `share` is 1 of none."""
+
+    right: int
+    count: int
+
+    @property
+    def share(self) -> float:
+        """The share that is right."""
+        return self.right / self.count if self.count else 1.0
+
+    def __str__(self) -> str:
+        return f"{self.right} of {self.count} ({100 * self.share:.0f} %)"
+
+
+DURATION = Bound(absolute=ABSOLUTE_MS)
+PERSISTED = Bound(absolute=32 * 1024)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +92,12 @@ class Line:
     @property
     def duration_right(self) -> bool:
         """Whether the median duration is right."""
-        return self.duration.within(ABSOLUTE_MS)
+        return DURATION.holds(self.duration)
 
     @property
     def persisted_right(self) -> bool:
         """Whether the persisted bytes are right."""
-        return self.persisted.within(ABSOLUTE_BYTES)
+        return PERSISTED.holds(self.persisted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +119,8 @@ class JobEnding:
     @property
     def right(self) -> bool:
         """Whether drain and end are right, and the way it ended."""
-        near = self.drain_ms.within(ABSOLUTE_MS) and self.finish_ms.within(2 * ABSOLUTE_MS)
-        return near and self.at_once[0] is self.at_once[1]
+        near = Bound(absolute=2 * ABSOLUTE_MS).holds(self.finish_ms)
+        return near and DURATION.holds(self.drain_ms) and self.at_once[0] is self.at_once[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,18 +134,20 @@ class Score:
     runs: tuple[Line, ...]
     cells: tuple[Line, ...]
     endings: tuple[JobEnding, ...]
-    skipped: tuple[Prediction, ...]
+    skipped: tuple[Prediction[MeasuredRun, Jobs], ...]
     empty: tuple[str, ...]
 
     @property
     def duration_share(self) -> float:
         """Share of cells with a right duration."""
-        return _share(cell.duration_right for cell in self.cells)
+        right = sum(cell.duration_right for cell in self.cells)
+        return Share(right=right, count=len(self.cells)).share
 
     @property
     def persisted_share(self) -> float:
         """Share of cells with right persisted bytes."""
-        return _share(cell.persisted_right for cell in self.cells)
+        right = sum(cell.persisted_right for cell in self.cells)
+        return Share(right=right, count=len(self.cells)).share
 
     @property
     def mean_error(self) -> float:
@@ -128,13 +157,18 @@ class Score:
 
 def mean_error(cells: Iterable[Line]) -> float:
     """Return the mean absolute relative error of durations above 100 ms, 0 when there are none."""
-    errors = [abs(c.duration.error) for c in cells if c.duration.measured > LONG_MS]
-    return statistics.fmean(errors) if errors else 0.0
+    return mean(abs(c.duration.error) for c in cells if c.duration.measured > LONG_MS)
 
 
-def score(predictions: Sequence[Prediction]) -> Score:
+def mean(values: Iterable[float]) -> float:
+    """Return the mean, 0 of nothing."""
+    kept = list(values)
+    return statistics.fmean(kept) if kept else 0.0
+
+
+def score(predictions: Sequence[Prediction[MeasuredRun, Jobs]]) -> Score:
     """Compare every prediction with its measurement."""
-    runs = [line for p in predictions if p.jobs for line in _lines(p)]
+    runs = [line for p in predictions if p.found for line in _lines(p.run, p.found)]
     cells: dict[str, list[Line]] = {}
     ids = {p.run.run_id: p.run.cell_id for p in predictions}
     for line in runs:
@@ -142,14 +176,14 @@ def score(predictions: Sequence[Prediction]) -> Score:
     return Score(
         runs=tuple(runs),
         cells=tuple(_cell(name, lines) for name, lines in cells.items()),
-        endings=tuple(ending for p in predictions for ending in _endings(p)),
+        endings=tuple(e for p in predictions if p.found for e in _endings(p.run, p.found)),
         skipped=tuple(p for p in predictions if p.reason is not None),
-        empty=tuple(p.run.run_id for p in predictions if p.jobs and _is_empty(p)),
+        empty=tuple(p.run.run_id for p in predictions if p.found and _is_empty(p.run, p.found)),
     )
 
 
-def _lines(prediction: Prediction) -> list[Line]:
-    run, job, predicted = prediction.run, prediction.run.jobs[0], prediction.jobs[0]
+def _lines(run: MeasuredRun, found: Jobs) -> list[Line]:
+    job, predicted = run.jobs[0], found.jobs[0]
     measured = job.summary
     if measured is None or not _has_durations(measured) or not _has_durations(predicted):
         return []
@@ -164,13 +198,13 @@ def _lines(prediction: Prediction) -> list[Line]:
             processed=_pair(predicted, measured, "processed_bytes", "median"),
             start_delay=_vertex_pair(predicted, measured, "max_start_delay_ms"),
             alignment=_vertex_pair(predicted, measured, "max_alignment_ms"),
-            throughput=_throughput(prediction.rates[0], job),
+            throughput=_throughput(found.rates[0], job),
         )
     ]
 
 
-def _is_empty(prediction: Prediction) -> bool:
-    measured, predicted = prediction.run.jobs[0].summary, prediction.jobs[0]
+def _is_empty(run: MeasuredRun, found: Jobs) -> bool:
+    measured, predicted = run.jobs[0].summary, found.jobs[0]
     return measured is not None and _has_durations(measured) and not _has_durations(predicted)
 
 
@@ -223,15 +257,15 @@ def _mean(pairs: Sequence[Pair]) -> Pair:
     )
 
 
-def _endings(prediction: Prediction) -> Iterable[JobEnding]:
-    for number, predicted in enumerate(prediction.jobs):
-        measured = prediction.run.jobs[number].finish
+def _endings(run: MeasuredRun, found: Jobs) -> Iterable[JobEnding]:
+    for number, predicted in enumerate(found.jobs):
+        measured = run.jobs[number].finish
         if measured is None or any(
-            found.get(key) is None for found in (predicted, measured) for key in _ENDS
+            side.get(key) is None for side in (predicted, measured) for key in _ENDS
         ):
             continue
         yield JobEnding(
-            name=f"{prediction.run.run_id} job {number}",
+            name=f"{run.run_id} job {number}",
             drain_ms=_field(predicted, measured, "last_record_minus_source_end_ms"),
             finish_ms=_field(predicted, measured, "job_finished_minus_source_end_ms"),
             source_ms=Pair(_source_ms(predicted), _source_ms(measured)),
@@ -274,8 +308,3 @@ def _on_tick(trigger_ms: int, finish: Mapping[str, Any]) -> bool:
         return True
     apart = int(trigger_ms) - int(before)
     return bool(abs((apart + interval / 2) % interval - interval / 2) <= ABSOLUTE_MS)
-
-
-def _share(right: Iterable[bool]) -> float:
-    marks = list(right)
-    return sum(marks) / len(marks) if marks else 1.0

@@ -5,13 +5,11 @@ Times are in ms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.tasks import Source
-from ckptsim.sim.validate.statistics import stats
+from ckptsim.sim.validate.measured import BYTES, summary_of
 
 if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.state import SubtaskSnapshot
@@ -24,20 +22,6 @@ _MS = 1_000_000
 # Source: Apache Flink 1.20.3, CheckpointStatsStatus.
 _REST_STATUS = {"completed": "COMPLETED", "pending": "IN_PROGRESS"}
 
-# Per task: the largest of its subtasks (times) or their sum (bytes).
-_TIMES: dict[str, Callable[[CheckpointRecord, SubtaskSnapshot, int], float]] = {
-    "max_end_to_end_ms": lambda record, _, arrival: (arrival - record.triggered_ns) / _MS,
-    "max_start_delay_ms": lambda _, part, __: part.start_delay_ns / _MS,
-    "max_alignment_ms": lambda _, part, __: part.alignment_ns / _MS,
-    "max_sync_ms": lambda _, part, __: part.sync_ns / _MS,
-    "max_async_ms": lambda _, part, __: part.async_ns / _MS,
-}
-_BYTES: dict[str, Callable[[SubtaskSnapshot], int]] = {
-    "sum_persisted_bytes": lambda part: part.persisted_bytes,
-    "sum_processed_bytes": lambda part: part.processed_bytes,
-    "sum_checkpointed_bytes": lambda part: part.state_bytes + part.persisted_bytes,
-}
-
 
 def durations_ms(world: DataflowWorld) -> list[float]:
     """Return how long each completed checkpoint took, in the order of their triggers."""
@@ -45,45 +29,43 @@ def durations_ms(world: DataflowWorld) -> list[float]:
     return [(r.duration_ns or 0) / _MS for r in records if r.status == "completed"]
 
 
-def summary_of(world: DataflowWorld, warmup: int) -> dict[str, Any]:
-    """Return the summary of a job's completed checkpoints after the first `warmup` ones."""
+def summary_of_world(world: DataflowWorld, warmup: int) -> dict[str, Any]:
+    """Return the summary of a job's completed checkpoints after the first `warmup` ones.
+
+    A checkpoint that a task had ended before counts as 0 for it.
+    """
     records = [r for r in world.coordinator.records.values() if r.status == "completed"][warmup:]
-    found: dict[str, Any] = {
-        "end_to_end_duration_ms": stats([(r.duration_ns or 0) / _MS for r in records])
+    vertices = {}
+    for vertex in world.graph.vertices:
+        tasks = world.graph.tasks_of(vertex.name)
+        vertices[vertex.name] = [
+            [_part(one, *one.parts[number]) for number in tasks if number in one.parts]
+            for one in records
+        ]
+    checkpoints = [
+        {
+            "trigger_ms": record.triggered_ns / _MS,
+            "end_to_end_duration_ms": (record.duration_ns or 0) / _MS,
+            **{key: sum(p[key] for own in parts for p in own) for key in BYTES},
+        }
+        for record, *parts in zip(records, *vertices.values(), strict=True)
+    ]
+    return summary_of(checkpoints, vertices)
+
+
+def _part(record: CheckpointRecord, part: SubtaskSnapshot, arrival_ns: int) -> dict[str, float]:
+    """Return the part of a subtask in a checkpoint as a measured one is reported."""
+    return {
+        "end_to_end_ms": (arrival_ns - record.triggered_ns) / _MS,
+        "start_delay_ms": part.start_delay_ns / _MS,
+        "alignment_ms": part.alignment_ns / _MS,
+        "sync_ms": part.sync_ns / _MS,
+        "async_ms": part.async_ns / _MS,
+        "persisted_bytes": part.persisted_bytes,
+        "processed_bytes": part.processed_bytes,
+        "checkpointed_bytes": part.state_bytes + part.persisted_bytes,
+        "unaligned": part.persisted_bytes > 0,
     }
-    for key in ("persisted", "processed", "checkpointed"):
-        of_part = _BYTES[f"sum_{key}_bytes"]
-        found[f"{key}_bytes"] = stats([_sum(r, of_part) for r in records])
-    gaps = [(after.triggered_ns - before.triggered_ns) / _MS for before, after in pairwise(records)]
-    found["trigger_gap_ms"] = stats(gaps)
-    found["vertices"] = {
-        vertex.name: _vertex(records, world.graph.tasks_of(vertex.name))
-        for vertex in world.graph.vertices
-    }
-    return found
-
-
-def _sum(record: CheckpointRecord, of_part: Callable[[SubtaskSnapshot], int]) -> float:
-    return float(sum(of_part(part) for part, _ in record.parts.values()))
-
-
-def _vertex(records: Iterable[CheckpointRecord], numbers: range) -> dict[str, Any]:
-    """Return the figures of one task. A checkpoint that it had ended before counts as 0."""
-    times: dict[str, list[float]] = {key: [] for key in _TIMES}
-    sizes: dict[str, list[float]] = {key: [] for key in _BYTES}
-    unaligned = total = 0
-    for record in records:
-        parts = [record.parts[number] for number in numbers if number in record.parts]
-        for key, of in _TIMES.items():
-            found = [of(record, part, arrival) for part, arrival in parts]
-            times[key].append(max(found, default=0.0))
-        for key, size in _BYTES.items():
-            sizes[key].append(float(sum(size(part) for part, _ in parts)))
-        total += len(parts)
-        unaligned += sum(1 for part, _ in parts if part.persisted_bytes)
-    summary: dict[str, Any] = {key: stats(values) for key, values in (times | sizes).items()}
-    summary["unaligned_subtask_fraction"] = round(unaligned / total, 3) if total else 0.0
-    return summary
 
 
 def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:

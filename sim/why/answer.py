@@ -109,6 +109,11 @@ class Why:
             told.append("Simulated: " + "; ".join(map(str, self.remedies)) + ".")
         return [line for line in [*told, self.note] if line][:LINES_MAX]
 
+    @property
+    def line(self) -> str:
+        """What happened and why, in one line."""
+        return f"{self.happened} {self.because}".strip()
+
     def document(self) -> dict[str, Any]:
         """Return what `--json` prints."""
         return {

@@ -27,6 +27,10 @@ def checkpoint_path(run: Observed, row: CheckpointRow) -> list[Step]:
     acknowledged_ns, last = max(done, key=lambda one: one[0])
     completed_ns = row.completed_ns or acknowledged_ns
     commits = [(lane.committed_ns, at) for at, lane in lanes.items() if lane.committed_ns]
+    if row.kind == "savepoint":  # a plain one commits nothing, so a later checkpoint did
+        others = [one.completed_ns for one in run.result.checkpoints if one is not row]
+        after_ns = min((at for at in others if at and at >= completed_ns), default=None)
+        commits = [one for one in commits if after_ns is None or one[0] < after_ns]
     # A sink that is in the middle of a record commits after it, so that is no delay.
     late = [one for one in commits if one[0] - completed_ns > run.service_ns(one[1])]
     latest = [max(late, key=lambda one: one[0])] if late else []

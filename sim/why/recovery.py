@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ckptsim.models.recovery import restart
-from ckptsim.scenarios.job import Plane
+from ckptsim.scenarios.job import Backend, Plane
 from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
 from ckptsim.sim.rows import RecoveryRow
 from ckptsim.sim.why.answer import JOB, Cause, Place, Step, length, merged
@@ -19,11 +19,11 @@ def recovery_path(run: Observed, number: int) -> list[Step]:
     row = run.result.recoveries[number - 1]
     detected_ns = row.failed_ns if row.detected_ns is None else row.detected_ns
     steps = [step_of(place_in(run, row.cause), "detection", row.failed_ns, detected_ns)]
-    if row.resumed_ns is None:
-        return merged([*steps, step_of(JOB, "restart_delay", detected_ns, run.result.run.ended_ns)])
-    delayed_ns = min(row.resumed_ns, detected_ns + _delay_ns(run, number, row))
+    at_ns = run.result.run.ended_ns if row.resumed_ns is None else row.resumed_ns
+    delayed_ns = min(at_ns, detected_ns + _delay_ns(run, number, row))
     steps.append(step_of(JOB, "restart_delay", detected_ns, delayed_ns))
-    at_ns = row.resumed_ns
+    if row.resumed_ns is None:
+        return merged([*steps, step_of(JOB, "scheduling", delayed_ns, at_ns)])
     if row.state_read_ns is not None:
         at_ns = min(row.state_read_ns, row.resumed_ns + _deployment_ns(run, number))
     steps.append(step_of(JOB, "scheduling", delayed_ns, at_ns))
@@ -45,12 +45,14 @@ def recovery_path(run: Observed, number: int) -> list[Step]:
 def _delay_ns(run: Observed, number: int, row: RecoveryRow) -> int:
     """Return the delay that the restart strategy has asked for.
 
-    One that is in part by chance is taken for the time until the restart less the cancellation.
+    One that grows is taken for the time until the restart less the cancellation.
     """
     parameters = run.job.restart.parameters
     if isinstance(parameters, (restart.FixedDelay, restart.FailureRate)):
         return parameters.delay_ns
-    if isinstance(parameters, restart.ExponentialDelay) and row.resumed_ns is not None:
+    if isinstance(parameters, restart.ExponentialDelay):
+        if row.resumed_ns is None:
+            return run.result.run.ended_ns
         began_ns = row.failed_ns if row.detected_ns is None else row.detected_ns
         timed = run.job.recovery.timed and run.job.plane is Plane.BUFFERS
         costs = FIRST if number == 1 else LATER
@@ -67,11 +69,18 @@ def _deployment_ns(run: Observed, number: int) -> int:
 
 
 def _restored(run: Observed, row: RecoveryRow) -> Place:
-    """Return the subtask that had most to read. JOB where none had any state."""
+    """Return the subtask that had most to read. JOB where none had any state.
+
+    With local recovery only tasks of a task manager that is lost read state from the storage.
+    """
     words = (row.restored_from or "").split()
     if words[:1] != ["checkpoint"]:
         return JOB
-    parts = run.parts.get(int(words[1]), {})
+    parts, failed = run.parts.get(int(words[1]), {}), place_in(run, row.cause)
+    if run.job.state.local_recovery and run.job.state.backend is not Backend.HEAP and failed != JOB:
+        managers: dict[Place, int] = {task.place: task.task_manager for task in run.graph.tasks}
+        near = {at: part for at, part in parts.items() if managers.get(at) == managers[failed]}
+        parts = near or parts
     sizes = {place: part.state_bytes + part.persisted_bytes for place, part in parts.items()}
     return max(sizes, key=lambda place: sizes[place]) if sizes else JOB
 

@@ -6,17 +6,25 @@ take is bounded by the records of the run, so a large run tries fewer changes, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from ckptsim.models.recovery import restart
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.dialect import size_text, units
 from ckptsim.scenarios.errors import UserError
-from ckptsim.scenarios.job import Job, Mode, Plane
+from ckptsim.scenarios.job import Backend, Job, Mode, Plane
+from ckptsim.scenarios.job.faults import (
+    DelayAcknowledgement,
+    DelayNotification,
+    DelayTrigger,
+    SlowFile,
+    StallTask,
+)
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.why.answer import Cause, Remedy, duration
+from ckptsim.sim.why.answer import QUEUE, Cause, Remedy, duration, place_text
 from ckptsim.sim.why.observed import Observed
 
 Run = Callable[[Scenario], RunResult]
@@ -25,14 +33,22 @@ Change = tuple[str, dict[str, Any]]
 
 _TRIED_MAX = 3
 # Records that all remedies together may simulate: some 2 s.  Measured on one core of a small
-# machine: 15,000 a second on records, 135,000 on SimPy processes, 2 million in the compiled kernel.
-_ON_RECORDS, _ON_PROCESSES, _COMPILED = 30_000, 270_000, 4_000_000
+# machine: 15,000 a second on records, 135,000 on SimPy processes, 4 million in the compiled kernel.
+_ON_RECORDS, _ON_PROCESSES, _COMPILED = 30_000, 270_000, 8_000_000
+_LATENCY_NS = 10_000_000  # of a network between data centres, which is worth a change
+# Faults that have a length, the phase in which they show, and what they are without it.
+_LONG: dict[type, tuple[str, str]] = {
+    SlowFile: ("async", "file in time"),
+    DelayTrigger: ("trigger_delay", "trigger in time"),
+    DelayAcknowledgement: ("acknowledge", "acknowledgement in time"),
+    DelayNotification: ("commit", "notification in time"),
+}
 
 
 def remedies(
     scenario: Scenario,
+    wanted: Sequence[Change],
     run: Observed,
-    cause: Cause,
     *,
     until_ns: int,
     again: Run,
@@ -43,14 +59,8 @@ def remedies(
     until_ns: how far a run must come.  again: runs a scenario with the seed of the run.
     measure: how long the same takes in another run, None where it does not complete.
     """
-    ended_ns = max(1, run.result.run.ended_ns)
-    reached = min(1.0, 1.5 * until_ns / ended_ns)
-    records = max(1, round(reached * sum(row.records for row in run.result.tasks)))
-    budget = _COMPILED if "compiled" in run.result.driver else _ON_PROCESSES
-    if run.job.plane is not Plane.BUFFERS:
-        budget = _ON_RECORDS
     found: list[Remedy] = []
-    for says, change in list(changes(run, cause))[: min(_TRIED_MAX, budget // records)]:
+    for says, change in wanted[: min(_TRIED_MAX, affordable(run, until_ns))]:
         try:
             varied = _until(with_parameters(scenario, change), until_ns)
         except UserError:
@@ -58,6 +68,14 @@ def remedies(
         effect_ns = measure(Observed(varied, again(varied)))
         found.append(Remedy(says=says, change=change, duration_ns=effect_ns))
     return sorted(found, key=lambda one: (one.duration_ns is None, one.duration_ns or 0))
+
+
+def affordable(run: Observed, until_ns: int) -> int:
+    """Return how many runs as far as an instant may be simulated."""
+    reached = min(1.0, 1.5 * until_ns / max(1, run.result.run.ended_ns))
+    records = max(1, round(reached * sum(row.records for row in run.result.tasks)))
+    budget = _COMPILED if "compiled" in run.result.driver else _ON_PROCESSES
+    return (budget if run.job.plane is Plane.BUFFERS else _ON_RECORDS) // records
 
 
 def _until(scenario: Scenario, until_ns: int) -> Scenario:
@@ -69,10 +87,19 @@ def _until(scenario: Scenario, until_ns: int) -> Scenario:
     return replace(scenario, model=replace(job, duration_ns=ends_ns))
 
 
-def changes(run: Observed, cause: Cause) -> Iterator[Change]:
-    """Yield what may help against a cause, the most likely first."""
+def changes(run: Observed, cause: Cause, *, failed: bool = False) -> Iterator[Change]:
+    """Yield what may help against a cause, the most likely first.
+
+    failed: a subtask or the coordinator has ended the checkpoint, for a reason of its own.
+    """
     job, vertex = run.job, cause.vertex
     checkpointing = job.checkpointing
+    faults = list(_without_faults(run, cause))
+    yield from faults
+    if failed or (faults and cause.phase == "trigger_delay"):
+        if job.storage.failure_ratio and cause.phase == "async":
+            yield "a storage without failures", {"job.storage.failure_ratio": 0.0}
+        return
     match cause.phase:
         case "start_delay" | "alignment":
             yield from _of_queues(run, vertex)
@@ -89,6 +116,13 @@ def changes(run: Observed, cause: Cause) -> Iterator[Change]:
         case "commit" if job.costs.completion_ns:
             half_ns = job.costs.completion_ns // 2
             yield f"{duration(half_ns)} to store", {"job.costs.completion": _time(half_ns)}
+        case _:
+            yield from _of_recoveries(run, cause)
+
+
+def _of_recoveries(run: Observed, cause: Cause) -> Iterator[Change]:
+    job = run.job
+    match cause.phase:
         case "detection":
             recovery = job.recovery
             timeout_ns, interval_ns = recovery.heartbeat_timeout_ns, recovery.heartbeat_interval_ns
@@ -98,16 +132,38 @@ def changes(run: Observed, cause: Cause) -> Iterator[Change]:
             }
             yield f"a heartbeat time-out of {duration(timeout_ns // 4)}", change
         case "restart_delay":
-            yield "no restart delay", {"job.restart.delay": "0 s"}
+            yield _sooner(job)
         case "restore":
             yield from _of_restores(run)
         case "catch_up":
-            half_ns = checkpointing.interval_ns // 2
+            half_ns = job.checkpointing.interval_ns // 2
             change = {"job.checkpointing.interval": _time(half_ns)}
             yield f"an interval of {duration(half_ns)}", change
-            yield from _wider(run, vertex)
+            yield from _wider(run, cause.vertex)
         case _:
             pass
+
+
+def _without_faults(run: Observed, cause: Cause) -> Iterator[Change]:
+    """Yield the run without the pauses of a subtask, or without what came late from it."""
+    for number, fault in enumerate(run.faults):
+        if (getattr(fault, "vertex", None), getattr(fault, "subtask", None)) != cause.place:
+            continue
+        if isinstance(fault, StallTask) and cause.phase in QUEUE:
+            yield f"no pause of {place_text(cause.place)}", {f"faults[{number}].lasts": "0 s"}
+        phase, says = _LONG.get(type(fault), ("", ""))
+        if phase == cause.phase:
+            yield says, {f"faults[{number}].delay": "0 s"}
+
+
+def _sooner(job: Job) -> Change:
+    """Return a restart without its delay, or with a fourth of one that grows."""
+    parameters = job.restart.parameters
+    if not isinstance(parameters, restart.ExponentialDelay):
+        return "no restart delay", {"job.restart.delay": "0 s"}
+    names = ("initial_backoff", "max_backoff")
+    change = {f"job.restart.{one}": _time(getattr(parameters, f"{one}_ns") // 4) for one in names}
+    return "a fourth of the back-off", change
 
 
 def _of_queues(run: Observed, vertex: str | None) -> Iterator[Change]:
@@ -116,6 +172,9 @@ def _of_queues(run: Observed, vertex: str | None) -> Iterator[Change]:
         change = {"job.checkpointing.mode": "unaligned", "job.checkpointing.max_concurrent": 1}
         yield "unaligned", change
     if run.job.plane is Plane.BUFFERS:
+        if network.latency_ns > _LATENCY_NS:
+            half_ns = network.latency_ns // 2
+            yield f"{duration(half_ns)} on the network", {"job.network.latency": _time(half_ns)}
         if not network.debloat:
             yield "debloated buffers", {"job.network.debloat": True}
     elif channels.receiver_records > 1:
@@ -145,21 +204,49 @@ def _of_uploads(run: Observed, cause: Cause) -> Iterator[Change]:
         return
     if storage.tail_ratio:
         yield "no file created late", {"job.storage.tail_ratio": 0.0}
-    if storage.write_bytes_per_s is not None:
-        rate = 2 * storage.write_bytes_per_s
-        yield f"{size_text(rate)}/s written", {"job.storage.write": f"{rate} B/s"}
+    yield from _of_rates(run, "write")
     if run.job.machine.cores is not None and run.job.machine.cores < len(run.places):
         yield f"{len(run.places)} processors", {"job.machine.cores": len(run.places)}
     if checkpointing.unaligned:
         yield "aligned", {"job.checkpointing.mode": "aligned"}
     yield from _wider(run, cause.vertex)
+    if storage.create_latency_ns:
+        half_ns = storage.create_latency_ns // 2
+        yield (
+            f"{duration(half_ns)} to create a file",
+            {"job.storage.create_latency": _time(half_ns)},
+        )
+
+
+def _of_rates(run: Observed, what: str) -> Iterator[Change]:
+    """Yield twice each limit of the storage that a job has. what: `read` or `write`."""
+    storage, done = run.job.storage, {"read": "read", "write": "written"}[what]
+    for key, where in ((what, ""), (f"{what}_host", " by each host")):
+        rate = getattr(storage, f"{key}_bytes_per_s")
+        if rate is not None:
+            yield (
+                f"{size_text(2 * rate)}/s {done}{where}",
+                {f"job.storage.{key}": f"{2 * rate} B/s"},
+            )
+    if storage.requests_per_s is not None:
+        number = 2 * storage.requests_per_s
+        yield f"{number:g} files a second", {"job.storage.requests": f"{number} /s"}
 
 
 def _of_restores(run: Observed) -> Iterator[Change]:
-    storage, costs = run.job.storage, run.job.costs
-    if storage.read_bytes_per_s is not None and run.job.plane is Plane.BUFFERS:
-        rate = 2 * storage.read_bytes_per_s
-        yield f"{size_text(rate)}/s read", {"job.storage.read": f"{rate} B/s"}
+    job, costs = run.job, run.job.costs
+    if job.plane is Plane.BUFFERS:
+        yield from _of_rates(run, "read")
+        if job.state.backend is Backend.HEAP:
+            yield "RocksDB", {"job.state.backend": "rocksdb"}
+        elif not job.state.local_recovery:
+            yield "local recovery", {"job.state.local_recovery": True}
+        if job.storage.open_latency_ns:
+            half_ns = job.storage.open_latency_ns // 2
+            yield (
+                f"{duration(half_ns)} to open a file",
+                {"job.storage.open_latency": _time(half_ns)},
+            )
     elif costs.restore_ns:
         half_ns = costs.restore_ns // 2
         yield f"{duration(half_ns)} to restore", {"job.costs.restore": _time(half_ns)}

@@ -15,7 +15,7 @@ from ckptsim.sim.why.failed import failed_path, late_trigger, reason_why
 from ckptsim.sim.why.observed import Observed, ended_ns
 from ckptsim.sim.why.path import cause_of, checkpoint_path
 from ckptsim.sim.why.recovery import longest, recovery_path
-from ckptsim.sim.why.remedies import Measure, Run, changes, remedies
+from ckptsim.sim.why.remedies import Measure, Run, affordable, changes, remedies
 from ckptsim.sim.why.words import because, there
 from ckptsim.sim.world import run_world
 
@@ -97,7 +97,9 @@ def cause_lines(scenario: Scenario, result: RunResult) -> Iterator[str]:
     found = [asked.checkpoint(group) for group in [*slowest, *asked.groups(failed)]]
     count = min(len(result.recoveries), _RECOVERIES_MAX)
     found += [asked.recovery(str(number)) for number in range(1, count + 1)]
-    yield from (f"{one.happened} {one.because}".strip() for one in found)
+    yield from (one.line for one in found)
+    if left := len(result.recoveries) - count:
+        yield f"{left} more recoveries. `ckptsim why` explains each: recovery {count + 1}, ..."
 
 
 def causes_of(
@@ -159,22 +161,30 @@ class _Asked:
             cause = cause_of(path)
             late = cause is not None and cause.phase == "trigger_delay" and bool(before)
             told = f" It was triggered {duration(length(before))} late." if late else ""
+            after = length(step for step in path if step.phase == "commit")
+            told += (
+                f" Its commit took {duration(after)} more."
+                if after > (row.duration_ns or 0)
+                else ""
+            )
             happened = _took(run, row) + told
         else:
             cause, path = failed_path(run, row)
             happened = _failed(run, row, len(group))
             reason = "" if cause is None else reason_why(run, row, cause)
 
+        # A commit comes after the duration of a checkpoint, so it counts where it is the cause.
+        committed = cause is not None and cause.phase == "commit"
+
         def measure(other: Observed) -> int | None:
             for one in other.result.checkpoints:
                 if one.checkpoint_id == row.checkpoint_id and one.status == "completed":
                     before = late_trigger(other, one) if late else []
-                    return length(before) + length(checkpoint_path(other, one))
+                    steps = [*before, *checkpoint_path(other, one)]
+                    return length(step for step in steps if committed or step.phase != "commit")
             return None
 
-        by_fault = cause is not None and cause.phase == "trigger_delay" and not late
-        asked = replace(self, again=None) if reason or by_fault else self
-        found = asked.answer(happened, cause, path, row, measure)
+        found = self.answer(happened, cause, path, row, measure, failed=bool(reason))
         return replace(found, because=reason, there="") if reason else found
 
     def recovery(self, number: str) -> Why:
@@ -201,23 +211,34 @@ class _Asked:
         path: list[Step],
         row: CheckpointRow | None,
         measure: Measure,
+        *,
+        failed: bool = False,
     ) -> Why:
-        """Return an answer in words, with remedies. measure: what they are to shorten."""
+        """Return an answer in words, with remedies.
+
+        measure: what they are to shorten.  failed: as of `changes`.
+        """
         if cause is None:
             return Why(happened=happened)
-        tried = []
+        tried, long = [], False
         if self.again is not None:
             ends_ns = None if row is None else ended_ns(row)
             until_ns = max([step.until_ns for step in path] + [ends_ns or 0])
+            wanted = list(changes(self.run, cause, failed=failed))
+            long = bool(wanted) and not affordable(self.run, until_ns)
             tried = remedies(
-                self.scenario, self.run, cause, until_ns=until_ns, again=self.again, measure=measure
+                self.scenario,
+                wanted,
+                self.run,
+                until_ns=until_ns,
+                again=self.again,
+                measure=measure,
             )
-        many = self.again is not None and not tried and any(changes(self.run, cause))
         return Why(
-            note=_TOO_LONG if many else "",
+            note=_TOO_LONG if long else "",
             happened=happened,
             because=because(self.run, cause, path, row),
-            there=there(self.run, cause, row),
+            there=there(self.run, cause, path, row),
             cause=cause,
             path=path,
             remedies=tried,

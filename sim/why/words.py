@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from ckptsim.scenarios.dialect import size_text
-from ckptsim.scenarios.job import Plane
+from ckptsim.scenarios.job import Backend, Plane
+from ckptsim.scenarios.job.faults import DelayTrigger, LoseTrigger
 from ckptsim.sim.infer.advice.budget import loads_of
 from ckptsim.sim.rows import CheckpointRow
-from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, duration, place_text
+from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, duration, length, place_text
 from ckptsim.sim.why.observed import Observed
 
 # Records of a subtask beyond this many times the ones of its siblings, and service likewise, are
 # skew. From the next share of its time on a subtask is at its limit, from the last it works off a
 # queue. Assumptions.
 _SKEWED, _FULL, _WORKING = 1.5, 0.9, 0.25
+_MUCH = 0.2  # a smaller share of a latency is no reason
+_ROUNDS = 25  # so many latencies of the network are longer than a wait that it is the reason of
 _SAYS = {
     "sync": "{who} copied its state for {took} and did nothing else",
     "async": "{who} wrote {what} for {took}",
@@ -28,6 +31,7 @@ _SAYS = {
     "restore": "{who} read its state for {took}",
     "catch_up": "{who} worked off the backlog for {took}",
 }
+_OPENED = {"write": "create", "read": "open"}
 
 
 def because(run: Observed, cause: Cause, path: Sequence[Step], row: CheckpointRow | None) -> str:
@@ -38,6 +42,8 @@ def because(run: Observed, cause: Cause, path: Sequence[Step], row: CheckpointRo
         text = _queue(run, cause.place, steps, took_ns)
     elif cause.phase == "trigger_delay" and all(step.place == JOB for step in steps):
         text = f"the trigger came {duration(took_ns)} late"
+        if row is not None and cause.place != JOB:
+            text += f", as checkpoint {row.checkpoint_id - 1} waited for {place_text(cause.place)}"
     else:
         what = "" if row is None else _written(run, cause.place, row)
         who = place_text(cause.place)
@@ -65,12 +71,16 @@ def _queue(run: Observed, place: Place, steps: Sequence[Step], took_ns: int) -> 
         return f"{who} stood still for {duration(stalled_ns)} while the barrier waited"
     if not run.senders(place):
         return f"{who} came to the trigger after {took}"
+    latency_ns = run.job.network.latency_ns if run.job.plane is Plane.BUFFERS else 0
+    if latency_ns * _ROUNDS > took_ns and run.busy(place) < _WORKING:
+        trip = duration(2 * latency_ns)
+        return (
+            f"the barrier waited {took}, as a buffer and its credit take {trip} on the way to {who}"
+        )
     elsewhere = [step for step in steps if step.place != place]
     if 2 * sum(step.duration_ns for step in elsewhere) > took_ns:
         queues = ", ".join(dict.fromkeys(place_text(step.place) for step in elsewhere))
         return f"the barrier waited {took} before {queues}, as {who} keeps it back"
-    if run.job.plane is Plane.BUFFERS and len(steps) * run.job.network.latency_ns > took_ns / 2:
-        return f"the barrier was on the network to {who} for {took}"
     service_ns = run.service_ns(place)
     if service_ns and took_ns >= 2 * service_ns and run.busy(place) > _WORKING:
         count = took_ns // service_ns
@@ -78,25 +88,26 @@ def _queue(run: Observed, place: Place, steps: Sequence[Step], took_ns: int) -> 
     return f"the barrier waited {took} for {who}"
 
 
-def there(run: Observed, cause: Cause, row: CheckpointRow | None) -> str:
+def there(run: Observed, cause: Cause, path: Sequence[Step], row: CheckpointRow | None) -> str:
     """Return the sentence that says why a phase takes so long at a subtask. Empty if unknown."""
     job, place = run.job, cause.place
+    took_ns = length(step for step in path if step.phase == cause.phase)
     if cause.phase in (*QUEUE, "catch_up"):
         return _load(run, place)
     if cause.phase == "async" and row is not None:
-        return _upload(run, place, row)
+        return _upload(run, place, row, took_ns)
     if cause.phase == "trigger_delay" and row is not None:
         settings, before = job.checkpointing, row.checkpoint_id - 1
         if place == JOB and settings.min_pause_ns:
             return f"Checkpoints are {duration(settings.min_pause_ns)} apart at least."
-        if run.senders(place):
+        if place != JOB and not run.struck(row.checkpoint_id, place, DelayTrigger, LoseTrigger):
             count = settings.max_concurrent
             return f"Checkpoint {before} was under way, and only {count} may run at once."
     if cause.phase == "detection":
         timeout, every = job.recovery.heartbeat_timeout_ns, job.recovery.heartbeat_interval_ns
         return f"Heartbeats come every {duration(every)}; their time-out is {duration(timeout)}."
-    if cause.phase == "restore" and job.storage.read_bytes_per_s:
-        return f"The storage reads {size_text(job.storage.read_bytes_per_s)}/s."
+    if cause.phase == "restore":
+        return _storage(run, "read", took_ns)
     return ""
 
 
@@ -132,17 +143,32 @@ def _siblings(run: Observed, place: Place) -> list[Place]:
     return [one for one in run.tasks if one[0] == place[0] and one != place]
 
 
-def _upload(run: Observed, place: Place, row: CheckpointRow) -> str:
-    storage = run.job.storage
+def _upload(run: Observed, place: Place, row: CheckpointRow, took_ns: int) -> str:
     siblings = (run.part(row.checkpoint_id, one) for one in _siblings(run, place))
     others = [part.async_ns for part in siblings if part is not None and part.async_ns]
-    told = []
-    if others:
-        told.append(f"Other subtasks took {duration(round(fmean(others)))}.")
-    if storage.write_bytes_per_s is not None and run.job.plane is Plane.BUFFERS:
-        who = "All streams together write" if storage.shared_limit else "A stream writes"
-        told.append(f"{who} {size_text(storage.write_bytes_per_s)}/s.")
-    if storage.tail_ratio and run.job.plane is Plane.BUFFERS:
+    told = f"Other subtasks took {duration(round(fmean(others)))}. " if others else ""
+    return f"{told}{_storage(run, 'write', took_ns)}".strip()
+
+
+def _storage(run: Observed, what: str, took_ns: int) -> str:
+    """Say what limits the storage. what: `read` or `write`, which took so long."""
+    storage, told = run.job.storage, []
+    if run.job.plane is not Plane.BUFFERS:
+        return ""
+    if rate := getattr(storage, f"{what}_bytes_per_s"):
+        shared = storage.shared_limit and what == "write"
+        who = f"All streams together {what}" if shared else f"A stream {what}s"
+        told.append(f"{who} {size_text(rate)}/s.")
+    if rate := getattr(storage, f"{what}_host_bytes_per_s"):
+        told.append(f"A task manager {what}s {size_text(rate)}/s.")
+    latency_ns = storage.create_latency_ns if what == "write" else storage.open_latency_ns
+    if latency_ns > _MUCH * took_ns:
+        told.append(f"A file takes {duration(latency_ns)} to {_OPENED[what]}.")
+    if storage.requests_per_s is not None:
+        told.append(f"The storage takes {storage.requests_per_s:g} files a second.")
+    if storage.tail_ratio and what == "write":
         late, by = _percent(storage.tail_ratio), duration(storage.tail_latency_ns)
         told.append(f"{late} of the files come late, by {by} in the mean.")
+    if what == "read" and run.job.state.backend is Backend.HEAP:
+        told.append("State is rebuilt on the heap.")
     return " ".join(told)

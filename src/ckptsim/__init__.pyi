@@ -71,6 +71,6 @@ from ckptsim.sim.rows import RunRow as RunRow
 from ckptsim.sim.rows import TaskCheckpointRow as TaskCheckpointRow
 from ckptsim.sim.rows import TaskRow as TaskRow
 from ckptsim.sim.rows import ViolationRow as ViolationRow
-from ckptsim.sim.search import Trial as Trial
+from ckptsim.sim.search.trial import Trial as Trial
 
 __version__: str

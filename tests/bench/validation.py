@@ -18,6 +18,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +26,9 @@ from numpy.typing import NDArray
 
 from ckptsim.scenarios.job import Job, PlacementKind
 from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants
-from ckptsim.sim.validate import MeasuredRun, Score, predict_all, read_runs, score
-from ckptsim.sim.validate.predict import OURS, Assumptions
-from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line
+from ckptsim.sim.validate import MeasuredRun, predict, predict_all, read_measurements
+from ckptsim.sim.validate.predict import OURS, Assumptions, Jobs, Prediction
+from ckptsim.sim.validate.score import ABSOLUTE_MS, LONG_MS, RELATIVE, Line, Score, score
 
 _PLENTY = 1_000
 
@@ -149,6 +150,17 @@ class Folds:
     changes: dict[str, tuple[int, tuple[int, ...]]]
 
 
+def read_runs(paths: Sequence[Path]) -> list[MeasuredRun]:
+    """Return the runs with checkpoints of some files."""
+    return list(read_measurements(paths).runs)
+
+
+def _predicted(
+    runs: Sequence[MeasuredRun], seeds: int, jobs: int, under: Assumptions
+) -> list[Prediction[MeasuredRun, Jobs]]:
+    return predict_all(runs, partial(predict, seeds=seeds, under=under), jobs=jobs)
+
+
 def folds_of(
     runs: Sequence[MeasuredRun],
     *,
@@ -165,7 +177,7 @@ def folds_of(
         raise ValueError(f"found {folds} folds, expected from 2 to the number of cells, {cells}")
 
     def durations(constants: Constants) -> dict[str, Line]:
-        found = predict_all(runs, seeds=seeds, jobs=jobs, under=Assumptions(constants=constants))
+        found = _predicted(runs, seeds, jobs, Assumptions(constants=constants))
         return {cell.name: cell for cell in score(found).cells}
 
     base = durations(RIG)
@@ -283,7 +295,7 @@ def main(words: list[str]) -> int:
     if asked.ablation:
         models = {"nothing": OURS} | ABLATIONS
         scores = {
-            name: score(predict_all(runs, seeds=asked.seeds, jobs=asked.jobs, under=model))
+            name: score(_predicted(runs, asked.seeds, asked.jobs, model))
             for name, model in models.items()
         }
         print("\n".join(ablation_lines(scores)))

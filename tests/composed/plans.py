@@ -11,7 +11,7 @@ from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import from_json, plain
 from ckptsim.scenarios.generators import pipelines as product
-from ckptsim.scenarios.generators.documents import slower
+from ckptsim.scenarios.generators.choices import slower
 from ckptsim.scenarios.generators.jobs import MODES
 from ckptsim.scenarios.generators.pipelines import MS, NETWORK, PARTITIONERS, SLOWER
 from ckptsim.sim.composed import CORES, tables

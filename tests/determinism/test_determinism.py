@@ -17,7 +17,8 @@ import pytest
 
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.sim.search import Subject, trial
+from ckptsim.sim.search import Subject
+from ckptsim.sim.search.trial import trial
 from ckptsim.sim.world import WORLDS, run_world
 from tests.determinism.digests import Run, digests
 

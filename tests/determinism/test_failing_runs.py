@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.search import Subject, trial
+from ckptsim.sim.search import Subject
+from ckptsim.sim.search.trial import trial
 from tests.composed.test_mutants import FOUND_BY
 from tests.determinism.digests import Run, digests
 from tests.determinism.test_determinism import OTHER_PYTHONS, elsewhere

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ckptsim.sim.kernel.purity import Rule, impurities, sets_declared
+from ckptsim.sim.kernel.purity import impurities
+from ckptsim.sim.kernel.purity.check import Rule, sets_declared
 
 IMPURE = {
     "for over a literal": "for x in {1, 2}:\n    pass\n",

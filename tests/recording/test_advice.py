@@ -205,12 +205,15 @@ def test_the_picture_has_the_optima_of_paper_in_it() -> None:
     """Points, the simulated optimum, Young's and Daly's are drawn. An interval of 0 is not."""
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
     curve = _curve_of(points)
-    text = picture(curve)
-    assert text.count("<circle") == 4
-    for said in ("Young 5 s", "Daly 5.2 s", "simulated 6 s"):
-        assert said in text
+    drawn = picture(curve)
+    assert len(drawn["points"]) == 4
+    assert [one["says"] for one in drawn["marks"]] == ["Young 5 s", "Daly 5.2 s", "simulated 6 s"]
     free = replace(curve, young_s=0.0, daly_s=0.0, optimum_s=None)
-    assert "Young" not in picture(free)
+    assert picture(free)["marks"] == []
+    other = replace(curve, points=tuple(replace(one, cost=2 * one.cost) for one in points))
+    axes = [picture(one, beside=[curve, other]) for one in (curve, other)]
+    assert axes[0]["costs"] == axes[1]["costs"]
+    assert axes[0]["times"] == axes[1]["times"]
 
 
 def test_the_page_draws_intervals_that_are_as_good() -> None:

@@ -16,7 +16,8 @@ from ckptsim.scenarios.job import (
     VertexKind,
 )
 from ckptsim.sim.infer.tasks.load import size_on_edge
-from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, VertexInput
+from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer, VertexInput
+from ckptsim.sim.recording.recording import Sample
 from ckptsim.sim.world import run_world
 
 MS = 1_000_000

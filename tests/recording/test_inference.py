@@ -19,7 +19,8 @@ from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.job import Imported, scenario_of
 from ckptsim.sim.infer.tasks.keys import keeps_key, key_group_shares, shares_of
 from ckptsim.sim.infer.tasks.load import services_of
-from ckptsim.sim.recording import Sample, SubtaskAnswer, read_recording
+from ckptsim.sim.recording import SubtaskAnswer, read_recording
+from ckptsim.sim.recording.recording import Sample
 from ckptsim.sim.world import run_world
 from tests.recording.folders import NAMES, SHIPPED, copied, without
 from tests.recording.folders import changed as rewritten

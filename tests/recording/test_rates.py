@@ -10,7 +10,8 @@ import pytest
 from ckptsim.sim.infer.found import Sureness
 from ckptsim.sim.infer.tasks.load import times_of
 from ckptsim.sim.infer.tasks.rates import course_of, makes_up, rates_of
-from ckptsim.sim.recording import Sample, SubtaskAnswer, VertexAnswer, read_recording
+from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer, read_recording
+from ckptsim.sim.recording.recording import Sample
 from tests.recording.folders import SHIPPED, changed, copied
 
 

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from ckptsim.models.core import ProtocolError
 from ckptsim.models.recovery import DISTRIBUTIONS, Exchange, Mapper, Partitioner, mapping_of
 from ckptsim.models.recovery.persistence import (
-    FORCIBLE,
     ChannelLog,
     Files,
-    Handle,
     LentCredit,
     LogPosition,
     LogService,
@@ -32,6 +30,8 @@ from ckptsim.models.recovery.persistence import (
     replayed,
     succession,
 )
+from ckptsim.models.recovery.persistence.ordered import FORCIBLE
+from ckptsim.models.recovery.persistence.reads import Handle
 
 RULES = (ReplayRule.FILE_INDEX, ReplayRule.TOLD_AT_SNAPSHOT, ReplayRule.TOLD_AT_RECOVERY)
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ckptsim.scenarios import ScenarioError
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.dialect import Choice, Flag, Kind, Many, Nested, OneOf, Real, Whole, schema
-from ckptsim.scenarios.files import entries, plain, read
+from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.files.document import entries
 from ckptsim.scenarios.links import LINKS
 
 Path = tuple[str | int, ...]

@@ -19,12 +19,13 @@ from ckptsim.models.coordinator.requests import Request
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.cli import main
 from ckptsim.sim.judging import Judging
-from ckptsim.sim.rules.ours import DOES_AS_OURS
+from ckptsim.sim.rules.ours.watch import DOES_AS_OURS
 from ckptsim.sim.rules.words import answer_words, event_words
-from ckptsim.sim.search import Subject, trial
+from ckptsim.sim.search import Subject
 from ckptsim.sim.search.explore import Corpus, Explorer, Exploring, explore
 from ckptsim.sim.search.folder import keep
 from ckptsim.sim.search.stories import with_story
+from ckptsim.sim.search.trial import trial
 from ckptsim.testing import CoreConvicted, assert_survives
 from tests.mutants import MUTANTS
 

@@ -77,6 +77,17 @@ def test_explain_shows_every_parameter(capsys: pytest.CaptureFixture[str]) -> No
     assert found["scenario_key"] in text
 
 
+def test_explain_says_what_a_property_promises(capsys: pytest.CaptureFixture[str]) -> None:
+    """A property comes with its sentence, its harm and its links, an old name with the new one."""
+    assert main(["explain", "at_least_once_state"]) == 0
+    text = capsys.readouterr().out
+    assert "at_least_once_state is now at_least_once" in text
+    assert "lost, duplicated" in text
+    assert "barrier_protocol" in text
+    assert main(["explain", "no_recor_lost"]) == 2
+    assert 'did you mean "no_record_lost"?' in capsys.readouterr().err
+
+
 def test_explained_toml_loads_to_the_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     """`explain --toml` prints a file that loads to an equal scenario."""
     for name in all_names():

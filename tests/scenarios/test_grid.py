@@ -15,7 +15,8 @@ from ckptsim.analysis.sweeps.plan import sweep_rows
 from ckptsim.scenarios import ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import PLANS, by_name, shelf
 from ckptsim.scenarios.files import to_toml
-from ckptsim.scenarios.planning import Plan, Run, all_plans, load_plan, plan_from, runs
+from ckptsim.scenarios.planning import Plan, all_plans, load_plan, plan_from, runs
+from ckptsim.scenarios.planning.grid import Run
 from tests.scenarios.loader import toy
 from tests.scenarios.loader.strategies import toml_values
 

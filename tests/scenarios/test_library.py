@@ -10,7 +10,7 @@ from ckptsim._api.pages.topics import TOPICS
 from ckptsim.scenarios import LINKS, Scenario, ScenarioError, scenario_key
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, all_scenarios, by_name, shelf
 from ckptsim.scenarios.dialect import Many, Nested, OneOf, schema
-from ckptsim.scenarios.files import entries
+from ckptsim.scenarios.files.document import entries
 from ckptsim.scenarios.spec import Link
 from ckptsim.scenarios.sync import Outcome
 from ckptsim.sim.search import Subject, check

@@ -14,9 +14,10 @@ from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import loads
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.cli.main import EXIT_FINE, main
-from ckptsim.sim.search import Subject, trial
+from ckptsim.sim.search import Subject
 from ckptsim.sim.search.faults import RESTARTS, FaultDraw, rehearse
 from ckptsim.sim.search.hunt import without_hazards
+from ckptsim.sim.search.trial import trial
 from ckptsim.sim.world import run_world
 from tests.search.toy import Producer, Slow
 

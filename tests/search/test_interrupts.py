@@ -15,7 +15,7 @@ import pytest
 from ckptsim.scenarios.files import to_toml
 from ckptsim.sim.cli import main
 from ckptsim.sim.search import check as check_package
-from ckptsim.sim.search import trial
+from ckptsim.sim.search.trial import trial
 from tests.search.toy import Lose, Producer
 
 Capture = pytest.CaptureFixture[str]

@@ -15,11 +15,12 @@ from ckptsim.scenarios.severity import BY_SEVERITY, Severity, severity_of
 from ckptsim.scenarios.sync import CrashAt
 from ckptsim.sim.cli import main
 from ckptsim.sim.judging import Judging
-from ckptsim.sim.search import Subject, hunt, trial
+from ckptsim.sim.search import Subject, hunt
 from ckptsim.sim.search.explore import Explorer
 from ckptsim.sim.search.explore.corpus import evenly
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import shrink
+from ckptsim.sim.search.trial import trial
 from ckptsim.testing import CoreConvicted, assert_survives
 
 CORES = Path(__file__).parents[1] / "data" / "field" / "cores"

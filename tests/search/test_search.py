@@ -10,10 +10,11 @@ import pytest
 from ckptsim.scenarios import LINKS
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.blame import CORE_RAISED
-from ckptsim.sim.search import Subject, check, hunt, trial
+from ckptsim.sim.search import Subject, check, hunt
 from ckptsim.sim.search.check import RUN_REPEATS
 from ckptsim.sim.search.faults import FaultDraw
 from ckptsim.sim.search.shrink import TRIALS_MAX, shrink
+from ckptsim.sim.search.trial import trial
 from tests.search.toy import Lose, Producer, Slow
 
 TWO = (Producer(name="one", items=40), Producer(name="two", items=30, pause_ns=1_234_567))

@@ -15,8 +15,8 @@ from ckptsim.sim.mutants.mutant import Mutant
 from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.run_spec import RunSpec
-from ckptsim.sim.slots import SLOTS, Slot, protocols
-from ckptsim.sim.slots.slot import Call
+from ckptsim.sim.slots import SLOTS, protocols
+from ckptsim.sim.slots.slot import Call, Slot
 from ckptsim.sim.story import Telling
 
 ORIGIN = "assumption: a toy"

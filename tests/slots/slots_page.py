@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from ckptsim.sim.slots import SLOTS, Slot
-from ckptsim.sim.slots.process import DOORS
+from ckptsim.sim.slots import SLOTS
+from ckptsim.sim.slots.process.doors import DOORS
 from ckptsim.sim.slots.protocols import members
+from ckptsim.sim.slots.slot import Slot
 
 PAGE = Path(__file__).parents[2] / "docs" / "slots.md"
 BLOCK = re.compile(

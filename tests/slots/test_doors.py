@@ -9,7 +9,8 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.mutants.mutant import Mutant
-from ckptsim.sim.slots import OURS, SLOTS, Slot, slots_of
+from ckptsim.sim.slots import OURS, SLOTS, slots_of
+from ckptsim.sim.slots.slot import Slot
 from ckptsim.sim.world import WORLDS, load_world, run_world
 from tests.mutants import MUTANTS
 

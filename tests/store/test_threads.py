@@ -17,8 +17,8 @@ from ckptsim.sim.blame import CORE_RAISED, OUTCOME_RAISED
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.store.content import SpanMedium
+from ckptsim.sim.store.faults import ProcessDied
 from ckptsim.sim.store.process import ProcessHost, Steps, Threads
-from ckptsim.sim.store.watched import ProcessDied
 from ckptsim.sim.world import run_world
 
 MS = 1_000_000

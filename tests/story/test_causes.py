@@ -9,8 +9,9 @@ from ckptsim.models.ordering.release.releaser import Releaser
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
-from ckptsim.sim.search import Subject, trial
+from ckptsim.sim.search import Subject
 from ckptsim.sim.search.stories import nearest, with_story
+from ckptsim.sim.search.trial import trial
 from ckptsim.sim.story import Telling
 from ckptsim.sim.story.causes import causes
 from ckptsim.sim.world import run_world

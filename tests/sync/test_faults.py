@@ -7,7 +7,8 @@ from ckptsim.scenarios import Scenario, canonical_json, sync
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.sync import Outcome
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.sync.destination import Batch, Destination
+from ckptsim.sim.sync.destination import Destination
+from ckptsim.sim.sync.destination.uploads import Batch
 from ckptsim.sim.world import run_world
 from tests.sync.support import SEEDS, TIES, changed, library, scenarios, with_faults
 

@@ -19,7 +19,7 @@ from ckptsim.sim.job.records.state import TaskSnapshot
 from ckptsim.sim.job.records.tasks import Task
 from ckptsim.sim.job.records.uncoordinated import TaskCheckpoints, UncoordinatedJob
 from ckptsim.sim.job.records.uncoordinated.task import snapshot_of
-from ckptsim.sim.mutants.uncoordinated import MUTANTS, SHOWN_BY
+from ckptsim.sim.mutants.uncoordinated import MUTANTS
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.search import Subject, check
 from ckptsim.sim.world import run_world
@@ -95,6 +95,17 @@ def test_a_record_half_received_counts_as_not_received(monkeypatch: pytest.Monke
 def _calm(seed: int) -> RunResult:
     """Return the run of a random job without faults."""
     return run_world(replace(random_job(seed), faults=()), seed=seed, ties="random")
+
+
+# The library's scenario on which a mutant is distinguished from the right core, and by which
+# property.
+SHOWN_BY: dict[str, tuple[str, str]] = {
+    "newest_of_each": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
+    "forgets_messages_on_their_way": ("domino_effect", "restored_checkpoint_is_a_cut"),
+    "looks_at_each_channel_once": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
+    "truncates_what_was_sent": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
+    "never_forced": ("communication_induced_crash", "common_index_is_a_line"),
+}
 
 
 def test_every_mutant_is_shown() -> None:

@@ -195,6 +195,32 @@ CASES = [
         duration="6 s",
         faults=[fault("crash_task", "agg", 0, at="800 ms")],
     ),
+    buffers(
+        "savepoint that no sink commits", 2, ("agg", 0, "async"),
+        [source(), operator("agg", "source", parallelism=1, state="6 MB"),
+         operator("sink", "agg", kind="sink", service="50 us")],
+        storage={"write": "20 MB/s"}, checkpointing={"savepoint_at": "900 ms"},
+    ),
+    buffers(
+        "slow branch before a join", 2, ("geo", 0, "start_delay"),
+        [source(rate="3000 /s"), operator("geo", "source", parallelism=1),
+         operator("cheap", "source", service="10 us"), operator("join", "geo", "cheap")],
+    ),
+    buffers(
+        "paused sink that keeps back what comes before it", 2, ("sink", 0, "start_delay"),
+        [source(rate="3000 /s"), operator("a", "source", service="10 us"),
+         operator("b", "a", service="10 us"), operator("sink", "b", kind="sink", service="10 us")],
+        faults=[fault("stall_task", "sink", 0, at="900 ms", lasts="1 s")],
+        network={"segment": "4 KiB"},
+    ),
+    buffers(
+        "state that only a lost task manager reads", "recovery 1", ("agg", 1, "restore"),
+        [source(), operator("agg", "source", subtask_state_bytes=["21 MB", "20 MB"])],
+        storage={"read": "200 kB/s"}, recovery={"timed": True},
+        state={"backend": "rocksdb", "local_recovery": True},
+        restart={"kind": "fixed_delay", "delay": "50 ms"}, duration="2 min",
+        faults=[fault("crash_task_manager", "agg", 1, at="800 ms")],
+    ),
     records(
         "slow subtask on records", 2, ("map", 0, "start_delay"),
         [source(rate="2000 /s"), operator("map", "source", service="900 us",

@@ -52,6 +52,21 @@ def test_a_remedy_is_simulated() -> None:
     assert "unaligned: " in found.lines[-1]
 
 
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("paused garbage collector", "no pause of agg[1]"), ("late file of one", "file in time"),
+     ("trigger that comes late to a source", "trigger in time"),
+     ("slow storage reads", "19.1 MiB/s read")],
+)  # fmt: skip
+def test_the_remedy_that_removes_the_cause_comes_first(name: str, first: str) -> None:
+    """Remedies stand by their effect, so a run without the cause itself is the first one."""
+    case = next(one for one in CASES if one.name == name)
+    found = why(case.scenario, case.target)
+    assert found.remedies[0].says == first
+    took_ns = found.path[-1].until_ns - found.path[0].from_ns
+    assert (found.remedies[0].duration_ns or 0) < 0.7 * took_ns
+
+
 def test_an_answer_is_the_same_in_both_drivers() -> None:
     """The compiled driver has the trace of the reference, so it has the same answers."""
     job = by_name("back_pressure_aligned")

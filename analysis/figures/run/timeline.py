@@ -97,8 +97,8 @@ def timeline(
     since = f" since {origin_ns / 1e9:,.9g} s" if origin_ns else ""
     ax.set_xlabel(f"simulated time [{unit.name}]{since}")
     ax.xaxis.set_major_formatter(lambda at, _: f"{round(at - origin_ns / unit.size, 6):,.6g}")
-    waited = any(bar.parts for lane in lanes for row in lane.rows for bar in row)
-    figure.legend(handles=_legend(waited=waited), loc="outside lower left", ncols=3)
+    bars = [bar for lane in lanes for row in lane.rows for bar in row]
+    figure.legend(handles=_legend(bars), loc="outside lower left", ncols=3)
     return figure
 
 
@@ -305,14 +305,16 @@ def _merged(
     return merged
 
 
-def _legend(*, waited: bool) -> list[Any]:
+def _legend(bars: Sequence[Bar]) -> list[Any]:
+    """Return the entries for everything that is drawn."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     waits = [Patch(facecolor=color, label=f"waits {label}") for label, color, _ in PARTS.values()]
+    hatched = Patch(facecolor="white", edgecolor=GREY, hatch="////", label="not finished")
     return [
-        *(waits if waited else ()),
+        *(waits if any(bar.parts for bar in bars) else ()),
         Line2D([], [], marker="D", color=INK, linestyle="none", ms=4, label="completed"),
-        Patch(facecolor="white", edgecolor=GREY, hatch="////", label="not finished"),
+        *([] if all(bar.completed for bar in bars) else [hatched]),
         Patch(facecolor=SKY, label="under way"),
     ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pandas as pd
 
@@ -48,6 +48,19 @@ class TitledTable:
     says: str
     columns: tuple[Column, ...]
     rows: list[Row]
+
+
+def titled(
+    title: str, says: str, columns: str, rows: Iterable[Row | tuple[Cell, ...]]
+) -> TitledTable:
+    """Return a table. columns: headings apart by `|`, each perhaps with `:text` or `:command`."""
+    heads = (head.partition(":") for head in columns.split("|"))
+    return TitledTable(
+        title=title,
+        says=says,
+        columns=tuple(Column(name, cast("Kind", kind or "number")) for name, _, kind in heads),
+        rows=[row if isinstance(row, Row) else Row(row) for row in rows],
+    )
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -24,25 +24,20 @@ def points_part(findings: Summaries) -> cells.TitledTable:
         broken = ended["failed"] + ended["stalled"] + ended["error"]
         numbers = (ended["runs"], broken, first["n"], first["n"] - first["completed"])
         times = (cells.time(quantiles[p]["latency_ns"]) for p in SHOWN_QUANTILES)
-        rows.append(
-            cells.Row(
-                (cells.word(cells.label(findings, first)), *map(cells.count, numbers), *times)
-            )
-        )
-    heads = ("runs", "runs not completed", "checkpoints", "unfinished checkpoints")
-    shown = ("median", *(f"{100 * p:g} % take at most" for p in SHOWN_QUANTILES[1:]))
+        rows.append((cells.word(cells.label(findings, first)), *map(cells.count, numbers), *times))
+    shown = "|".join(f"{100 * p:g} % take at most" for p in SHOWN_QUANTILES[1:])
     known = findings.latency["latency_ns"].dropna()
     instant = (
         " No checkpoint that completed took any time: messages and files cost none here."
         if len(known) and not known.any()
         else ""
     )
-    return cells.TitledTable(
-        title="Checkpoint durations by point",
-        says="Exact percentiles over all checkpoints of a point, from trigger to completion, the "
+    return cells.titled(
+        "Checkpoint durations by point",
+        "Exact percentiles over all checkpoints of a point, from trigger to completion, the "
         f"unfinished ones as censored; a dash where too few completed to know.{instant}",
-        columns=(cells.Column("point", "text"), *(cells.Column(name) for name in (*heads, *shown))),
-        rows=rows[:ROWS_MAX],
+        f"point:text|runs|runs not completed|checkpoints|unfinished checkpoints|median|{shown}",
+        rows[:ROWS_MAX],
     )
 
 
@@ -53,28 +48,22 @@ def tasks_part(findings: Summaries) -> cells.TitledTable:
         ratios = (row["busy_ratio"], row["backpressured_ratio"], row["idle_ratio"])
         queues = (row["input_queue_buffers_mean"], row["output_queue_buffers_mean"])
         rows.append(
-            cells.Row(
-                (
-                    cells.word(cells.label(findings, row)),
-                    cells.word(row["task"]),
-                    cells.count(row["subtasks"]),
-                    cells.count(row["records_per_s"]),
-                    *(cells.count(100 * ratio, f"{100 * ratio:.1f} %") for ratio in ratios),
-                    *(cells.count(queue, f"{queue:.1f}") for queue in queues),
-                )
+            (
+                cells.word(cells.label(findings, row)),
+                cells.word(row["task"]),
+                cells.count(row["subtasks"]),
+                cells.count(row["records_per_s"]),
+                *(cells.count(100 * ratio, f"{100 * ratio:.1f} %") for ratio in ratios),
+                *(cells.count(queue, f"{queue:.1f}") for queue in queues),
             )
         )
-    heads = ("subtasks", "records/s of one", "busy", "back-pressured", "idle")
-    return cells.TitledTable(
-        title="Tasks",
-        says="How the subtasks of each task spent their time, and how many buffers waited before "
+    return cells.titled(
+        "Tasks",
+        "How the subtasks of each task spent their time, and how many buffers waited before "
         "and behind each, in the mean over subtasks and runs.",
-        columns=(
-            cells.Column("point", "text"),
-            cells.Column("task", "text"),
-            *(cells.Column(name) for name in (*heads, "buffers before", "buffers after")),
-        ),
-        rows=rows[:ROWS_MAX],
+        "point:text|task:text|subtasks|records/s of one|busy|back-pressured|idle"
+        "|buffers before|buffers after",
+        rows[:ROWS_MAX],
     )
 
 
@@ -94,31 +83,22 @@ def means_part(findings: Summaries) -> cells.TitledTable:
             continue
         paired = differences.get((*cells.key_of(row), row["metric"]))
         rows.append(
-            cells.Row(
-                (
-                    cells.word(cells.label(findings, row)),
-                    cells.word(METRICS[row["metric"]].says),
-                    cells.count(row["n"]),
-                    _interval(row),
-                    cells.Cell("baseline", 0.0) if paired is None else _interval(paired),
-                    cells.Cell("") if paired is None else cells.count(paired["n"]),
-                )
+            (
+                cells.word(cells.label(findings, row)),
+                cells.word(METRICS[row["metric"]].says),
+                cells.count(row["n"]),
+                _interval(row),
+                cells.Cell("baseline", 0.0) if paired is None else _interval(paired),
+                cells.Cell("") if paired is None else cells.count(paired["n"]),
             )
         )
     first = cells.label(findings, findings.points[0])
-    return cells.TitledTable(
-        title="Means over replications",
-        says="Means with 95 % Student intervals; differences to the first point of the sweep, "
+    return cells.titled(
+        "Means over replications",
+        "Means with 95 % Student intervals; differences to the first point of the sweep, "
         f"{first}, are paired by seed, so that common random numbers cancel.",
-        columns=(
-            cells.Column("point", "text"),
-            cells.Column("metric", "text"),
-            cells.Column("seeds"),
-            cells.Column("mean"),
-            cells.Column("difference to the first point"),
-            cells.Column("pairs"),
-        ),
-        rows=rows[:ROWS_MAX],
+        "point:text|metric:text|seeds|mean|difference to the first point|pairs",
+        rows[:ROWS_MAX],
     )
 
 

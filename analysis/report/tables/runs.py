@@ -16,8 +16,11 @@ ROWS_MAX = 60
 
 def outliers_part(findings: Summaries) -> cells.TitledTable:
     """Return the slowest checkpoints with the command that replays each one's run."""
-    rows = [
-        cells.Row(
+    return cells.titled(
+        "Slowest checkpoints",
+        "One per run; the command prints the story of the run.",
+        "point:text|checkpoint:text|status:text|took or lasted|replay:command",
+        (
             (
                 cells.word(cells.label(findings, row)),
                 cells.word(f"{row['scope']}/{row['checkpoint_id']}"),
@@ -25,66 +28,43 @@ def outliers_part(findings: Summaries) -> cells.TitledTable:
                 cells.time(row["elapsed_ns"]),
                 cells.word(row["replay"]),
             )
-        )
-        for row in cells.records(findings.outliers)
-    ]
-    return cells.TitledTable(
-        title="Slowest checkpoints",
-        says="One per run; the command prints the story of the run.",
-        columns=(
-            cells.Column("point", "text"),
-            cells.Column("checkpoint", "text"),
-            cells.Column("status", "text"),
-            cells.Column("took or lasted"),
-            cells.Column("replay", "command"),
+            for row in cells.records(findings.outliers)
         ),
-        rows=rows,
     )
 
 
 def errors_part(findings: Summaries) -> cells.TitledTable:
     """Return the errors that runs ended in."""
-    rows = [
-        cells.Row(
+    return cells.titled(
+        "Errors",
+        "Runs that raised instead of ending; each is a fault of the program or its input.",
+        "point:text|error:text|runs|replay the first:command",
+        (
             (
                 cells.word(cells.label(findings, row)),
                 cells.word(row["error"]),
                 cells.count(row["runs"]),
                 cells.word(row["replay"]),
             )
-        )
-        for row in cells.records(findings.errors)
-    ]
-    return cells.TitledTable(
-        title="Errors",
-        says="Runs that raised instead of ending; each is a fault of the program or its input.",
-        columns=(
-            cells.Column("point", "text"),
-            cells.Column("error", "text"),
-            cells.Column("runs"),
-            cells.Column("replay the first", "command"),
+            for row in cells.records(findings.errors)[:ROWS_MAX]
         ),
-        rows=rows[:ROWS_MAX],
     )
 
 
 def goals_part(findings: Summaries) -> cells.TitledTable:
     """Return how often each situation that is wanted was reached."""
-    rows = [
-        cells.Row(
+    return cells.titled(
+        "Situations reached",
+        "How many runs reached each rare situation: a sweep without them shows little.",
+        "situation:text|runs|times",
+        (
             (
                 cells.word(str(row["goal"]).replace("_", " ")),
                 cells.count(row["runs_reached"], f"{row['runs_reached']:,} of {row['runs']:,}"),
                 cells.count(row["reached"]),
             )
-        )
-        for row in cells.records(findings.goals)
-    ]
-    return cells.TitledTable(
-        title="Situations reached",
-        says="How many runs reached each rare situation: a sweep without them shows little.",
-        columns=(cells.Column("situation", "text"), cells.Column("runs"), cells.Column("times")),
-        rows=rows,
+            for row in cells.records(findings.goals)
+        ),
     )
 
 
@@ -93,19 +73,18 @@ def parameters_part(findings: Summaries) -> cells.TitledTable:
     document = json.loads(findings.points[0]["document"])
     paths = [path for path, _ in findings.about["axes"]]
     swept = [name for path in paths for name in (path, f"{path}_ns", f"{path}_bytes")]
-    rows = [
-        cells.Row(
-            (cells.word(path), cells.word(value_in_words(path, value))),
-            marked=any(_same(path, name) for name in swept),
-        )
-        for path, value in flat(document)
-        if path != "says"
-    ]
-    return cells.TitledTable(
-        title="Parameters",
-        says="All parameters at the first point; what the sweep changes is marked.",
-        columns=(cells.Column("parameter", "text"), cells.Column("value", "text")),
-        rows=rows,
+    return cells.titled(
+        "Parameters",
+        "All parameters at the first point; what the sweep changes is marked.",
+        "parameter:text|value:text",
+        (
+            cells.Row(
+                (cells.word(path), cells.word(value_in_words(path, value))),
+                marked=any(_same(path, name) for name in swept),
+            )
+            for path, value in flat(document)
+            if path != "says"
+        ),
     )
 
 

@@ -1,13 +1,14 @@
 // The page: what is selected, and what is drawn of it.
 
 import { bytes, duration, instant } from "./format.js";
-import { AXIS, GUTTER, SPANS, checkpointText, drawDiagram, drawTimeLine, palette, prepared, scale } from "./diagram.js";
-import { laneRows, layered } from "./layout.js";
+import { AXIS, GUTTER, SPANS, checkpointText, drawDiagram, drawTimeLine, palette, prepared, scale, timeLineHeight } from "./diagram.js";
+import { graphSvg } from "./graph.js";
+import { foldedBands, laneRows } from "./layout.js";
 import { Run, compared } from "./model.js";
 import { EMPTY, KEYS, fragment, moved, parsed, zoomed } from "./state.js";
 
 const EVENTS_SHOWN = 400;
-const HEIGHT_LEAST = 240, LANE_LEAST = 5, LANE_LEAST_OF_MANY = 2, MANY = 150;
+const HEIGHT_LEAST = 240, LANE_LEAST = 5, LANE_LEAST_OPEN = 14;
 const $ = (id) => document.getElementById(id);
 const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
@@ -87,12 +88,13 @@ class Page {
     }
     if (first.replay) $("replay").textContent = first.replay;
     $("replay").hidden = !first.replay;
-    this.buildGraph(first.groups);
+    $("graph").replaceChildren(graphSvg(first.groups));
+    $("graph-part").hidden = !first.groups.vertices.length;
     for (const part of document.querySelectorAll(".of-jobs")) part.hidden = !first.groups.job;
     $("spans").hidden = Boolean(first.groups.job);
     for (const name of new Set(first.links.map(([, , name]) => name).filter((name) => name in SPANS))) {
       const [colour, says] = SPANS[name];
-      $("spans").append(element("i", { class: colour }), ` ${says} `);
+      $("spans").append(element("span", {}, element("i", { class: colour }), ` ${says}`));
     }
     this.buildViolations();
     this.buildTable();
@@ -110,43 +112,6 @@ class Page {
     $("keys").append(...KEYS.map(([keys, says]) => element("span", {}, element("kbd", {}, keys), ` ${says}`)));
     $("words").value = this.state.words;
     $("empty").hidden = this.runs.some((run) => run.data.events.length);
-  }
-
-  buildGraph(graph) {
-    const { boxes, edges, width, height } = layered(graph);
-    const make = (name, attributes, text) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-      if (text !== undefined) made.textContent = text;
-      return made;
-    };
-    const svg = make("svg", {
-      viewBox: `-2 -2 ${width + 4} ${height + 4}`, style: `max-width: ${width + 4}px; min-width: ${Math.min(width, 420)}px`, role: "img",
-      "aria-label": `job graph: ${boxes.map((box) => box.vertex.name).join(", ")}`,
-    });
-    for (const edge of edges) svg.append(make("path", { d: edge.path, class: "edge" }));
-    for (const { vertex, x, y, width: w, height: h } of boxes) {
-      const group = make("g", { transform: `translate(${x} ${y})` });
-      group.append(make("rect", { width: w, height: h, rx: 5, class: "vertex" }));
-      const name = vertex.name.length > 19 ? `${vertex.name.slice(0, 18)}…` : vertex.name;
-      group.append(make("text", { x: 9, y: 20, class: "name" }, name));
-      const { busy, pressed } = vertex;
-      const load = busy === undefined ? "" : `busy ${percent(busy)}, pressed ${percent(pressed)}`;
-      const count = vertex.lanes.length;
-      group.append(make("text", { x: 9, y: 37, class: "load" }, load || `${count} lane${count === 1 ? "" : "s"}`));
-      if (busy !== undefined) {
-        const parts = [[pressed, "pressed"], [busy, "busy"], [Math.max(0, 1 - busy - pressed), "idle"]];
-        let left = 0;
-        for (const [share, kind] of parts) {
-          group.append(make("rect", { x: left * w, y: h - 6, width: Math.max(0, Math.min(1, share) * w), height: 6, class: kind }));
-          left = Math.min(1, left + share);
-        }
-      }
-      group.append(make("title", {}, `${vertex.name}: ${count} subtask${count === 1 ? "" : "s"}. ${load}`));
-      svg.append(group);
-    }
-    $("graph").replaceChildren(svg);
-    $("graph-part").hidden = !boxes.length;
   }
 
   buildViolations() {
@@ -272,19 +237,20 @@ class Page {
       const { canvas, line } = this.canvases[number];
       const own = number === this.state.run;
       const view = {
-        ...this.state, lane: own ? this.lane : null, event: own ? this.state.event : null, lit: own ? this.lit : null,
+        ...this.state, moving: this.moving, lane: own ? this.lane : null, event: own ? this.state.event : null, lit: own ? this.lit : null,
       };
       const width = canvas.clientWidth;
       const count = run.data.lanes.length;
       const room = Math.max(HEIGHT_LEAST, innerHeight * (this.runs.length > 1 ? 0.36 : 0.55));
-      const rows = laneRows(count, room - AXIS - 6, { least: count > MANY ? LANE_LEAST_OF_MANY : LANE_LEAST, selected: view.lane });
+      const bands = foldedBands(run.data.groups.vertices, count, this.state.open);
+      const rows = laneRows(count, room - AXIS - 6, { least: bands.length ? LANE_LEAST_OPEN : LANE_LEAST, selected: view.lane, bands });
       for (const row of rows) { row.top += AXIS; row.middle += AXIS; }
       const last = rows.at(-1);
       const height = (last ? last.top + last.height : AXIS) + 6;
       run.rows = rows;
       drawDiagram(prepared(canvas, width, height), run, view, rows, { width, height, colours });
       canvas.setAttribute("aria-label", this.described(run));
-      const high = this.runs.length > 1 ? 70 : 96;
+      const high = timeLineHeight(run.data.checkpoints);
       const boxes = drawTimeLine(prepared(line, line.clientWidth, high), run, view, { width: line.clientWidth, height: high, colours, ended: this.ended });
       line.setAttribute("aria-label", `${run.checkpoints.size} checkpoints over ${duration(run.data.ended)}`);
       return boxes;
@@ -347,7 +313,7 @@ class Page {
     const move = (next) => {
       const by = next.clientX - start.x;
       if (Math.abs(by) < 4 && !far) return;
-      far = true;
+      far = this.moving = true;
       const share = -by / Math.max(1, canvas.clientWidth - GUTTER);
       Object.assign(this.state, moved({ from: start.from, until: start.until }, share, this.ended));
       this.draw();
@@ -355,6 +321,7 @@ class Page {
     const end = (last) => {
       removeEventListener("pointermove", move);
       removeEventListener("pointerup", end);
+      this.moving = false;
       if (far) this.select({}); else this.press(last, canvas, run);
     };
     addEventListener("pointermove", move);
@@ -366,6 +333,7 @@ class Page {
     const y = happened.clientY - box.top, x = happened.clientX - box.left;
     const lane = this.runs[run].rows.findIndex((row) => y >= row.top && y < row.top + row.height);
     if (lane < 0) return;
+    if (x < GUTTER && this.toggle(lane, run)) return;
     this.lane = lane;
     const at = scale(this.state, canvas.clientWidth).at(x);
     const near = x < GUTTER ? null : this.runs[run].nearest(lane, at);
@@ -373,6 +341,16 @@ class Page {
     const key = this.runs[run].checkpointOf(near);
     this.selectEvent(near, run);
     if (key !== null && key !== this.state.checkpoint) this.select({ checkpoint: key });
+  }
+
+  /** Open or fold the vertex of a lane, where its run has many lanes; returns whether it did. */
+  toggle(lane, run = this.state.run) {
+    const { vertices } = this.runs[run].data.groups, count = this.runs[run].data.lanes.length;
+    const [found] = foldedBands(vertices, count, []).filter((one) => one.lanes.includes(lane));
+    if (!found) return false;
+    const open = this.state.open.filter((name) => name !== found.name);
+    this.select({ run, open: open.length < this.state.open.length ? open : [...open, found.name] });
+    return true;
   }
 
   pick(happened, line, run) {
@@ -429,7 +407,7 @@ class Page {
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
       a: () => this.select(moved(this.state, -0.25, this.ended)), d: () => this.select(moved(this.state, 0.25, this.ended)),
       0: () => this.select({ checkpoint: null, from: 0, until: this.ended * 1.02 }),
-      f: () => $("words").focus(), Escape: () => { this.lane = null; this.select({ event: null }); },
+      o: () => this.toggle(this.lane ?? 0), f: () => $("words").focus(), Escape: () => { this.lane = null; this.select({ event: null }); },
     };
     const act = acts[happened.key];
     if (!act) return;
@@ -438,5 +416,4 @@ class Page {
   }
 }
 
-const percent = (share) => `${Math.round(100 * share)} %`;
 globalThis.page = new Page(JSON.parse($("data").textContent));

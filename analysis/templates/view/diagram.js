@@ -1,6 +1,6 @@
 // The space-time diagram and the time line, drawn on a canvas.
 
-import { duration, ticks } from "./format.js";
+import { bytes, duration, ticks } from "./format.js";
 import { packed } from "./layout.js";
 
 export const GUTTER = 132; // pixels of the names of lanes
@@ -14,7 +14,9 @@ export const SPANS = {
   sync: ["async", "sync is written"],
   checkpoint: ["wait", "checkpoint is under way"],
 };
-const ARROWS_MAX = 3000; // of a frame; of more every second, third, ... is drawn
+// Arrows of a frame, and of one while the window moves; of more every second, third, ... is drawn.
+const ARROWS_MAX = 1500, ARROWS_MOVING = 400;
+const HIGH = 18; // pixels of a checkpoint in the time line
 
 /** The colours of the page, from its style sheet. */
 export function palette(element) {
@@ -87,23 +89,27 @@ function drawAxis(context, view, width, height, colours, clock) {
 
 function drawLanes(context, rows, width, colours) {
   context.strokeStyle = colours.grid;
-  for (const row of rows) {
-    if (row.height < 5) continue;
-    line(context, GUTTER, Math.round(row.middle) + 0.5, width, Math.round(row.middle) + 0.5);
-  }
+  rows.forEach((row, lane) => {
+    const at = Math.round(row.band ? row.top : row.middle) + 0.5;
+    if (row.band ? lane === row.band.lanes[0] : row.height >= 5) line(context, GUTTER, at, width, at);
+  });
 }
 
 function drawNames(context, run, rows, view, colours) {
   context.textAlign = "right";
   let free = 0;
+  const opened = new Map(run.data.groups.vertices.filter(({ name }) => view.open.includes(name)).map(({ lanes }) => [lanes[0], "▾ "]));
   rows.forEach((row, lane) => {
-    const chosen = lane === view.lane;
-    if (row.middle < free && !chosen) return;
-    context.fillStyle = chosen ? colours.accent : colours.ink;
-    context.font = chosen ? "bold 11px system-ui, sans-serif" : "11px system-ui, sans-serif";
-    const name = run.data.lanes[lane];
-    context.fillText(name.length > 20 ? `${name.slice(0, 19)}…` : name, GUTTER - 8, row.middle);
-    free = row.middle + 13;
+    const chosen = lane === view.lane, { band } = row;
+    if (band && lane !== band.lanes[0]) return;
+    const middle = band ? row.top + (row.height * band.lanes.length) / 2 : row.middle;
+    if (middle < free && !chosen) return;
+    const bold = chosen || band?.lanes.includes(view.lane);
+    context.fillStyle = bold ? colours.accent : colours.ink;
+    context.font = bold ? "bold 11px system-ui, sans-serif" : "11px system-ui, sans-serif";
+    const name = band ? `▸ ${band.name} × ${band.lanes.length}` : `${opened.get(lane) ?? ""}${run.data.lanes[lane]}`;
+    context.fillText(name.length > 20 ? `${name.slice(0, 19)}…` : name, GUTTER - 8, middle);
+    free = middle + 13;
   });
   context.textAlign = "left";
 }
@@ -115,8 +121,8 @@ function drawParts(context, run, view, rows, x, colours) {
     if (!row || row.at > view.until) continue;
     const chosen = id === view.checkpoint;
     context.globalAlpha = chosen || view.checkpoint === null ? 1 : 0.35;
-    for (const [lane, first, last, snapshot, copied, written, acknowledged] of parts) {
-      const place = rows[lane], high = Math.max(2, Math.min(12, place.height * 0.6));
+    for (const [lane, first, last, snapshot, copied, written, acknowledged, overtaken] of parts) {
+      const place = rows[lane], high = place.band ? place.height : Math.max(2, Math.min(12, place.height * 0.6));
       const top = place.middle - high / 2;
       const bar = (from, until, colour, part = 1) => {
         if (from === null || until === null || until <= from) return;
@@ -125,13 +131,17 @@ function drawParts(context, run, view, rows, x, colours) {
         context.fillStyle = colour;
         context.fillRect(left, top + (high * (1 - part)) / 2, Math.max(1, right - left), high * part);
       };
-      if (chosen) bar(0, first, colours.wait, 0.28);
+      if (chosen) bar(0, first, colours.wait, place.band ? 1 : 0.28);
       bar(first, last, colours.blocked, 0.8);
       bar(snapshot, copied, colours.sync);
       bar(copied, written, colours.async);
       if (acknowledged !== null && place.height >= 4) {
         context.fillStyle = colours.done;
         circle(context, x(row.at + acknowledged), place.middle, Math.min(3.5, place.height / 2));
+        if (chosen && overtaken && place.height >= 14) {
+          context.fillStyle = colours.soft;
+          context.fillText(`${bytes(overtaken)} overtaken`, x(row.at + acknowledged) + 8, place.middle + 7);
+        }
       }
     }
   }
@@ -173,7 +183,7 @@ function drawPath(context, run, view, rows, x, colours) {
 function drawArrows(context, run, view, rows, x, colours) {
   const shown = run.arrows.filter(([cause, effect]) =>
     run.times[effect] >= view.from && run.times[cause] <= view.until);
-  const step = Math.ceil(shown.length / ARROWS_MAX);
+  const step = Math.ceil(shown.length / (view.moving ? ARROWS_MOVING : ARROWS_MAX));
   const plain = shown.length > 4000 ? 0.1 : shown.length > 1500 ? 0.3 : 0.75;
   const { lit } = view, special = [];
   const groups = new Map(); // arrows that look alike are one path, which is much quicker
@@ -221,7 +231,7 @@ function barrierColour(run, number, colours) {
 
 function drawEvents(context, run, view, rows, x, colours) {
   rows.forEach((row, lane) => {
-    const high = Math.max(1.5, Math.min(5, row.height / 3));
+    const high = row.band ? row.height / 2 : Math.max(1.5, Math.min(5, row.height / 3));
     let last = -9;
     const own = run.byLane[lane];
     for (let place = run.after(lane, view.from); place < own.length; place += 1) {
@@ -254,6 +264,18 @@ function drawViolations(context, run, x, height, colours) {
   context.setLineDash([]);
 }
 
+/** The rows of the time line in which checkpoints lie, and how many there are. */
+function timeLineRows(checkpoints) {
+  const rows = checkpoints.filter((row) => row.inner !== true);
+  const places = packed(rows.map((row) => ({ at: row.at, until: row.at + (row.took ?? 0) })));
+  return { rows, places, depth: Math.min(12, Math.max(1, ...places.map((place) => place + 1))) };
+}
+
+/** How high a time line is, in pixels. */
+export function timeLineHeight(checkpoints) {
+  return AXIS + 10 + Math.min(72, HIGH * timeLineRows(checkpoints).depth);
+}
+
 /** Draw all checkpoints of a run with the window that the diagram shows; returns their boxes. */
 export function drawTimeLine(context, run, view, { width, height, colours, ended }) {
   const whole = { from: 0, until: ended };
@@ -261,11 +283,8 @@ export function drawTimeLine(context, run, view, { width, height, colours, ended
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
   drawAxis(context, whole, width, height, colours, run.data.clock);
-  const rows = run.data.checkpoints.filter((row) => row.inner !== true);
-  const spans = rows.map((row) => ({ at: row.at, until: row.at + (row.took ?? 0) }));
-  const places = packed(spans);
-  const depth = Math.min(12, Math.max(1, ...places.map((place) => place + 1)));
-  const high = Math.max(4, Math.min(18, (height - AXIS - 6) / depth));
+  const { rows, places, depth } = timeLineRows(run.data.checkpoints);
+  const high = Math.max(4, Math.min(HIGH, (height - AXIS - 6) / depth));
   for (const row of run.data.recoveries) {
     context.fillStyle = colours.bad;
     context.fillRect(x(row.failed_ns) - 1, AXIS, 2, height - AXIS);

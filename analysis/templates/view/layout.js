@@ -1,5 +1,8 @@
 // Where things lie: the graph of a job, rows of a time line, lanes of a diagram.
 
+const BAND = 64; // pixels of a vertex whose lanes are folded
+const FOLDED_FROM = 60, FOLDED_LANES = 8; // lanes of a run, and of a vertex
+
 /** Boxes of a graph from left to right: a column is the longest way from a vertex without inputs. */
 export function layered(graph, { width = 176, height = 52, gapX = 56, gapY = 18 } = {}) {
   const names = graph.vertices.map((vertex) => vertex.name);
@@ -47,14 +50,27 @@ export function packed(spans) {
   });
 }
 
-/** Tops and heights of lanes in a height; a selected lane is taller, all are at least `least`. */
-export function laneRows(count, height, { least = 5, most = 38, tall = 40, selected = null } = {}) {
-  const even = Math.max(least, Math.min(most, (height - (selected === null ? 0 : tall)) / Math.max(1, count)));
+/**
+ * Tops and heights of lanes in a height; a selected lane is taller, all are at least `least`.
+ * bands: groups of lanes that are folded into one band each, in which every lane keeps its share.
+ */
+export function laneRows(count, height, { least = 5, most = 38, tall = 40, selected = null, bands = [] } = {}) {
+  const band = new Map(bands.flatMap((one) => one.lanes.map((lane) => [lane, one])));
+  const chosen = selected !== null && !band.has(selected);
+  const single = count - band.size;
+  const room = height - bands.length * BAND - (chosen ? tall : 0);
+  const even = Math.max(least, Math.min(most, room / Math.max(1, single)));
   let top = 0;
   return Array.from({ length: count }, (_, lane) => {
-    const own = lane === selected ? Math.max(even, tall) : even;
-    const row = { top, height: own, middle: top + own / 2 };
+    const own = band.has(lane) ? BAND / band.get(lane).lanes.length : chosen && lane === selected ? Math.max(even, tall) : even;
+    const row = { top, height: own, middle: top + own / 2, band: band.get(lane) ?? null };
     top += own;
     return row;
   });
+}
+
+/** The vertices that are folded: those of many subtasks of a run with many lanes, unless opened. */
+export function foldedBands(vertices, count, open) {
+  if (count <= FOLDED_FROM) return [];
+  return vertices.filter(({ name, lanes }) => lanes.length > FOLDED_LANES && !open.includes(name));
 }

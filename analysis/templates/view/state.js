@@ -1,6 +1,6 @@
 // What is shown, and its text in the address: `#c=12&e=345&t=100-2000&q=sink`.
 
-export const EMPTY = { run: 0, checkpoint: null, event: null, from: 0, until: 1, words: "" };
+export const EMPTY = { run: 0, checkpoint: null, event: null, from: 0, until: 1, words: "", open: [] };
 
 export function fragment(state) {
   const parts = [];
@@ -9,6 +9,7 @@ export function fragment(state) {
   if (state.event !== null) parts.push(`e=${state.event}`);
   parts.push(`t=${Math.round(state.from)}-${Math.round(state.until)}`);
   if (state.words) parts.push(`q=${encodeURIComponent(state.words)}`);
+  if (state.open.length) parts.push(`o=${state.open.map(encodeURIComponent).join(",")}`);
   return `#${parts.join("&")}`;
 }
 
@@ -21,6 +22,7 @@ export function parsed(text) {
     if (key === "c") found.checkpoint = decoded(value);
     if (key === "e" && /^\d{1,9}$/.test(value)) found.event = Number(value);
     if (key === "q") found.words = decoded(value);
+    if (key === "o") found.open = value.split(",").map(decoded).filter(Boolean);
     const window = key === "t" && /^(\d{1,18})-(\d{1,18})$/.exec(value);
     if (window && Number(window[2]) > Number(window[1])) {
       found.from = Number(window[1]);
@@ -56,6 +58,7 @@ export const KEYS = [
   ["+ −", "zoom in, zoom out"],
   ["a d", "move left, move right"],
   ["0", "whole run"],
+  ["o", "open or fold the selected vertex"],
   ["f", "filter events"],
   ["Esc", "select nothing"],
 ];

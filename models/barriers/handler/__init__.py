@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-from ckptsim.models.barriers.handler.clock import AlignmentClock
-from ckptsim.models.barriers.handler.interface import (
-    AllBarriers,
-    BarrierHandler,
-    HandlerKind,
-    handler_kind,
+from ckptsim.models.barriers.handler.interface import AllBarriers as AllBarriers
+from ckptsim.models.barriers.handler.interface import BarrierHandler as BarrierHandler
+from ckptsim.models.barriers.handler.interface import HandlerKind as HandlerKind
+from ckptsim.models.barriers.handler.interface import handler_kind as handler_kind
+from ckptsim.models.barriers.handler.single import (
+    SingleCheckpointHandler as SingleCheckpointHandler,
 )
-from ckptsim.models.barriers.handler.machine import BarrierMachine
-from ckptsim.models.barriers.handler.single import SingleCheckpointHandler
-from ckptsim.models.barriers.handler.states import (
-    ALIGNED_TABLE,
-    ALTERNATING_TABLE,
-    UNALIGNED_TABLE,
-    Guard,
-    Illegal,
-    Input,
-    State,
-    Table,
-)
-from ckptsim.models.barriers.handler.tracker import MAX_TRACKED, BarrierTracker
-
-__all__ = [
-    "ALIGNED_TABLE",
-    "ALTERNATING_TABLE",
-    "MAX_TRACKED",
-    "UNALIGNED_TABLE",
-    "AlignmentClock",
-    "AllBarriers",
-    "BarrierHandler",
-    "BarrierMachine",
-    "BarrierTracker",
-    "Guard",
-    "HandlerKind",
-    "Illegal",
-    "Input",
-    "SingleCheckpointHandler",
-    "State",
-    "Table",
-    "handler_kind",
-    "make_handler",
-]
+from ckptsim.models.barriers.handler.states import ALIGNED_TABLE as ALIGNED_TABLE
+from ckptsim.models.barriers.handler.states import ALTERNATING_TABLE as ALTERNATING_TABLE
+from ckptsim.models.barriers.handler.states import UNALIGNED_TABLE as UNALIGNED_TABLE
+from ckptsim.models.barriers.handler.states import State as State
+from ckptsim.models.barriers.handler.tracker import BarrierTracker as BarrierTracker
 
 
 def make_handler(

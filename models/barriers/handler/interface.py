@@ -32,11 +32,9 @@ class ByteClock(Protocol):
     @property
     def running(self) -> bool:
         """Whether an alignment is under way, used before bytes are counted."""
-        ...
 
     def add_bytes(self, count: int) -> None:
         """Count the bytes of a buffer, used when the task takes one."""
-        ...
 
 
 class BarrierHandler(Protocol):
@@ -44,22 +42,18 @@ class BarrierHandler(Protocol):
 
     def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Take one event and return its effects."""
-        ...
 
     @property
     def latest(self) -> int:
         """The newest checkpoint seen, -1 for none, used where a task waits for a barrier."""
-        ...
 
     @property
     def pending(self) -> bool:
         """Whether a checkpoint is open, used where a task waits for a barrier."""
-        ...
 
     @property
     def clock(self) -> ByteClock:
         """The clock of the alignment, always the same object, used when the task takes a buffer."""
-        ...
 
 
 def handler_kind(*, exactly_once: bool, unaligned_enabled: bool) -> HandlerKind:

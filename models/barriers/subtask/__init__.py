@@ -1,7 +1,3 @@
 """The subtask side of a checkpoint: one task, from the trigger to the acknowledgement."""
 
-from ckptsim.models.barriers.subtask.checkpoints import SubtaskCheckpoints
-
-__all__ = [
-    "SubtaskCheckpoints",
-]
+from ckptsim.models.barriers.subtask.checkpoints import SubtaskCheckpoints as SubtaskCheckpoints

@@ -1,18 +1,11 @@
 """What an ordering core knows of records and unsent states, and the pass that releases them."""
 
-from ckptsim.models.ordering.release.ledger import IdCounts, Ledger
-from ckptsim.models.ordering.release.readiness import Portion, Readiness
-from ckptsim.models.ordering.release.releaser import Outgoing, Releaser
-from ckptsim.models.ordering.release.shelves import PendingState, Shelf, Shelves
-
-__all__ = [
-    "IdCounts",
-    "Ledger",
-    "Outgoing",
-    "PendingState",
-    "Portion",
-    "Readiness",
-    "Releaser",
-    "Shelf",
-    "Shelves",
-]
+from ckptsim.models.ordering.release.ledger import IdCounts as IdCounts
+from ckptsim.models.ordering.release.ledger import Ledger as Ledger
+from ckptsim.models.ordering.release.readiness import Portion as Portion
+from ckptsim.models.ordering.release.readiness import Readiness as Readiness
+from ckptsim.models.ordering.release.releaser import Outgoing as Outgoing
+from ckptsim.models.ordering.release.releaser import Releaser as Releaser
+from ckptsim.models.ordering.release.shelves import PendingState as PendingState
+from ckptsim.models.ordering.release.shelves import Shelf as Shelf
+from ckptsim.models.ordering.release.shelves import Shelves as Shelves

@@ -1,47 +1,19 @@
 """Ways to keep in-flight data that FLIP-76 argues about, besides the one that Apache Flink has."""
 
-from ckptsim.models.recovery.persistence.credit import LentCredit
-from ckptsim.models.recovery.persistence.indices import (
-    SubtaskIndices,
-    Succession,
-    succession,
-)
-from ckptsim.models.recovery.persistence.log import (
-    ChannelLog,
-    Logged,
-    LogSlice,
-    ReplayRule,
-    first_needed,
-    replayed,
-)
-from ckptsim.models.recovery.persistence.ordered import (
-    FORCIBLE,
-    OrderedEdges,
-    RescalingScope,
-    distribution_of,
-    may_rescale,
-)
-from ckptsim.models.recovery.persistence.reads import Files, Handle
-from ckptsim.models.recovery.persistence.service import LogPosition, LogService
-
-__all__ = [
-    "FORCIBLE",
-    "ChannelLog",
-    "Files",
-    "Handle",
-    "LentCredit",
-    "LogPosition",
-    "LogService",
-    "LogSlice",
-    "Logged",
-    "OrderedEdges",
-    "ReplayRule",
-    "RescalingScope",
-    "SubtaskIndices",
-    "Succession",
-    "distribution_of",
-    "first_needed",
-    "may_rescale",
-    "replayed",
-    "succession",
-]
+from ckptsim.models.recovery.persistence.credit import LentCredit as LentCredit
+from ckptsim.models.recovery.persistence.indices import SubtaskIndices as SubtaskIndices
+from ckptsim.models.recovery.persistence.indices import Succession as Succession
+from ckptsim.models.recovery.persistence.indices import succession as succession
+from ckptsim.models.recovery.persistence.log import ChannelLog as ChannelLog
+from ckptsim.models.recovery.persistence.log import Logged as Logged
+from ckptsim.models.recovery.persistence.log import LogSlice as LogSlice
+from ckptsim.models.recovery.persistence.log import ReplayRule as ReplayRule
+from ckptsim.models.recovery.persistence.log import first_needed as first_needed
+from ckptsim.models.recovery.persistence.log import replayed as replayed
+from ckptsim.models.recovery.persistence.ordered import OrderedEdges as OrderedEdges
+from ckptsim.models.recovery.persistence.ordered import RescalingScope as RescalingScope
+from ckptsim.models.recovery.persistence.ordered import distribution_of as distribution_of
+from ckptsim.models.recovery.persistence.ordered import may_rescale as may_rescale
+from ckptsim.models.recovery.persistence.reads import Files as Files
+from ckptsim.models.recovery.persistence.service import LogPosition as LogPosition
+from ckptsim.models.recovery.persistence.service import LogService as LogService

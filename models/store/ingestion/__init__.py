@@ -1,7 +1,3 @@
 """The ingestion of one partition: its core, its events and effects."""
 
-from ckptsim.models.store.ingestion.ingestion import PartitionIngestion
-
-__all__ = [
-    "PartitionIngestion",
-]
+from ckptsim.models.store.ingestion.ingestion import PartitionIngestion as PartitionIngestion

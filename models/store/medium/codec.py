@@ -28,11 +28,9 @@ class Codec(Protocol):
 
     def encode(self, key: TopicPartition, blob: bytes) -> bytes:
         """Return what the slot stores. Raises StoreError BLOB_TOO_LARGE."""
-        ...
 
     def decode(self, key: TopicPartition, stored: bytes) -> bytes:
         """Return the blob. Raises StoreError CORRUPT_CHECKPOINT."""
-        ...
 
 
 class PlainCodec:

@@ -67,39 +67,30 @@ class Medium(Protocol):
     @property
     def atomic(self) -> bool:
         """Return whether one step may hold rows and checkpoints."""
-        ...
 
     def rows(self, area: Area, key: TopicPartition) -> Rows:
         """Return a copy of the durable rows of one partition."""
-        ...
 
     def row(self, area: Area, key: TopicPartition, name: str) -> bytes | None:
         """Return the durable value of one row, or None."""
-        ...
 
     def slot(self, slot: Slot, key: TopicPartition) -> bytes | None:
         """Return the stored bytes of one checkpoint slot, or None."""
-        ...
 
     def commit(self, step: Step) -> None:
         """Make a step durable. It survives every later crash."""
-        ...
 
     def abandon(self, step: Step) -> None:
         """Begin a step and never commit it: nothing of it becomes durable."""
-        ...
 
     def crash(self) -> None:
         """Lose everything that is not durable and open again."""
-        ...
 
     def lose(self, *, areas: tuple[Area, ...], slots: bool) -> None:
         """Lose durable state of all partitions, as a broken or replaced disk does."""
-        ...
 
     def close(self) -> None:
         """Release what the medium holds of the system. It is not used afterwards."""
-        ...
 
 
 class ModelMedium:

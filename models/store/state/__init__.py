@@ -1,43 +1,19 @@
 """The state of a partition after a restart, and of a whole store version."""
 
-from ckptsim.models.store.state.partition_state import (
-    NOTHING,
-    SCHEMA_VERSION,
-    PartitionState,
-    ProducerState,
-    decode_state,
-    encode_state,
-    position_of,
-    read_fields,
-    write_fields,
-)
-from ckptsim.models.store.state.version_state import (
-    DICTIONARY_STRATEGY,
-    WIRE_NAMES,
-    FieldValue,
-    VersionCopy,
-    VersionState,
-    agreed,
-    copy_of,
-    disagreement,
-)
-
-__all__ = [
-    "DICTIONARY_STRATEGY",
-    "NOTHING",
-    "SCHEMA_VERSION",
-    "WIRE_NAMES",
-    "FieldValue",
-    "PartitionState",
-    "ProducerState",
-    "VersionCopy",
-    "VersionState",
-    "agreed",
-    "copy_of",
-    "decode_state",
-    "disagreement",
-    "encode_state",
-    "position_of",
-    "read_fields",
-    "write_fields",
-]
+from ckptsim.models.store.state.partition_state import NOTHING as NOTHING
+from ckptsim.models.store.state.partition_state import SCHEMA_VERSION as SCHEMA_VERSION
+from ckptsim.models.store.state.partition_state import PartitionState as PartitionState
+from ckptsim.models.store.state.partition_state import ProducerState as ProducerState
+from ckptsim.models.store.state.partition_state import decode_state as decode_state
+from ckptsim.models.store.state.partition_state import encode_state as encode_state
+from ckptsim.models.store.state.partition_state import position_of as position_of
+from ckptsim.models.store.state.partition_state import read_fields as read_fields
+from ckptsim.models.store.state.partition_state import write_fields as write_fields
+from ckptsim.models.store.state.version_state import DICTIONARY_STRATEGY as DICTIONARY_STRATEGY
+from ckptsim.models.store.state.version_state import WIRE_NAMES as WIRE_NAMES
+from ckptsim.models.store.state.version_state import FieldValue as FieldValue
+from ckptsim.models.store.state.version_state import VersionCopy as VersionCopy
+from ckptsim.models.store.state.version_state import VersionState as VersionState
+from ckptsim.models.store.state.version_state import agreed as agreed
+from ckptsim.models.store.state.version_state import copy_of as copy_of
+from ckptsim.models.store.state.version_state import disagreement as disagreement

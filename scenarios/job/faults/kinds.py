@@ -10,10 +10,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name, text
+from ckptsim.scenarios.fields import (
+    REQUIRED,
+    choice,
+    count,
+    duration_ns,
+    kinds_of,
+    name,
+    text,
+)
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
 from ckptsim.scenarios.job.faults.striking import (
-    PLAN,
     AtSubtask,
     FailStorage,
     Fault,
@@ -41,14 +48,14 @@ class Symptom(StrEnum):
 class AtCheckpoint(AtSubtask):
     """A fault of one subtask at one checkpoint."""
 
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=PLAN)
+    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateAtCheckpoint(AtCheckpoint):
     """Something of one subtask at one checkpoint that comes late."""
 
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=PLAN)
+    delay_ns: int = duration_ns(REQUIRED, says="how much later")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +77,6 @@ class CrashTaskManager(StrikesSubtask):
         Symptom,
         says="what others see of it: its connections break, which is known as an exception is; "
         "messages to it cannot be delivered; or nothing, as if its machine hung",
-        source=PLAN,
     )
 
 
@@ -156,28 +162,28 @@ class StrayNotification(LateAtCheckpoint):
 class StallTask(StrikesSubtask):
     """A subtask's thread does nothing for a while."""
 
-    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=PLAN)
+    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCheckpoint(Fault):
     """The user asks for a checkpoint. While the job does not run nothing comes of it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSavepoint(Fault):
     """The user asks for a savepoint. While the job does not run nothing comes of it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel(Fault):
     """The user cancels the job, which no restart follows. Completed checkpoints stay."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +195,7 @@ class Rescale(Fault):
     does not count as a failure).
     """
 
-    vertex: str = name(REQUIRED, says="vertex concerned", source=PLAN)
+    vertex: str = name(REQUIRED, says="vertex concerned")
     parallelism: int = count(
         REQUIRED,
         minimum=1,
@@ -198,7 +204,7 @@ class Rescale(Fault):
         says="subtasks that it has from then on",
         source="assumption: at most one for each of the 128 key groups",
     )
-    at_ns: int = duration_ns(REQUIRED, says="instant of the change", source=PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the change")
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
@@ -235,17 +241,14 @@ class Resubmit(Fault):
     Sources go on where they were, perhaps under another mode and with another parallelism.
     """
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation")
     mode: str = choice(
         _AS_BEFORE,
         (_AS_BEFORE, *(mode.value for mode in Mode)),
         says="how its checkpoints treat what is in flight from then on",
-        source=PLAN,
     )
-    vertex: str = text("", says="vertex that gets another parallelism; empty: none", source=PLAN)
-    parallelism: int = count(
-        1, minimum=1, maximum=128, unit="subtasks", says="that it gets", source=PLAN
-    )
+    vertex: str = text("", says="vertex that gets another parallelism; empty: none")
+    parallelism: int = count(1, minimum=1, maximum=128, unit="subtasks", says="that it gets")
 
     @property
     def new_mode(self) -> Mode | None:
@@ -311,30 +314,4 @@ JobFault = (
     | Resubmit
 )
 
-JOB_FAULTS: Mapping[str, type] = {
-    "crash_task": CrashTask,
-    "crash_at_checkpoint": CrashAtCheckpoint,
-    "crash_task_manager": CrashTaskManager,
-    "crash_job_manager": CrashJobManager,
-    "fail_snapshot": FailSnapshot,
-    "fail_channel_state": FailChannelState,
-    "slow_file": SlowFile,
-    "lose_trigger": LoseTrigger,
-    "delay_trigger": DelayTrigger,
-    "refuse_trigger": RefuseTrigger,
-    "lose_acknowledgement": LoseAcknowledgement,
-    "delay_acknowledgement": DelayAcknowledgement,
-    "repeat_acknowledgement": RepeatAcknowledgement,
-    "stray_decline": StrayDecline,
-    "lose_notification": LoseNotification,
-    "delay_notification": DelayNotification,
-    "stray_notification": StrayNotification,
-    "stall_task": StallTask,
-    "slow_storage": SlowStorage,
-    "fail_storage": FailStorage,
-    "request_checkpoint": RequestCheckpoint,
-    "request_savepoint": RequestSavepoint,
-    "cancel": Cancel,
-    "rescale": Rescale,
-    "resubmit": Resubmit,
-}
+JOB_FAULTS: Mapping[str, type] = kinds_of(JobFault)

@@ -8,12 +8,19 @@ from typing import Any, Protocol
 
 from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.fields import REQUIRED, count, duration_ns, flag, name, number
+from ckptsim.scenarios.fields import (
+    REQUIRED,
+    Planned,
+    count,
+    duration_ns,
+    flag,
+    name,
+    number,
+)
 from ckptsim.scenarios.job.graph import Vertex, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.job.restart import NoRestart
 
-PLAN = "assumption: part of the fault plan"
 # Of a storage, what can be slower.
 _SLOWED = (
     *("write_bytes_per_s", "write_host_bytes_per_s", "create_latency_ns", "open_latency_ns"),
@@ -30,7 +37,7 @@ class JobModel(Protocol):
         ...
 
 
-class Fault:
+class Fault(Planned):
     """What all faults of a job have in common."""
 
     __slots__ = ()
@@ -50,8 +57,8 @@ def unknown(asked: str, vertices: Sequence[Vertex]) -> Problem:
 class AtSubtask(Fault):
     """A fault of one subtask."""
 
-    vertex: str = name(REQUIRED, says="vertex concerned", source=PLAN)
-    subtask: int = count(0, unit="index", says="subtask concerned, from 0", source=PLAN)
+    vertex: str = name(REQUIRED, says="vertex concerned")
+    subtask: int = count(0, unit="index", says="subtask concerned, from 0")
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
@@ -71,7 +78,7 @@ def _subtask_problems(name: str, subtask: int, model: JobModel) -> list[Problem]
 
 def _at() -> Any:
     return duration_ns(
-        None, optional=True, says="instant at which it strikes, from the run's begin", source=PLAN
+        None, optional=True, says="instant at which it strikes, from the run's begin"
     )
 
 
@@ -82,18 +89,15 @@ def _attempt() -> Any:
         minimum=1,
         unit="attempt",
         says="number of the attempt in which it strikes, instead of an instant",
-        source=PLAN,
     )
 
 
 def _every() -> Any:
-    return flag(False, says="it strikes in every attempt", source=PLAN)
+    return flag(False, says="it strikes in every attempt")
 
 
 def _after() -> Any:
-    return duration_ns(
-        0, says="how long after the begin of such an attempt it strikes", source=PLAN
-    )
+    return duration_ns(0, says="how long after the begin of such an attempt it strikes")
 
 
 class Striking(Protocol):
@@ -172,8 +176,8 @@ class StrikesJob(Fault):
 class AtStorage(Fault):
     """A fault of the checkpoint storage for a time."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant from which on it lasts", source=PLAN)
-    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant from which on it lasts")
+    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,11 +185,7 @@ class SlowStorage(AtStorage):
     """The checkpoint storage is slower for a time."""
 
     factor: float = number(
-        10.0,
-        minimum=1.0,
-        maximum=1e6,
-        says="by which its rates are lower and its latencies longer",
-        source=PLAN,
+        10.0, minimum=1.0, maximum=1e6, says="by which its rates are lower and its latencies longer"
     )
 
     def problems_in(self, model: JobModel) -> list[Problem]:

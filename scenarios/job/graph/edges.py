@@ -47,7 +47,9 @@ class Partitioner(StrEnum):
 class Input:
     """One input of a vertex: an edge of the job graph, and an input gate of each subtask."""
 
-    upstream: str = name(REQUIRED, says="vertex that it comes from", source=_JOB)
+    SOURCE = _JOB
+
+    upstream: str = name(REQUIRED, says="vertex that it comes from")
     partitioner: Partitioner = choice(
         "rebalance",
         Partitioner,
@@ -58,7 +60,6 @@ class Input:
         real(minimum=0.0, maximum=1e9),
         says="weights of the receiving subtasks among the records that come by key, one each; "
         "absent: even, but for the source's hot_ratio",
-        source=_JOB,
         maximum=1024,
     )
     keeps_key: bool | None = flag(
@@ -77,7 +78,6 @@ class Input:
         maximum="64 MiB",
         says="one serialised record on this edge, where it is one of several outputs that differ; "
         "absent: as the vertex that it comes from has it",
-        source=_JOB,
         limits=NO_SIZE,
     )
     record_variation: float | None = ratio(
@@ -85,7 +85,6 @@ class Input:
         optional=True,
         says="how much the sizes of records on this edge vary; absent: as the vertex that it comes "
         "from has it",
-        source=_JOB,
         limits=NO_SIZE,
     )
 

@@ -58,25 +58,26 @@ class Recorded(StrEnum):
 class RateChange:
     """From an instant on a source emits at another rate, as in the course of a day."""
 
-    at_ns: int = duration_ns(REQUIRED, says="from when on", source=_JOB)
-    factor: float = number(
-        REQUIRED, minimum=0.0, maximum=1000.0, says="times the source's rate", source=_JOB
-    )
+    SOURCE = _JOB
+
+    at_ns: int = duration_ns(REQUIRED, says="from when on")
+    factor: float = number(REQUIRED, minimum=0.0, maximum=1000.0, says="times the source's rate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vertex:
     """One vertex of the job graph. Its subtasks are built alike."""
 
-    name: str = name(REQUIRED, says="name of the vertex", source=_JOB)
-    kind: VertexKind = choice("operator", VertexKind, says="what it does", source=_JOB)
+    SOURCE = _JOB
+
+    name: str = name(REQUIRED, says="name of the vertex")
+    kind: VertexKind = choice("operator", VertexKind, says="what it does")
     parallelism: int = count(
         1, minimum=1, maximum=1024, unit="subtasks", says="number of subtasks", source=_SMALL
     )
     inputs: tuple[Input, ...] = many(
         Input,
         says="what it reads, none for a source; several are a union, or two inputs to connect",
-        source=_JOB,
         maximum=64,
     )
     two_input: bool = flag(
@@ -105,7 +106,7 @@ class Vertex:
         source=_SMALL,
     )
     slow_subtask_factor: float = number(
-        1.0, minimum=0.01, maximum=1000.0, says="times the service at subtask 0", source=_JOB
+        1.0, minimum=0.01, maximum=1000.0, says="times the service at subtask 0"
     )
     service_step_ns: int = duration_ns(
         0, maximum="1 h", says="added to the service time per subtask index", source=_SMALL
@@ -113,14 +114,12 @@ class Vertex:
     service_factors: tuple[float, ...] = many(
         real(minimum=0.001, maximum=1000.0),
         says="times the service, one for each subtask; absent: 1",
-        source=_JOB,
         maximum=1024,
     )
     service_variation: float = ratio(
         0.0,
         says="coefficient of variation of the service from buffer to buffer: a fixed part, and so "
         "much of it exponential",
-        source=_JOB,
         limits=not_on_records("records do not come in buffers there"),
     )
     selectivity: float = number(
@@ -130,7 +129,6 @@ class Vertex:
         unit="records",
         says="records that an operator emits to each of its receivers for one that it processes, "
         "evenly spaced",
-        source=_JOB,
         limits=not_on_records("a record keeps the identity that its source gave it"),
     )
     record_bytes: int | None = size_bytes(
@@ -139,14 +137,12 @@ class Vertex:
         minimum=1,
         maximum="64 MiB",
         says="one serialised record that it emits; absent: as `network` has it",
-        source=_JOB,
         limits=NO_SIZE,
     )
     record_variation: float = ratio(
         0.0,
         says="coefficient of variation of the sizes of records that it emits: a fixed part, and so "
         "much of it exponential",
-        source=_JOB,
         limits=NO_SIZE,
     )
     updates_per_s: float | None = rate_per_s(
@@ -154,7 +150,6 @@ class Vertex:
         optional=True,
         minimum=0.00001,
         says="values that all subtasks together write; absent: one for each record",
-        source=_JOB,
         limits=NO_SIZE,
     )
     rate_per_s: float | None = rate_per_s(
@@ -164,18 +159,15 @@ class Vertex:
         says="records per second of all subtasks of a source together; absent: as fast as the "
         "outputs take them (on records a source without a number of records takes 1 us for each "
         "at least)",
-        source=_JOB,
     )
     rate_shares: tuple[float, ...] = many(
         real(minimum=0.0, maximum=1e9),
         says="weights of the subtasks among the records of a source with a rate; absent: even",
-        source=_JOB,
         maximum=1024,
     )
     rate_changes: tuple[RateChange, ...] = many(
         RateChange,
         says="when the rate of a source changes, oldest first; absent: at no time",
-        source=_JOB,
         limits=_PACE,
     )
     rate_period_ns: int | None = duration_ns(
@@ -183,7 +175,6 @@ class Vertex:
         optional=True,
         minimum="1 ms",
         says="after so long the changes of a source's rate begin anew, as bursts do; absent: never",
-        source=_JOB,
         limits=_PACE,
     )
     replayable: bool = flag(
@@ -230,12 +221,9 @@ class Vertex:
         maximum="10 d",
         says="how long a source answers no trigger in an attempt that begins without a checkpoint, "
         "as one that reads its first snapshot of a table",
-        source=_JOB,
         limits=not_on_records("a source takes part at once"),
     )
-    hot_ratio: float = ratio(
-        0.0, says="share of a source's records with a key of subtask 0", source=_JOB
-    )
+    hot_ratio: float = ratio(0.0, says="share of a source's records with a key of subtask 0")
     keeps_position: bool = flag(
         True,
         says="what a finished source subtask has read is remembered after a restore; a source "
@@ -251,17 +239,13 @@ class Vertex:
         source=_FLINK + "VertexFinishedStateChecker",
     )
     state_bytes: int = size_bytes(
-        0,
-        says="keyed state of all subtasks together (on records it has no size)",
-        source=_JOB,
-        limits=NO_SIZE,
+        0, says="keyed state of all subtasks together (on records it has no size)", limits=NO_SIZE
     )
     state_delta_bytes: int | None = size_bytes(
         None,
         optional=True,
         says="what an incremental checkpoint uploads, of all subtasks together; absent: what "
         "follows from keys and updates",
-        source=_JOB,
         limits=NO_SIZE,
     )
     keys: int | None = count(
@@ -271,35 +255,25 @@ class Vertex:
         maximum=10_000_000_000,
         unit="keys",
         says="that all subtasks together have a value of; `state` follows from them if absent",
-        source=_JOB,
         limits=NO_SIZE,
     )
     value_bytes: int | None = size_bytes(
-        None, optional=True, says="one serialised value", source=_JOB, limits=NO_SIZE
+        None, optional=True, says="one serialised value", limits=NO_SIZE
     )
-    hot_share: float = ratio(
-        0.0, says="share of the updates that go to `hot_keys`", source=_JOB, limits=NO_SIZE
-    )
+    hot_share: float = ratio(0.0, says="share of the updates that go to `hot_keys`", limits=NO_SIZE)
     hot_keys: int = count(
-        0,
-        maximum=10_000_000_000,
-        unit="keys",
-        says="that are updated more often",
-        source=_JOB,
-        limits=NO_SIZE,
+        0, maximum=10_000_000_000, unit="keys", says="that are updated more often", limits=NO_SIZE
     )
     subtask_state_bytes: tuple[int, ...] = many(
         size(),
         says="what each subtask writes at a checkpoint, all told; absent: what `job.state` makes "
         "of its part of `state`, which is what a restore reads where both are there",
-        source=_JOB,
         limits=NO_SIZE,
         maximum=1024,
     )
     task_managers: tuple[int, ...] = many(
         whole(maximum=100_000),
         says='number of the task manager that each subtask runs on, with placement "map"',
-        source=_JOB,
         maximum=1024,
     )
     snapshot_sync_ns: int | None = duration_ns(
@@ -308,11 +282,8 @@ class Vertex:
         maximum="1 min",
         says="how long copying the state keeps its threads, at each checkpoint; absent: as `costs` "
         "has it",
-        source=_JOB,
     )
-    union_state: bool = flag(
-        False, says="it uses union list state, which is redistributed whole", source=_JOB
-    )
+    union_state: bool = flag(False, says="it uses union list state, which is redistributed whole")
     broadcast_state: bool = flag(
         False,
         says="its state is broadcast state, the same in every subtask; after a restore those that "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from typing import Any
 
 from ckptsim._api.sweeps.verbs import sweep_result
@@ -61,13 +62,15 @@ def job_of_the_tutorial() -> Any:
     for each in jobs.VERBS["whatif"].options:
         each.add_to(parser)
     found = jobs.compared(parser.parse_args(list(TUTORIAL)))
-    before_ms, after_ms = (one.measures.duration_ms["median"] for one in found.outcomes[:2])
+    figure, figure_of = found.headline or ("", "")
     return Opening(
         anchor="your-job",
         title="What would unaligned checkpoints do to this recorded Flink job?",
         html=found.body(),
-        figure=f"{before_ms:,.0f} ms to {after_ms:,.0f} ms",
-        figure_of="the median checkpoint duration, as it is and with unaligned checkpoints",
+        figure=figure,
+        figure_of=figure_of,
+        says=f"As it is: {found.outcomes[0].why.line}",
+        graph=json.dumps(found.graph),
     )
 
 

@@ -39,9 +39,9 @@ from ckptsim.sim.cli.verbs.kept import OUT, Kept
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.run_spec import CUTS
 from ckptsim.sim.search import Subject, explore, shrink
+from ckptsim.sim.search.explore.corpus import Progress
 from ckptsim.sim.search.explore.ends import RUN_ENDS
 from ckptsim.sim.search.explore.explore import CarryOut
-from ckptsim.sim.search.explore.report import Progress
 from ckptsim.sim.search.explore.run import SURVIVES
 from ckptsim.sim.search.folder import SCENARIO, keep, slug
 from ckptsim.sim.search.harm import with_harm

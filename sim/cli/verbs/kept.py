@@ -15,7 +15,7 @@ from ckptsim.scenarios.files import written_whole
 from ckptsim.sim.cli.places import default_folder
 from ckptsim.sim.fingerprint import version_of_exploring
 from ckptsim.sim.search.explore import Corpus, Explorer
-from ckptsim.sim.search.explore.report import (
+from ckptsim.sim.search.explore.corpus import (
     CHOICE_MAX,
     ExploreReport,
     Progress,

@@ -12,7 +12,7 @@ from ckptsim._api.columns import aligned
 from ckptsim._api.jobs.new import new
 from ckptsim._api.pages import pages
 from ckptsim._api.pages.doctor import doctor
-from ckptsim._api.pages.topics import TOPICS
+from ckptsim._api.pages.topics import TOPICS, property_page
 from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
 from ckptsim.scenarios.files import parse, read, to_toml, written_whole
 from ckptsim.scenarios.links import LINKS
@@ -38,15 +38,20 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    """Print what the scenario, plan or topic is about."""
+    """Print what the scenario, plan, topic or property is about."""
     if arguments.what is None:
         rows = [(name, says) for name, (says, _) in TOPICS.items()]
         print("\n".join(aligned(("topic", "about"), rows)))
         return EXIT_FINE
-    if arguments.what in TOPICS:
+    if arguments.what in TOPICS or property_page(arguments.what):
         found = pages.explain(arguments.what)
     else:
-        source, text = text_of(arguments.what, LIBRARY, PLANS, others=TOPICS)
+        source, text = text_of(
+            arguments.what,
+            LIBRARY,
+            PLANS,
+            others=[*TOPICS, *(name for link in LINKS.values() for name in link.properties)],
+        )
         document = parse(text, source)
         if is_plan(document):
             plan = plan_from(document, source=source, folder=folder_of(arguments.what))
@@ -148,7 +153,7 @@ VERBS = {
     "explain": Verb(
         run=_explain,
         options=(
-            option("what", "a name, or a file", "SCENARIO|PLAN|TOPIC", nargs="?"),
+            option("what", "a name, or a file", "SCENARIO|PLAN|TOPIC|PROPERTY", nargs="?"),
             repeated("--set", "PATH=VALUE", "vary a parameter"),
             flag("--changed", "only changed parameters"),
             flag("--toml", "print the scenario as a file"),
@@ -160,7 +165,8 @@ VERBS = {
   ckptsim explain SCENARIO --json      a scenario's parameters for a program
   ckptsim explain SCENARIO --toml      a scenario as the smallest file that gives it
   ckptsim explain SCENARIO --set sync.sockets.count=4 --changed
-  ckptsim explain PLAN                 what a sweep plan varies; checks all of its points""",
+  ckptsim explain PLAN                 what a sweep plan varies; checks all of its points
+  ckptsim explain no_record_lost       what a property promises, and where it is checked""",
     ),
     "schema": Verb(
         run=_schema,

@@ -15,11 +15,11 @@ from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.ordering import Level, RecordsDurable
 from ckptsim.scenarios.composed import READERS
 from ckptsim.scenarios.sync import Point
-from ckptsim.sim.composed.store.identity import identity, row_name
+from ckptsim.sim.composed.store import identity, row_name
 from ckptsim.sim.sync.attempt import Attempt as SyncAttempt
 from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_POLL
-from ckptsim.sim.sync.messages import RecordPacket
+from ckptsim.sim.sync.socket import RecordPacket
 
 if TYPE_CHECKING:
     from simpy import Event

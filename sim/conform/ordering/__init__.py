@@ -9,9 +9,6 @@ from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, allowed_
 from ckptsim.sim.mutants.registry import find_mutant
 from ckptsim.sim.slots import Factory
 
-__all__ = ["ADAPTER"]
-
-
 DESTINATION_ENGINES = ("any", "cm")
 # Steps that look into our core, and events that no host sends.
 _LOOKS = (

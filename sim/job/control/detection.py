@@ -47,7 +47,6 @@ class LosingJob(Protocol):
 
     def fail_over(self, cause: str, *, noted: bool) -> None:
         """End the attempt, because of a loss. noted: that struck earlier."""
-        ...
 
 
 class DetectionHost:

@@ -92,19 +92,15 @@ class FailingJob(Protocol):
 
     def failure_known(self, cause: str) -> bool:
         """Note that a failure is known. Return whether a restart is allowed at all."""
-        ...
 
     def stop_triggering(self, reason: FailureReason) -> None:
         """Trigger no checkpoint any more, and give up those that are pending."""
-        ...
 
     def restart(self) -> None:
         """Deploy the next attempt from the latest completed checkpoint, and begin to trigger."""
-        ...
 
     def give_up(self, cause: str) -> None:
         """End the run: the job has failed for good."""
-        ...
 
 
 class TimedPlane(Protocol):
@@ -112,11 +108,9 @@ class TimedPlane(Protocol):
 
     def kill(self, numbers: Iterable[int]) -> None:
         """Let tasks do nothing more: they have failed."""
-        ...
 
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
-        ...
 
 
 class FailoverHost:

@@ -45,7 +45,6 @@ class Subtask(Protocol):
     @property
     def place(self) -> tuple[str, int]:
         """Return its vertex and its index there."""
-        ...
 
 
 class FaultPlan:
@@ -117,8 +116,25 @@ class FaultPlan:
 
     def storage_factor(self, now_ns: int) -> float:
         """Return by which the storage is slower at an instant."""
-        slow = [one for one in self.of_storage if isinstance(one, SlowStorage)]
-        return math.prod(f.factor for f in slow if f.at_ns <= now_ns < f.at_ns + f.lasts_ns)
+        return math.prod(one.factor for one in self._slow_at(now_ns))
+
+    def slowed_ns(self, now_ns: int, time_ns: int) -> int:
+        """Return how long something takes at the storage that usually takes some time.
+
+        It is slower until the first of the faults that last now ends.
+        """
+        slow = self._slow_at(now_ns)
+        if not slow:
+            return time_ns
+        factor, left_ns = self.storage_factor(now_ns), min(f.at_ns + f.lasts_ns for f in slow)
+        left_ns -= now_ns
+        if time_ns * factor <= left_ns:
+            return round(time_ns * factor)
+        return left_ns + round(time_ns - left_ns / factor)
+
+    def _slow_at(self, now_ns: int) -> list[SlowStorage]:
+        slow = (one for one in self.of_storage if isinstance(one, SlowStorage))
+        return [one for one in slow if one.at_ns <= now_ns < one.at_ns + one.lasts_ns]
 
     def storage_broken_ns(self, now_ns: int) -> int:
         """Return for how long the storage is broken from an instant on."""
@@ -213,7 +229,6 @@ class Requestable(Protocol):
 
     def request(self, *, savepoint: bool) -> None:
         """Take a checkpoint or a savepoint that the job continues after."""
-        ...
 
 
 class Operable(Protocol):
@@ -221,7 +236,6 @@ class Operable(Protocol):
 
     def carry_out(self, asked: Cancel | Rescale | Resubmit) -> None:
         """Change it, submit it again, or cancel it."""
-        ...
 
 
 class Strikable(Protocol):
@@ -232,41 +246,32 @@ class Strikable(Protocol):
     @property
     def running(self) -> bool:
         """Return whether an attempt runs."""
-        ...
 
     @property
     def coordinator(self) -> Requestable:
         """Return the coordinator of its checkpoints."""
-        ...
 
     def crash(self, numbers: Iterable[int], cause: str) -> None:
         """Fail tasks."""
-        ...
 
     def lose_task_manager(self, numbers: Sequence[int], cause: str, symptom: Symptom) -> None:
         """Fail all tasks of a task manager, and the job with them when that is known."""
-        ...
 
     def crash_job_manager(self) -> None:
         """Fail the job manager."""
-        ...
 
     def stall(self, number: int, lasts_ns: int) -> None:
         """Let a task's thread do nothing for a while."""
-        ...
 
     @property
     def operations(self) -> Operable:
         """Return what carries out what the user asks for."""
-        ...
 
     def number_of(self, vertex: str, subtask: int) -> int | None:
         """Return the number of a task, None where there is no such subtask any more."""
-        ...
 
     def colocated(self, number: int) -> Sequence[int]:
         """Return the tasks on the task manager of a task, itself among them."""
-        ...
 
 
 def enter_instants(

@@ -33,17 +33,14 @@ class PlannedVertex(Protocol):
     @property
     def name(self) -> str:
         """Return its name."""
-        ...
 
     @property
     def parallelism(self) -> int:
         """Return how many subtasks it has."""
-        ...
 
     @property
     def union_state(self) -> bool:
         """Return whether it uses union list state, which is redistributed whole."""
-        ...
 
 
 class PlanCalculator:

@@ -54,29 +54,23 @@ class Watched(Protocol):
     @property
     def tasks(self) -> Sequence[WatchedTask]:
         """Return the tasks of the attempt."""
-        ...
 
     @property
     def progress_ns(self) -> int:
         """Return when something happened last, as far as is known by now."""
-        ...
 
     @property
     def patience(self) -> Patience:
         """Return for how long the attempt may do nothing."""
-        ...
 
     def has_records(self) -> bool:
         """Return whether records could be processed: of a source, or before a task."""
-        ...
 
     def waits(self) -> Sequence[Wait]:
         """Return who waits for whom."""
-        ...
 
     def violate(self, name: str, says: str) -> None:
         """Report a property that does not hold."""
-        ...
 
 
 class Watchdog:

@@ -170,7 +170,7 @@ class Attempt:
     def file_breaks(self) -> bool:
         """Draw whether a file that is being written cannot be."""
         ratio = self.job.storage.failure_ratio
-        if self.world.faults.storage_broken_ns(self.env.now):
+        if self.faults.storage_broken_ns(self.env.now):
             return True
         return bool(ratio) and self.env.stream("storage failures").chance(ratio)
 

@@ -1,5 +1,3 @@
 """What the effects of a user's core owe by their documented meaning."""
 
-from ckptsim.sim.rules.contract.watch import KEEPS_CONTRACT, Contracts
-
-__all__ = ["KEEPS_CONTRACT", "Contracts"]
+from ckptsim.sim.rules.contract.watch import Contracts as Contracts

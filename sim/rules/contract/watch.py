@@ -6,14 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ckptsim.sim.kernel import Environment
 from ckptsim.sim.rows import ViolationRow
-from ckptsim.sim.rules.beside import Proxy
+from ckptsim.sim.rules.beside import Proxy, instead_of
 from ckptsim.sim.rules.contract.contract import Contract
 from ckptsim.sim.rules.contract.coordinator import CoordinatorContract
 from ckptsim.sim.rules.contract.ordering import OrderingContract
 from ckptsim.sim.rules.contract.task import HandlerContract, LifecycleContract, WriterContract
-from ckptsim.sim.run_spec import RunSpec
+from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import Factory, ProtocolCores
 
 KEEPS_CONTRACT = "a_core_keeps_its_contract"
@@ -26,25 +25,16 @@ CONTRACTS: Mapping[str, Callable[..., Contract]] = {
 }
 
 
-class Contracts:
+class Contracts(Watch):
     """Looks on at the user's cores of one run. The first breach of each slot is a violation."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
-        self._env: Environment | None = None
 
     def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
         """Return factories that make each core of the user's with its contract beside it."""
         slots = [slot for slot in foreign if slot in CONTRACTS]
         return replace(cores, **{slot: self._factory(slot, getattr(cores, slot)) for slot in slots})
-
-    def begin(self, env: Environment) -> None:
-        """Take the environment of the run."""
-        self._env = env
-
-    def follow(self, env: Environment) -> None:
-        """Take the environment in which a part of the run continues."""
-        self._env = env
 
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
         """Return a violation for each slot with a core that broke its contract."""
@@ -55,13 +45,7 @@ class Contracts:
             contract = CONTRACTS[slot](*positional, **named)
             return Bound(factory(*positional, **named), contract, slot, self)
 
-        make.__wrapped__ = factory  # type: ignore[attr-defined]  # for hosts that ask whose it is
-        return make
-
-    @property
-    def now_ns(self) -> int:
-        """The present instant of the run."""
-        return 0 if self._env is None else self._env.now
+        return instead_of(factory, make)
 
     def broken(self, slot: str, says: str) -> None:
         """Note that a core of a slot has broken its contract."""

@@ -162,14 +162,14 @@ class Alongside(Proxy):
             return
         if not walks.stream.chance(1 / WALK_EVERY):
             return
-        twin = walks.make()
+        remade = walks.make()
         for taken, before in self._taken:
             if before is None:
-                twin.clock.add_bytes(taken)
-            elif given(twin, taken) != before:
+                remade.clock.add_bytes(taken)
+            elif given(remade, taken) != before:
                 self._walks = None  # the core keeps something outside: its copies say nothing
                 return
-        pair = self._pair.copied(twin)
+        pair = self._pair.copied(remade)
         found = pair.walk(walks.walker.copied(), WALK_EVENTS)
         if found is not None:
             says = f"with events that did not come and could, {found.says}"

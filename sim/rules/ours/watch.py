@@ -5,24 +5,26 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ckptsim.models.store.ingestion import PartitionIngestion
 from ckptsim.scenarios.dialect import exact_text
-from ckptsim.sim.kernel import Environment, Streams
+from ckptsim.sim.kernel import Streams
 from ckptsim.sim.rows import ViolationRow
+from ckptsim.sim.rules.beside import instead_of, with_ingestion
 from ckptsim.sim.rules.ours.alongside import Alongside, Walks
 from ckptsim.sim.rules.ours.pair import Departure, Pair
 from ckptsim.sim.rules.ours.walker import Memory, Walker, events_of
 from ckptsim.sim.rules.words import value_words
-from ckptsim.sim.run_spec import RunSpec
+from ckptsim.sim.run_spec import RunSpec, Watch
 from ckptsim.sim.slots import OURS, SLOTS, Factory, ProtocolCores
 from ckptsim.sim.slots.process.doors import DOORS
 
 DOES_AS_OURS = "a_core_does_as_ours"
 
 
-class LikeOurs:
+class LikeOurs(Watch):
     """Looks on at the user's cores of one run.
 
     judges: a difference is a violation, and cores walk. Else it is a hint.
@@ -33,7 +35,6 @@ class LikeOurs:
         self.found: list[tuple[str, int, Departure]] = []
         self._streams = Streams(seed)
         self._memories: dict[str, Memory] = {}
-        self._env: Environment | None = None
         self._made: dict[str, int] = {}
 
     def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
@@ -42,19 +43,14 @@ class LikeOurs:
         for slot in foreign:
             theirs = getattr(cores, slot)
             if slot == "store":
-                made[slot] = self._store(theirs)
+                ingestion = partial(
+                    self._factory, "ingestion", ours=PartitionIngestion, slot="store"
+                )
+                made[slot] = with_ingestion(theirs, ingestion)
             elif hasattr(OURS, slot):
                 make = self._rule if SLOTS[slot].is_rule else self._factory
                 made[slot] = make(slot, theirs, getattr(OURS, slot))
         return replace(cores, **made)
-
-    def begin(self, env: Environment) -> None:
-        """Take the environment of the run."""
-        self.follow(env)
-
-    def follow(self, env: Environment) -> None:
-        """Take the environment in which a part of the run continues."""
-        self._env = env
 
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
         """Return a violation for each slot with a difference, where this judges."""
@@ -80,25 +76,8 @@ class LikeOurs:
             firsts.setdefault(slot, (at_ns, one))
         return firsts.values()
 
-    @property
-    def now_ns(self) -> int:
-        """The present instant of the run. 0 before it has begun."""
-        return 0 if self._env is None else self._env.now
-
     def _depart(self, slot: str, name: str, found: Departure) -> None:
         self.found.append((slot, self.now_ns, replace(found, says=f"{name}: {found.says}")))
-
-    def _store(self, factory: Factory) -> Factory:
-        """Return what makes a store with our ingestion core beside each of the user's."""
-
-        def make(*arguments: Any) -> Any:
-            versions = factory(*arguments)
-            parts = versions.client.parts
-            ingestion = self._factory("ingestion", parts.ingestion, PartitionIngestion, "store")
-            versions.client.parts = replace(parts, ingestion=ingestion)
-            return versions
-
-        return make
 
     def _factory(self, core: str, theirs: Factory, ours: Factory, slot: str = "") -> Factory:
         """Return what makes a core of the user's with ours beside it.
@@ -135,8 +114,7 @@ class LikeOurs:
                 pair, questions=questions, walks=walks, depart=depart, exact=self.judges
             )
 
-        make.__wrapped__ = theirs  # type: ignore[attr-defined]  # for hosts that ask whose it is
-        return make
+        return instead_of(theirs, make)
 
     def _rule(self, slot: str, theirs: Factory, ours: Factory) -> Factory:
         """Return a function of the user's that is compared with ours."""

@@ -1,17 +1,10 @@
 """Draw scenarios as well as seeds, keep those that reach something new, and change them further."""
 
-from ckptsim.sim.search.explore.corpus import Corpus
-from ckptsim.sim.search.explore.explore import ExploreStopped, Exploring, explore
-from ckptsim.sim.search.explore.report import ExploreReport
-from ckptsim.sim.search.explore.run import RUN_SECONDS_MAX, Explored, Explorer
-
-__all__ = [
-    "RUN_SECONDS_MAX",
-    "Corpus",
-    "ExploreReport",
-    "ExploreStopped",
-    "Explored",
-    "Explorer",
-    "Exploring",
-    "explore",
-]
+from ckptsim.sim.search.explore.corpus import Corpus as Corpus
+from ckptsim.sim.search.explore.corpus import ExploreReport as ExploreReport
+from ckptsim.sim.search.explore.explore import ExploreStopped as ExploreStopped
+from ckptsim.sim.search.explore.explore import Exploring as Exploring
+from ckptsim.sim.search.explore.explore import explore as explore
+from ckptsim.sim.search.explore.run import RUN_SECONDS_MAX as RUN_SECONDS_MAX
+from ckptsim.sim.search.explore.run import Explored as Explored
+from ckptsim.sim.search.explore.run import Explorer as Explorer

@@ -19,8 +19,7 @@ from itertools import islice
 from multiprocessing import get_context
 
 from ckptsim.sim.kernel import Streams
-from ckptsim.sim.search.explore.corpus import Corpus, evenly
-from ckptsim.sim.search.explore.report import ExploreReport, Progress
+from ckptsim.sim.search.explore.corpus import Corpus, ExploreReport, Progress, evenly
 from ckptsim.sim.search.explore.run import Explored, Explorer
 
 Plan = Sequence[tuple[int, tuple[int, ...]]]

@@ -4,18 +4,9 @@
 `core` is the core that a world sees, and `serve` the other end for cores in Python.
 """
 
-from ckptsim.sim.slots.process.core import PREFIX, ProcessCore, process_factory
-from ckptsim.sim.slots.process.doors import DOORS, Door
-from ckptsim.sim.slots.process.program import CoreFailedError, CoreSilentError
-from ckptsim.sim.slots.process.serve import serve
-
-__all__ = [
-    "DOORS",
-    "PREFIX",
-    "CoreFailedError",
-    "CoreSilentError",
-    "Door",
-    "ProcessCore",
-    "process_factory",
-    "serve",
-]
+from ckptsim.sim.slots.process.core import PREFIX as PREFIX
+from ckptsim.sim.slots.process.core import ProcessCore as ProcessCore
+from ckptsim.sim.slots.process.core import process_factory as process_factory
+from ckptsim.sim.slots.process.program import CoreFailedError as CoreFailedError
+from ckptsim.sim.slots.process.program import CoreSilentError as CoreSilentError
+from ckptsim.sim.slots.process.serve import serve as serve

@@ -24,11 +24,9 @@ class Opaque(Protocol):
 
     def put(self, value: object) -> int:
         """Return the number of a value."""
-        ...
 
     def get(self, number: int) -> object:
         """Return the value of a number. Raises KeyError for one that was never given out."""
-        ...
 
 
 class Numbered:

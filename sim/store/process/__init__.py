@@ -1,14 +1,7 @@
 """The process around the client of a store: threads that drain, sync and die together."""
 
-from ckptsim.sim.store.process.drainer import Drainer
-from ckptsim.sim.store.process.process import ProcessHost
-from ckptsim.sim.store.process.release import Releases
-from ckptsim.sim.store.process.threads import Steps, Threads
-
-__all__ = [
-    "Drainer",
-    "ProcessHost",
-    "Releases",
-    "Steps",
-    "Threads",
-]
+from ckptsim.sim.store.process.drainer import Drainer as Drainer
+from ckptsim.sim.store.process.process import ProcessHost as ProcessHost
+from ckptsim.sim.store.process.release import Releases as Releases
+from ckptsim.sim.store.process.syncing import Steps as Steps
+from ckptsim.sim.store.process.syncing import Threads as Threads

@@ -23,9 +23,9 @@ from simpy import Interrupt
 from ckptsim.models.store import ControlRecord, TopicPartition
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.sim.store.content import RecordWriter, Run
-from ckptsim.sim.store.kinds import KIND_APPLIED
 from ckptsim.sim.store.process.syncing import PeriodicSyncer, SyncSteps
 from ckptsim.sim.store.truth import PartitionTruth
+from ckptsim.sim.store.vocabulary import KIND_APPLIED
 
 if TYPE_CHECKING:
     from simpy import Event
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.kernel import Process
     from ckptsim.sim.store.content import Feed
-    from ckptsim.sim.store.process.threads import Steps
+    from ckptsim.sim.store.process.syncing import Steps
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.store import Refusal, StoreError, TopicPartition
 from ckptsim.models.store.state import NOTHING
-from ckptsim.sim.store.kinds import KIND_OUTSIDE, KIND_START
+from ckptsim.sim.store.faults import ProcessDied
 from ckptsim.sim.store.process.durable import DurableState
-from ckptsim.sim.store.process.threads import Steps, Threads
-from ckptsim.sim.store.watched import ProcessDied
+from ckptsim.sim.store.process.syncing import Steps, Threads
+from ckptsim.sim.store.vocabulary import KIND_OUTSIDE, KIND_START
 
 if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica

@@ -1,4 +1,4 @@
-"""The durable steps of one partition's syncs: how long each takes, what it makes true, its account.
+"""The threads of a process, and the durable steps of one partition's syncs with their account.
 
 The ingestion core decides which steps there are and when. The drainer's thread waits for each.
 """
@@ -12,16 +12,15 @@ from ckptsim.models.store import Area, Placement, Refusal, StepContent
 from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
 from ckptsim.sim.mishaps import tear
 from ckptsim.sim.store.costs import each_durable
-from ckptsim.sim.store.kinds import KIND_DURABLE, KIND_TIMER
+from ckptsim.sim.store.faults import ProcessDied
 from ckptsim.sim.store.truth import SyncAccount
-from ckptsim.sim.store.watched import ProcessDied
+from ckptsim.sim.store.vocabulary import KIND_DURABLE, KIND_TIMER
 
 if TYPE_CHECKING:
     from ckptsim.models.store.medium import RowsWrite
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.kernel import Entity, Environment, Process
     from ckptsim.sim.store.process.drainer import Drainer
-    from ckptsim.sim.store.process.threads import Steps, Threads
 
 
 class SyncSteps:
@@ -180,3 +179,50 @@ class PeriodicSyncer:
         yield self._env.timeout(delay_ns, kind=KIND_TIMER)
         self.due = True
         self._rouse()
+
+
+Steps = Generator[Any, Any, None]
+
+
+class Threads:
+    """Runs the threads of one start. One that raises ProcessDied takes all others with it.
+
+    on_death: told of what a thread died of. It has to call `end`.
+    """
+
+    def __init__(self, env: Environment, on_death: Callable[[ProcessDied], None]) -> None:
+        self._env = env
+        self._on_death = on_death
+        self._running: dict[int, Process] = {}  # by number, so in the order of their start
+
+    def start(self, steps: Steps, entity: Entity) -> Process:
+        """Start a thread that acts as an entity."""
+        thread = self._env.process(self._guarded(steps), entity=entity)
+        self._running[thread.number] = thread
+        thread.callbacks.append(self._has_ended)
+        return thread
+
+    def stop(self, thread: Process) -> None:
+        """End a thread where it waits. The active one is left alone, because it is unwinding."""
+        if thread is not self._env.active_process:
+            self._running.pop(thread.number, None)
+            thread.stop()
+
+    def end(self) -> None:
+        """End all threads: nothing of this start acts any more."""
+        for thread in list(self._running.values()):
+            self.stop(thread)
+
+    @property
+    def running(self) -> list[Process]:
+        """Return the threads that have not ended."""
+        return [thread for thread in self._running.values() if thread.is_alive]
+
+    def _guarded(self, steps: Steps) -> Steps:
+        try:
+            yield from steps
+        except ProcessDied as died:
+            self._on_death(died)
+
+    def _has_ended(self, thread: Any) -> None:
+        self._running.pop(thread.number, None)

@@ -18,6 +18,7 @@ indexes or schema changes).
 from __future__ import annotations
 
 import contextlib
+import secrets
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +33,6 @@ from ckptsim.sim.store.real.errors import (
     StoreFormatError,
     StoreLockedError,
 )
-from ckptsim.sim.store.real.identity import SCHEMA_VERSION, new_identity
 
 _CREATE = """
 CREATE TABLE store_about (name VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
@@ -320,3 +320,11 @@ class frozen_files:  # noqa: N801  (used like a function)
 
 def _kept(path: Path) -> Path:
     return path.with_name(path.name + ".kept")
+
+
+SCHEMA_VERSION = "1"
+
+
+def new_identity() -> str:
+    """Return a text that no other store has."""
+    return secrets.token_hex(16)

@@ -12,8 +12,7 @@ from typing import Any
 
 from ckptsim.models.store import Slot, SlotWrite, TopicPartition
 from ckptsim.sim.store.real import errors
-from ckptsim.sim.store.real.duck import frozen_files
-from ckptsim.sim.store.real.identity import SCHEMA_VERSION
+from ckptsim.sim.store.real.duck import SCHEMA_VERSION, frozen_files
 
 WAL_SUFFIXES = ("-wal", "-shm")
 

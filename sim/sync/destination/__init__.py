@@ -1,13 +1,5 @@
 """The destination of one attempt of a sync: readers, uploads, memory and the sender of states."""
 
-from ckptsim.sim.sync.destination.destination import Destination
-from ckptsim.sim.sync.destination.memory import StateMemory
-from ckptsim.sim.sync.destination.uploads import Batch, Intake, Storage
-
-__all__ = [
-    "Batch",
-    "Destination",
-    "Intake",
-    "StateMemory",
-    "Storage",
-]
+from ckptsim.sim.sync.destination.destination import Destination as Destination
+from ckptsim.sim.sync.destination.uploads import Intake as Intake
+from ckptsim.sim.sync.destination.uploads import Storage as Storage

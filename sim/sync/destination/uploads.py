@@ -1,4 +1,4 @@
-"""Batches of records and their way to storage: closed by size, age or the end. A few at once."""
+"""Batches of records on their way to storage, and the memory that pending states may use."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from simpy import Event
 
     from ckptsim.scenarios.sync import ReorderUploads
-    from ckptsim.sim.kernel import Timer
+    from ckptsim.sim.kernel import Environment, Timer
     from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.messages import RecordPacket
+    from ckptsim.sim.sync.socket import RecordPacket
+
 
 _NS_PER_S = 1_000_000_000
 
@@ -25,15 +26,12 @@ class Intake(Protocol):
 
     def add(self, packet: RecordPacket, wire_id: str) -> None:
         """Take a packet that the core counts under an id."""
-        ...
 
     def close_all(self) -> None:
         """Hand on the held data back: no record follows."""
-        ...
 
     def room(self) -> Event | None:
         """Return the wait for room for more, or None when there is room."""
-        ...
 
 
 class Storage(Protocol):
@@ -42,23 +40,19 @@ class Storage(Protocol):
     @property
     def idle(self) -> bool:
         """Whether everything that was taken in has become durable."""
-        ...
 
     @property
     def standing(self) -> int:
         """How many batches wait although fewer uploads than may be are under way."""
-        ...
 
     def packet_read(self) -> None:
         """Note that a packet was read and all of it was added to what takes it in."""
-        ...
 
     def socket_ended(self, *, last: bool, complete: bool) -> None:
         """Note that nothing follows from a socket, or from any when it is the last.
 
         complete: no stream was found to lack its end so far.
         """
-        ...
 
 
 class Batch:
@@ -212,3 +206,50 @@ class Uploader:
                 self._attempt.env.goals.reach("uploads_reordered")
             for batch in sorted(members, key=lambda batch: -batch.number):
                 self._on_durable(batch)
+
+
+class StateMemory:
+    """A number of bytes. Those who wait for some get it in the order in which they came."""
+
+    def __init__(self, env: Environment, capacity_bytes: int) -> None:
+        self.used_bytes = 0
+        self._env = env
+        self._capacity_bytes = capacity_bytes
+        self._waiting: deque[tuple[int, Event, str]] = deque()
+
+    @property
+    def waiting(self) -> list[str]:
+        """Who waits for memory, the first to get some first."""
+        return [who for _, _, who in self._waiting]
+
+    @property
+    def wanted_bytes(self) -> int:
+        """How many bytes anyone who waits first waits for. 0 when no one waits."""
+        return self._waiting[0][0] if self._waiting else 0
+
+    def reserve(self, size_bytes: int) -> bool:
+        """Reserve memory now, or say that there is not enough of it.
+
+        A state larger than all of it is taken when nothing else is held.
+        """
+        if self._waiting or not self._fits(size_bytes):
+            return False
+        self.used_bytes += size_bytes
+        return True
+
+    def wait(self, size_bytes: int, who: str) -> Event:
+        """Return the event of having reserved memory."""
+        event = self._env.event()
+        self._waiting.append((size_bytes, event, who))
+        return event
+
+    def free(self, size_bytes: int) -> None:
+        """Give memory back, to those who wait first."""
+        self.used_bytes -= size_bytes
+        while self._waiting and self._fits(self._waiting[0][0]):
+            size, event, _ = self._waiting.popleft()
+            self.used_bytes += size
+            event.succeed()
+
+    def _fits(self, size_bytes: int) -> bool:
+        return not self.used_bytes or self.used_bytes + size_bytes <= self._capacity_bytes

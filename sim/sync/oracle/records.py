@@ -10,8 +10,8 @@ from ckptsim.scenarios.sync import Levels, RejectsAt
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
-    from ckptsim.sim.sync.messages import RecordPacket
     from ckptsim.sim.sync.oracle.truth import SourceState
+    from ckptsim.sim.sync.socket import RecordPacket
     from ckptsim.sim.sync.world import SyncWorld
 
 

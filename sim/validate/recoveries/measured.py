@@ -6,47 +6,46 @@ recovery reaches the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.measured_fields import Field, config_problems, object_problems, shown
+from ckptsim.sim.validate.fields import CONFIG, Field
 
 RESUBMITTED = "cancel"
 
-_LINE = (
-    Field("run_id", "text", required=True),
-    Field("cell_id", "text"),
-    Field("family", "text"),
-    Field("config", "object", required=True),
-    Field("recoveries", "list", required=True),
+FAILURES = ("exception_in_subtask_0_of_last_operator", "task_manager_lost", "cancel_and_resubmit")
+
+_RESTORED = (
+    Field("id", "whole", required=True, minimum=1),
+    Field("trigger_ms", "number", required=True, minimum=0),
 )
 _RECOVERY = (
     Field("at_ms", "number", required=True, minimum=0),
     Field("until_ms", "number", required=True, minimum=0),
     Field("kind", "text", required=True),
-    Field("restored_checkpoint", "object"),
+    Field("restored_checkpoint", "object", inside=_RESTORED),
     Field("downtime_ms", "number", minimum=0),
     Field("reprocessed_records", "number"),
     Field("peak_latency_ms", "number", minimum=0),
     Field("catch_up_duration_ms", "number", minimum=0),
 )
-_RESTORED = (
-    Field("id", "whole", required=True, minimum=1),
-    Field("trigger_ms", "number", required=True, minimum=0),
-)
+_RESTART = (Field("strategy", "text"), Field("delay_ms", "number", minimum=0))
+_FAILURE = (Field("kind", "text", required=True, words=FAILURES),)
 _CONFIG = (
-    Field("restart", "object"),
-    Field("failure", "object", required=True),
+    *CONFIG,
+    Field("restart", "object", inside=_RESTART),
+    Field("failure", "object", required=True, inside=_FAILURE),
     Field("rescale_to", "whole", minimum=1),
 )
-_RESTART = (
-    Field("strategy", "text"),
-    Field("delay_ms", "number", minimum=0),
+LINE = (
+    Field("run_id", "text", required=True),
+    Field("cell_id", "text"),
+    Field("family", "text"),
+    Field("config", "object", required=True, inside=_CONFIG),
+    Field("recoveries", "list", required=True, inside=_RECOVERY),
 )
-_FAILURE = (Field("kind", "text", required=True),)
-FAILURES = ("exception_in_subtask_0_of_last_operator", "task_manager_lost", "cancel_and_resubmit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,37 +97,18 @@ def is_recovery_run(entry: object) -> bool:
     return isinstance(entry, Mapping) and "recoveries" in entry
 
 
-def problems_of(entry: Mapping[str, Any]) -> list[Problem]:
-    """Return what keeps a line from being read."""
-    found = object_problems(entry, _LINE, "")
-    if found:
-        return found
+def more_problems(entry: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the problems of a line, as the schema has them."""
     config = entry["config"]
-    found += config_problems(config, "config") + object_problems(config, _CONFIG, "config")
-    found += object_problems(config.get("restart") or {}, _RESTART, "config.restart")
-    failure = config.get("failure")
-    if isinstance(failure, Mapping):
-        found += object_problems(failure, _FAILURE, "config.failure")
-        if failure.get("kind") == FAILURES[-1] and config.get("rescale_to") is None:
-            found.append(Problem("config.rescale_to", "null", "a whole number of at least 1"))
-        if failure.get("kind") not in FAILURES:
-            kind = shown(failure.get("kind"))
-            found.append(Problem("config.failure.kind", kind, f"one of {', '.join(FAILURES)}"))
-    if not entry["recoveries"]:
-        found.append(Problem("recoveries", "[]", "at least one"))
+    if config["failure"]["kind"] == FAILURES[-1] and config.get("rescale_to") is None:
+        yield Problem("config.rescale_to", "null", "a whole number of at least 1")
     last_ms = 0.0
     for index, recovery in enumerate(entry["recoveries"]):
-        place = f"recoveries[{index}]"
-        wrong = object_problems(recovery, _RECOVERY, place)
-        restored = (recovery.get("restored_checkpoint") or {}) if not wrong else {}
-        if restored:
-            wrong += object_problems(restored, _RESTORED, f"{place}.restored_checkpoint")
-        if not wrong and not last_ms <= recovery["at_ms"] < recovery["until_ms"]:
+        if not last_ms <= recovery["at_ms"] < recovery["until_ms"]:
             says = f"from {recovery['at_ms']} to {recovery['until_ms']}"
-            wrong.append(Problem(place, says, f"from {last_ms:g} or later to a later instant"))
-        found += wrong
-        last_ms = last_ms if wrong else recovery["until_ms"]
-    return found
+            expected = f"from {last_ms:g} or later to a later instant"
+            yield Problem(f"recoveries[{index}]", says, expected)
+        last_ms = recovery["until_ms"]
 
 
 def run_of(entry: Mapping[str, Any]) -> RecoveryRun:

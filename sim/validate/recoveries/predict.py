@@ -7,10 +7,9 @@ attempt, as the checkpoint shows that was restored. For a resubmission how long 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
@@ -26,7 +25,7 @@ from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.config import recovering_model_of
-from ckptsim.sim.validate.predict import FAILURES, in_order
+from ckptsim.sim.validate.predict import Prediction, prediction_of
 from ckptsim.sim.validate.recoveries.measured import Figures, Given, RecoveryRun
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _MS = 1_000_000
+RecoveryPrediction: TypeAlias = Prediction[RecoveryRun, tuple[Figures, ...]]
 
 
 def with_parallelism(model: Job, parallelism: int) -> Job:
@@ -112,21 +112,6 @@ _NEAR_NS = 300 * _MS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveryPrediction:
-    """The prediction for one run: a figure per recovery, or why there is nothing.
-
-    restored: the share of recoveries, over all seeds, that began from the checkpoint that was
-    measured.  broken: whether the simulation itself failed.
-    """
-
-    run: RecoveryRun
-    figures: tuple[Figures, ...] = ()
-    restored: float = 0.0
-    reason: str | None = None
-    broken: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
     """What one seed gave: figures per recovery, and whether each restored the restored data."""
 
@@ -134,38 +119,18 @@ class Seed:
     same: tuple[bool, ...]
 
 
-def predict_recoveries(
-    runs: Sequence[RecoveryRun],
-    *,
-    seeds: int,
-    jobs: int,
-    progress: Callable[[], object] | None = None,
-) -> list[RecoveryPrediction]:
-    """Predict every run, `jobs` at a time, in the order of the runs."""
-    return in_order(partial(predict_recovery, seeds=seeds), runs, jobs, progress)
-
-
 def predict_recovery(run: RecoveryRun, *, seeds: int) -> RecoveryPrediction:
-    """Predict one run."""
+    """Predict one run: a figure per recovery."""
     if _is_resubmission(run) and len(run.recoveries) > 1:
-        return RecoveryPrediction(run=run, reason="more than one resubmission in a run")
-    end_ms = run.recoveries[-1].given.until_ms
-    try:
-        model = recovering_model_of(run.config, duration_ns=round(end_ms * _MS))
-    except (KeyError, TypeError, ValueError) as error:
-        return RecoveryPrediction(run=run, reason=f"config: {error}")
-    problems = model.problems()
-    if problems:
-        return RecoveryPrediction(run=run, reason="; ".join(f"config: {p}" for p in problems))
+        return Prediction(run=run, reason="more than one resubmission in a run")
+    duration_ns = round(run.recoveries[-1].given.until_ms * _MS)
     given = [one.given for one in run.recoveries]
-    try:
-        results = [_simulate(model, run, given, seed) for seed in range(1, seeds + 1)]
-    except FAILURES as error:
-        story = f"the simulation failed: {type(error).__name__}: {error}"
-        return RecoveryPrediction(run=run, reason=story, broken=True)
-    same = [flag for one in results for flag in one.same]
-    return RecoveryPrediction(
-        run=run, figures=_merged(results), restored=sum(same) / max(1, len(same))
+
+    def simulate(models: Sequence[Job]) -> tuple[Figures, ...]:
+        return _merged([_simulate(models[0], run, given, seed) for seed in range(1, seeds + 1)])
+
+    return prediction_of(
+        run, lambda: [recovering_model_of(run.config, duration_ns=duration_ns)], simulate
     )
 
 

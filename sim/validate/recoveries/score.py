@@ -8,32 +8,14 @@ no prediction and counts nowhere.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ckptsim.sim.validate.recoveries.measured import Figures, RecoveryRun
 from ckptsim.sim.validate.recoveries.predict import RecoveryPrediction
-from ckptsim.sim.validate.score import Pair
+from ckptsim.sim.validate.score import Bound, Pair, Share, mean
 
 LEAST_CATCH_UP_MS = 2_000.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """How far a prediction may be from the measured values: a share of it, or an amount."""
-
-    relative: float
-    absolute: float
-
-    def holds(self, pair: Pair) -> bool:
-        """Return whether a prediction is near enough."""
-        return self.holds_for(pair.predicted, pair.measured)
-
-    def holds_for(self, predicted: float, measured: float) -> bool:
-        """Return whether a predicted value is near enough to a measured one."""
-        allowed = max(self.relative * abs(measured), self.absolute)
-        return abs(predicted - measured) <= allowed
 
 
 DOWNTIME = Bound(relative=0.15, absolute=200.0)
@@ -54,19 +36,6 @@ class RecoveryLine:
     peak_latency: Pair | None
     catch_up: Pair | None
     came: tuple[bool, bool] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """How many of how many are right. `share` is 1 of none."""
-
-    right: int
-    count: int
-
-    @property
-    def share(self) -> float:
-        """The share that is right."""
-        return self.right / self.count if self.count else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +65,7 @@ class RecoveryScore:
     @property
     def catch_up_error(self) -> float:
         """Mean error of the times until caught up, over max(measured, 2 s)."""
-        return _mean(
+        return mean(
             abs(pair.predicted - pair.measured) / max(pair.measured, LEAST_CATCH_UP_MS)
             for pair in (line.catch_up for line in self.lines)
             if pair is not None
@@ -106,20 +75,21 @@ class RecoveryScore:
     def peak_error(self) -> float:
         """Mean relative error of the peak latencies."""
         pairs = (line.peak_latency for line in self.lines)
-        return _mean(abs(pair.error) for pair in pairs if pair is not None)
+        return mean(abs(pair.error) for pair in pairs if pair is not None)
 
 
 def score_recoveries(predictions: Sequence[RecoveryPrediction]) -> RecoveryScore:
     """Compare every prediction with its measurement, in order."""
     return RecoveryScore(
-        lines=tuple(line for one in predictions if one.figures for line in _lines(one)),
+        lines=tuple(
+            line for one in predictions if one.found for line in _lines(one.run, one.found)
+        ),
         skipped=tuple(one for one in predictions if one.reason is not None),
     )
 
 
-def _lines(prediction: RecoveryPrediction) -> Iterable[RecoveryLine]:
-    run: RecoveryRun = prediction.run
-    for index, (ours, one) in enumerate(zip(prediction.figures, run.recoveries, strict=True)):
+def _lines(run: RecoveryRun, figures: Sequence[Figures]) -> Iterable[RecoveryLine]:
+    for index, (ours, one) in enumerate(zip(figures, run.recoveries, strict=True)):
         theirs, paced = one.figures, one.figures.peak_latency_ms is not None
         came = (ours.catch_up_duration_ms is not None, theirs.catch_up_duration_ms is not None)
         told = one.given.downtime_ms is not None
@@ -145,11 +115,6 @@ def _share(bound: Bound, pairs: Iterable[Pair | None]) -> Share:
     return Share(right=sum(bound.holds(pair) for pair in kept), count=len(kept))
 
 
-def _mean(values: Iterable[float]) -> float:
-    kept = list(values)
-    return statistics.fmean(kept) if kept else 0.0
-
-
 _NOTHING = "-"
 
 
@@ -160,9 +125,9 @@ def recovery_lines(found: RecoveryScore) -> list[str]:
     )
     lines = [head, *(_row(line) for line in found.lines), ""]
     lines += [
-        f"downtime within max(15 %, 200 ms): {_of(found.downtime)}",
-        f"records done again within max(10 %, 300): {_of(found.reprocessed)}",
-        f"caught up within max(10 %, 350 ms): {_of(found.catch_up)}",
+        f"downtime within max(15 %, 200 ms): {found.downtime}",
+        f"records done again within max(10 %, 300): {found.reprocessed}",
+        f"caught up within max(10 %, 350 ms): {found.catch_up}",
         f"caught up: mean error {100 * found.catch_up_error:.2f} % of max(measured, 2 s)",
         f"peak latency: mean error {100 * found.peak_error:.2f} %",
     ]
@@ -183,7 +148,3 @@ def _row(line: RecoveryLine) -> str:
 
 def _shown(pair: Pair | None) -> str:
     return _NOTHING if pair is None else f"{pair.predicted:.0f} / {pair.measured:.0f}"
-
-
-def _of(share: Share) -> str:
-    return f"{share.right} of {share.count} ({100 * share.share:.0f} %)"

@@ -1,7 +1,6 @@
 """Predict measured runs of state, storage and recovery, as production jobs have them."""
 
-from ckptsim.sim.validate.state.measured import StateRun
-from ckptsim.sim.validate.state.predict import StatePrediction, predict_states
-from ckptsim.sim.validate.state.score import state_document, state_lines
-
-__all__ = ["StatePrediction", "StateRun", "predict_states", "state_document", "state_lines"]
+from ckptsim.sim.validate.state.predict import StatePrediction as StatePrediction
+from ckptsim.sim.validate.state.predict import predict_state as predict_state
+from ckptsim.sim.validate.state.score import state_document as state_document
+from ckptsim.sim.validate.state.score import state_lines as state_lines

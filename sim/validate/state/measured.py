@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ckptsim.scenarios.errors import Problem
-from ckptsim.scenarios.measured_fields import Field, object_problems, shown
+from ckptsim.sim.validate.fields import Field
 
 KINDS = ("keyed", "forward", "flat")
 BACKENDS = ("hashmap", "rocksdb")
@@ -35,19 +34,9 @@ RECOVERY = (
     "tasks_restarted",
 )
 
-_LINE = (
-    Field("run_id", "text", required=True),
-    Field("cell", "text"),
-    Field("family", "text"),
-    Field("config", "object", required=True),
-    Field("jobs_before_in_this_cluster", "whole", minimum=0),
-    Field("checkpoints", "list"),
-    Field("steady", "object"),
-    Field("recovery", "object"),
-)
 _CONFIG = (
-    Field("kind", "text", required=True),
-    Field("backend", "text", required=True),
+    Field("kind", "text", required=True, words=KINDS),
+    Field("backend", "text", required=True, words=BACKENDS),
     Field("parallelism", "whole", required=True, minimum=1),
     Field("keys", "whole", required=True, minimum=1),
     Field("value_bytes", "whole", required=True, minimum=0),
@@ -67,8 +56,17 @@ _CONFIG = (
     Field("cluster", "object"),
     Field("failures", "list"),
 )
-
 _CHECKPOINT = (Field("trigger_ms", "number"), Field("phase", "text"))
+LINE = (
+    Field("run_id", "text", required=True),
+    Field("cell", "text"),
+    Field("family", "text"),
+    Field("config", "object", required=True, inside=_CONFIG),
+    Field("jobs_before_in_this_cluster", "whole", minimum=0),
+    Field("checkpoints", "list", inside=_CHECKPOINT),
+    Field("steady", "object"),
+    Field("recovery", "object"),
+)
 _WARM = 20  # an assumption for a line without the number of jobs before it
 
 
@@ -94,23 +92,6 @@ def is_state_run(entry: object) -> bool:
     """Return whether a line is a run of state or storage: its configuration names a backend."""
     config = entry.get("config") if isinstance(entry, Mapping) else None
     return isinstance(config, Mapping) and "backend" in config
-
-
-def problems_of(entry: Mapping[str, Any]) -> list[Problem]:
-    """Return what keeps a line from being read."""
-    found = object_problems(entry, _LINE, "")
-    if found:
-        return found
-    config = entry["config"]
-    found = object_problems(config, _CONFIG, "config")
-    for key, known in (("kind", KINDS), ("backend", BACKENDS)):
-        if not found and config[key] not in known:
-            expected = f"one of {', '.join(known)}"
-            found.append(Problem(f"config.{key}", shown(config[key]), expected))
-    for index, one in enumerate(entry.get("checkpoints") or ()):
-        place = f"checkpoints[{index}]"
-        found += object_problems(one, _CHECKPOINT, place)
-    return found
 
 
 def run_of(entry: Mapping[str, Any]) -> StateRun:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.kernel import Environment, fence
-from ckptsim.sim.validate.predict import FAILURES, in_order
+from ckptsim.sim.validate.predict import Prediction, prediction_of
 from ckptsim.sim.validate.state.config import OPERATOR, machine_of, model_of, steady_from_ms
 from ckptsim.sim.validate.state.measured import RECOVERY, STEADY, StateRun
 from ckptsim.sim.validate.statistics import middle
@@ -28,48 +27,26 @@ _MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatePrediction:
-    """The prediction for one run: both blocks as measured, or why there is nothing.
+class Blocks:
+    """The blocks of a measurement. An empty one is not there."""
 
-    broken: whether the simulation itself failed.
-    """
-
-    run: StateRun
-    steady: Mapping[str, Any] | None = None
-    recovery: Mapping[str, Any] | None = None
-    reason: str | None = None
-    broken: bool = False
+    steady: Mapping[str, Any]
+    recovery: Mapping[str, Any]
 
 
-def predict_states(
-    runs: Sequence[StateRun],
-    *,
-    seeds: int,
-    jobs: int,
-    progress: Callable[[], object] | None = None,
-) -> list[StatePrediction]:
-    """Predict every run, `jobs` at a time, in the order of the runs."""
-    return in_order(partial(predict_state, seeds=seeds), runs, jobs, progress)
+StatePrediction: TypeAlias = Prediction[StateRun, Blocks]
 
 
 def predict_state(run: StateRun, *, seeds: int) -> StatePrediction:
     """Predict one run: the middle of several seeds."""
-    try:
-        model = model_of(run.config, run.phase_ms)
-    except (KeyError, TypeError, ValueError) as error:
-        return StatePrediction(run=run, reason=f"config: {error}")
-    if problems := model.problems():
-        return StatePrediction(run=run, reason="; ".join(f"config: {p}" for p in problems))
-    try:
-        found = [_simulate(model, run, seed) for seed in range(1, seeds + 1)]
-    except FAILURES as error:
-        story = f"the simulation failed: {type(error).__name__}: {error}"
-        return StatePrediction(run=run, reason=story, broken=True)
-    steady = middle([one for one, _ in found])
-    recoveries = [one for _, one in found if one is not None]
-    return StatePrediction(
-        run=run, steady=steady, recovery=middle(recoveries) if recoveries else None
-    )
+
+    def simulate(models: Sequence[Job]) -> Blocks:
+        found = [_simulate(models[0], run, seed) for seed in range(1, seeds + 1)]
+        recoveries = [one for _, one in found if one is not None]
+        steady = middle([one for one, _ in found])
+        return Blocks(steady=steady, recovery=middle(recoveries) if recoveries else {})
+
+    return prediction_of(run, lambda: [model_of(run.config, run.phase_ms)], simulate)
 
 
 def _simulate(model: Job, run: StateRun, seed: int) -> tuple[dict[str, Any], dict[str, Any] | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ckptsim.sim.validate.recoveries.score import Bound, Share
+from ckptsim.sim.validate.score import Bound, Pair, Share
 from ckptsim.sim.validate.state.measured import RECOVERY, STEADY, StateRun
 from ckptsim.sim.validate.state.predict import StatePrediction
 
@@ -39,7 +39,10 @@ def blocks_of(run: StateRun) -> dict[str, dict[str, Any]]:
 
 def predicted_of(one: StatePrediction) -> dict[str, dict[str, Any]]:
     """Return the prediction of a run, in the blocks of the measurement."""
-    return {"steady": dict(one.steady or {}), "recovery": dict(one.recovery or {})}
+    found = one.found
+    if found is None:
+        return {"steady": {}, "recovery": {}}
+    return {"steady": dict(found.steady), "recovery": dict(found.recovery)}
 
 
 def verdicts(one: StatePrediction) -> Iterator[tuple[str, Any, Any, bool]]:
@@ -53,7 +56,7 @@ def verdicts(one: StatePrediction) -> Iterator[tuple[str, Any, Any, bool]]:
             if isinstance(measured, list):
                 yield key, predicted, measured, sorted(predicted or ()) == sorted(measured)
             else:
-                right = predicted is not None and BOUNDS[key].holds_for(predicted, measured)
+                right = predicted is not None and BOUNDS[key].holds(Pair(predicted, measured))
                 yield key, predicted, measured, right
 
 
@@ -86,8 +89,7 @@ def state_lines(predictions: Sequence[StatePrediction], *, runs: bool) -> list[s
     for (family, key), share in _shares(predictions, by_key=True).items():
         lines.append(f"{family + ' ' + key:{_WIDTH}}{f'{share.right} of {share.count}':>12}")
     for (family,), share in _shares(predictions, by_key=False).items():
-        said = f"{share.right} of {share.count} ({100 * share.share:.0f} %)"
-        lines.append(f"family {family}: {said}")
+        lines.append(f"family {family}: {share}")
     found = state_document(predictions)
     if found["share"] is not None:
         said = f"{found['right']} of {found['values']}"

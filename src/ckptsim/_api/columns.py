@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +22,18 @@ _LISTS = ("reached", "not reached")
 _WIDEST = 120
 _NARROWEST = 30
 _INDENT = 6
+_NUMBER = re.compile(r"-?$|-?[\d,.]+ ?(%|[a-zA-Z]{1,3})?$")
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table no wider than the terminal, with its last column wrapped.
 
     Where that is not enough the first one is, too, or the last one is below the others. Without a
-    head (an empty one) there is no first line.
+    head (an empty one) there is no first line.  On a terminal a table with a head has a rule below
+    it, and numbers on the right.
     """
+    if head and os.isatty(1):
+        return _ruled(head, rows)
     table = [tuple(row) for row in ([head, *rows] if head else rows)]
     columns = max((len(row) for row in table), default=1)
     widths = [max(len(row[i]) for row in table) for i in range(columns - 1)]
@@ -54,6 +60,26 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
             start = "".join(_padded([label, *others] if cells else [], widths))
             lines.append((start + part).rstrip())
     return lines
+
+
+def _ruled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table as a terminal shows it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    found = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place, name in enumerate(head):
+        cells = [row[place] for row in rows if place < len(row) and row[place]]
+        right = place > 0 and all(_NUMBER.match(cell) for cell in cells)
+        found.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        found.add_row(*map(Text, row))
+    console = Console(file=StringIO(), width=_columns(), color_system=None)
+    with console.capture() as shown:
+        console.print(found)
+    return [line.rstrip() for line in shown.get().splitlines()]
 
 
 def set_in(text: str, left: int) -> str:

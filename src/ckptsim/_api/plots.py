@@ -44,18 +44,20 @@ def on(ax: Axes | None) -> Iterator[Axes]:
             yield axes
 
 
-def inline(draw: Callable[[], Figure], title: str) -> str:
-    """Return a figure as SVG for a notebook. Nothing where what draws is not installed."""
+def inline(draw: Callable[[], Figure], prefix: str, title: str) -> str:
+    """Return a figure as SVG in the colours of a page. Nothing where what draws is not installed.
+
+    prefix: of all names in it.  title: its text for people who do not see it.
+    """
     from ckptsim.sim.extras import ExtraMissing
 
     try:
         with extras_explained():
-            from ckptsim.analysis.figures.style import svg
+            from ckptsim.analysis.figures.vector import inline as drawn
 
-            text = svg(draw())
+            return drawn(draw(), prefix, title)
     except ExtraMissing:
         return ""
-    return f"<figure><figcaption>{title}</figcaption>{text[text.index('<svg') :]}</figure>"
 
 
 def bars(names: Sequence[str], values: Sequence[float], xlabel: str, ax: Axes | None) -> Axes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ckptsim._api.columns import table
@@ -54,15 +53,15 @@ class Result(ABC):
     def plot(self) -> Plots:
         """Return its figures. Calling it draws the one that says most."""
 
-    def _picture(self) -> str:
-        """Return a picture for a notebook as HTML, empty where there is none."""
-        return ""
+    def _shown(self) -> dict[str, Any]:
+        """Return what a notebook shows below the facts: `head`, `rows`, `more`, `link`, `svg`."""
+        return {}
 
     def __repr__(self) -> str:
         return facts_text(type(self).__name__, self._facts())
 
     def _repr_html_(self) -> str:
-        return facts_html(type(self).__name__, self._facts()) + self._picture()
+        return facts_html(type(self).__name__, self._facts(), **self._shown())
 
 
 def facts_text(title: str, facts: Facts) -> str:
@@ -75,22 +74,13 @@ def facts_text(title: str, facts: Facts) -> str:
     return "\n".join(_cut(line) for line in lines)
 
 
-def facts_html(title: str, facts: Facts) -> str:
-    """Return facts as a table for a notebook."""
-    rows = [(name, _line(value)) for name, value in facts]
-    return f"<b>{escape(title)}</b>" + table_html((), rows)
+def facts_html(title: str, facts: Facts, **shown: Any) -> str:
+    """Return facts for a notebook, with a table and a picture below. shown: as of `Result`."""
+    from ckptsim.analysis.templates import notebook, rendered
 
-
-def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as HTML, its cells as text. Without a head there is no first row."""
-    style = ' style="text-align: left"'
-
-    def row(cell: str, texts: Sequence[object]) -> str:
-        cells = "".join(f"<{cell}{style}>{escape(str(text))}</{cell}>" for text in texts)
-        return f"<tr>{cells}</tr>"
-
-    first = f"<thead>{row('th', head)}</thead>" if head else ""
-    return f"<table>{first}<tbody>{''.join(row('td', texts) for texts in rows)}</tbody></table>"
+    below = {"head": (), "rows": (), "more": "", "link": "", "svg": "", "caption": ""} | shown
+    lines = [(name, _line(value)) for name, value in facts]
+    return notebook(rendered("result.html", title=title, facts=lines, **below))
 
 
 def _line(value: object) -> str:

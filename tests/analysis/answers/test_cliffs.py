@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 from ckptsim.analysis.answers import cliff_sentences
 from ckptsim.analysis.answers.cliffs import cause, jumps, recovery_phases, sentence
 from ckptsim.analysis.answers.phases import phases_of_runs
+from ckptsim.analysis.report.slowest import cause_at
 from ckptsim.analysis.summaries import read, refresh
 from ckptsim.analysis.sweeps.plan import about_sweep, sweep_rows
 from ckptsim.analysis.sweeps.sweep import WORLD
@@ -141,10 +143,14 @@ def test_a_sweep_of_a_job_explains_its_cliff(spark: SparkSession, tmp_path: Path
         tmp_path,
     )
     refresh(spark, store)
-    (told,) = cliff_sentences(read(store), store)
+    found = read(store)
+    (told,) = cliff_sentences(found, store)
     assert told.startswith("Cliff at checkpointing mode unaligned -> aligned: ")
     assert "grows from" in told.partition("; ")[2]
     assert told.endswith("of the difference.")
+    (more,) = cliff_sentences(found, store, partial(cause_at, found))
+    assert more.startswith(f"{told} There: Checkpoint ")
+    assert more.endswith(" records of 1 ms each before it (start_delay).")
 
 
 @pytest.mark.spark

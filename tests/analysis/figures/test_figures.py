@@ -18,10 +18,9 @@ from matplotlib.transforms import Bbox
 
 from ckptsim.analysis.answers import Layout
 from ckptsim.analysis.figures import barriers, validation
-from ckptsim.analysis.figures.headline import headline
+from ckptsim.analysis.figures.headline import headline, paired_differences
 from ckptsim.analysis.figures.latency import latency_bands, latency_cdf, latency_parts
 from ckptsim.analysis.figures.recovery import PARTS, SHARE, recovery_parts, recovery_timeline
-from ckptsim.analysis.figures.replications import paired_differences
 from ckptsim.analysis.figures.run.barrier_story import barrier_story, lanes_of
 from ckptsim.analysis.figures.run.timeline import checkpoints_of, scale_of, timeline
 from ckptsim.analysis.figures.style import LINES, svg

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ckptsim.analysis.spark import trim
+from tests import trim
 
 THERE = {
     "pyspark/jars/rocksdbjni-9.8.4.jar": False,

@@ -11,6 +11,9 @@ import pytest
 
 from ckptsim.analysis.viewer import view_of_recording, view_of_run, view_page
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.files import document
+from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.search import Subject
 from tests.analysis.report.browser import chromium, look
@@ -134,6 +137,73 @@ def test_a_filter_keeps_the_events_with_its_words(tmp_path: Path) -> None:
     found = acted(tmp_path, page_of(tmp_path, "back_pressure_aligned"), script)
     assert len(found["texts"]) == 8
     assert all("slow[0]" in text for text in found["texts"])
+
+
+COUNT = """
+const calls = CanvasRenderingContext2D.prototype; let count = 0;
+for (const name of ["fillRect", "lineTo", "stroke", "fill", "fillText", "arc"]) {
+  const own = calls[name];
+  calls[name] = function (...values) { count += 1; return own.apply(this, values); };
+}
+const frame = (moving) => { count = 0; page.moving = moving; page.drawNow(); return count; };
+"""
+
+
+@in_browser
+def test_vertices_of_many_subtasks_are_folded(tmp_path: Path) -> None:
+    """Of a run with many lanes a vertex is one band. A click on its name opens it, and folds it."""
+    wide = {"job.vertices[source].parallelism": 40, "job.vertices[slow].parallelism": 40}
+    scenario = with_parameters(by_name("back_pressure_aligned"), wide | {"job.duration": "2 s"})
+    path = tmp_path / "view.html"
+    path.write_text(view_page([view_of_run(Subject(scenario=scenario))]), encoding="utf-8")
+    script = """
+      const canvas = document.querySelector("#diagrams canvas");
+      const box = canvas.getBoundingClientRect();
+      const heights = () => page.run.rows.map((row) => row.height);
+      const click = () => {
+        const at = { clientX: box.left + 90, clientY: box.top + page.run.rows[5].middle };
+        canvas.dispatchEvent(new PointerEvent("pointerdown", at));
+        dispatchEvent(new PointerEvent("pointerup", at)); page.drawNow();
+      };
+      found.folded = heights(); click(); found.open = heights(); found.hash = location.hash;
+      click(); found.again = heights();
+    """
+    found = acted(tmp_path, path, script)
+    assert max(found["folded"][1:]) < 2
+    assert min(found["open"][1:41]) >= 12
+    assert max(found["open"][41:]) < 2
+    assert found["hash"].endswith("&o=source")
+    assert found["again"] == found["folded"]
+
+
+@in_browser
+@pytest.mark.long
+def test_a_page_of_500_subtasks_is_small_and_quick(tmp_path: Path) -> None:
+    """Five vertices of 100 subtasks have a page below 5 MB, and few operations in a frame."""
+    names = [f"v{number}" for number in range(1, 5)]
+    job = {
+        "plane": "buffers",
+        "duration": "11 s",
+        "checkpointing": {"interval": "5 s", "first_trigger": "5 s"},
+        "vertices": [
+            {"name": "v0", "kind": "source", "parallelism": 100, "rate": "20000 /s"},
+            *(
+                {"name": name, "parallelism": 100, "service": "50 us", "state": "2 GB",
+                 "inputs": [{"upstream": before, "partitioner": "hash"}]}
+                for before, name in zip(["v0", *names], names, strict=False)
+            ),
+        ],
+    }  # fmt: skip
+    table = {"name": "big", "link": "barriers", "says": "five vertices", "job": job}
+    scenario = document.read(table, source="big", links=LINKS)
+    path = tmp_path / "view.html"
+    path.write_text(view_page([view_of_run(Subject(scenario=scenario))]), encoding="utf-8")
+    assert path.stat().st_size < 5_000_000
+    found = acted(
+        tmp_path, path, f"{COUNT} found.moving = frame(true); found.still = frame(false);"
+    )
+    assert found["moving"] < 12_000
+    assert found["still"] < 30_000
 
 
 @in_browser

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from ckptsim.analysis.templates import script
 from ckptsim.analysis.viewer import view_of_find, view_of_recording, view_of_run, view_page
-from ckptsim.analysis.viewer.page import MODULES, bundled
+from ckptsim.analysis.viewer.page import MODULES
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
 from ckptsim.sim.infer.folder import place_named
@@ -106,9 +107,8 @@ def test_text_of_a_scenario_cannot_end_the_script() -> None:
 def test_modules_share_no_name() -> None:
     """No two modules of the page declare one name: bundled they are one script."""
     folder = Path(view_of_run.__globals__["__file__"]).parents[1] / "templates" / "view"
-    texts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in MODULES]
     assert sorted(f"{name}.js" for name in MODULES) == sorted(p.name for p in folder.iterdir())
-    lines = bundled(texts).splitlines()
+    lines = script(MODULES).splitlines()
     declared = [
         line.split("(")[0].split("=")[0].split()[1]
         for line in lines

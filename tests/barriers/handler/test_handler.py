@@ -11,7 +11,6 @@ from ckptsim.models.barriers.barrier import Barrier, OptionKind, select_kind
 from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.channels import NetworkEffect, PersisterStatus, PersistInput
 from ckptsim.models.barriers.handler import (
-    AlignmentClock,
     AllBarriers,
     HandlerKind,
     SingleCheckpointHandler,
@@ -20,6 +19,7 @@ from ckptsim.models.barriers.handler import (
     make_handler,
 )
 from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.handler.clock import AlignmentClock
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 

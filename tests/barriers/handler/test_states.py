@@ -11,16 +11,13 @@ from ckptsim.models.barriers.handler import (
     ALTERNATING_TABLE,
     UNALIGNED_TABLE,
     AllBarriers,
-    BarrierMachine,
-    Guard,
     HandlerKind,
-    Illegal,
-    Input,
     SingleCheckpointHandler,
     State,
-    Table,
 )
 from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.handler.machine import BarrierMachine
+from ckptsim.models.barriers.handler.states import Guard, Illegal, Input, Table
 from tests.barriers.handler.state_rows import (
     ALIGNED,
     ENDED,

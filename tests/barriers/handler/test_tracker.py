@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
-from ckptsim.models.barriers.handler import MAX_TRACKED, AllBarriers, BarrierTracker
+from ckptsim.models.barriers.handler import AllBarriers, BarrierTracker
 from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.handler.tracker import MAX_TRACKED
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 

@@ -8,9 +8,11 @@ import pytest
 
 from ckptsim.scenarios import ScenarioError
 from ckptsim.scenarios.files import loads
+from ckptsim.scenarios.job.faults import SlowStorage
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.infer.change import changed
 from ckptsim.sim.job.buffers.state.storage import Storage
+from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 
@@ -219,3 +221,37 @@ def test_a_changelog_leaves_little_to_wait_for() -> None:
     assert (found.recoveries[0].bytes_read or 0) / MB == pytest.approx(40 + 160 + 160, rel=0.02)
     with pytest.raises(ScenarioError, match="a size, as a changelog has one"):
         run(**{"job.state.changelog": True})
+
+
+def test_what_ends_with_a_slow_storage_is_slow_until_then() -> None:
+    """Of a time the part within the fault is longer, and the rest is as usual."""
+    plan = FaultPlan([SlowStorage(at_ns=10, lasts_ns=100, factor=10.0)])
+    assert plan.slowed_ns(9, 50) == plan.slowed_ns(110, 50) == 50
+    assert plan.slowed_ns(10, 5) == 50
+    assert plan.slowed_ns(60, 50) == 50 + 45
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "expected"),
+    [
+        ("fail_storage", "", ["aborted"]),
+        ("slow_storage", "factor = 3.0", ["completed"]),
+    ],
+)
+def test_faults_of_the_storage_strike_on_records(
+    kind: str, lines: str, expected: list[str]
+) -> None:
+    """A snapshot that ends meanwhile fails there, and one that begins meanwhile takes longer."""
+    fault = f'\n[[faults]]\nkind = "{kind}"\nat = "4 s"\nlasts = "3 s"\n{lines}\n'
+    values: dict[str, Any] = {
+        "job.plane": "records",
+        "job.recovery": {},
+        "job.costs.snapshot_async_ns": 500_000_000,
+        "job.ending.horizon_ns": 20 * S,
+    }
+    found = run_world(with_parameters(loads(JOB + fault, source="stored.toml"), values), seed=0)
+    assert not found.violations
+    first = found.checkpoints[0]
+    assert [first.status] == expected
+    if kind == "slow_storage":
+        assert (first.duration_ns or 0) / S == pytest.approx(1.5, abs=0.1)

@@ -8,11 +8,11 @@ from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.handler import (
     BarrierHandler,
     HandlerKind,
-    Input,
     SingleCheckpointHandler,
     make_handler,
 )
 from ckptsim.models.barriers.handler import events as handler_events
+from ckptsim.models.barriers.handler.states import Input
 
 
 class GateLocalLookup(SingleCheckpointHandler):

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ckptsim.scenarios import dialect
-from ckptsim.scenarios.files import entries, plain
+from ckptsim.scenarios.files import plain
+from ckptsim.scenarios.files.document import entries
 from ckptsim.scenarios.spec import Link, Scenario
 
 Path = tuple[str | int, ...]

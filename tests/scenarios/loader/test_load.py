@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.scenarios import Scenario, ScenarioError, dialect, loads, scenario_key
-from ckptsim.scenarios.files import human, plain, read
+from ckptsim.scenarios.files import plain, read
+from ckptsim.scenarios.files.document import human
 from ckptsim.scenarios.planning import METRICS
 from tests.scenarios.loader.toy import LINKS, Crash, Medium, Node, Spread, Toy
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios import Link, Problem, Scenario, ScenarioError, loads
 from ckptsim.scenarios.catalogue import all_scenarios
-from ckptsim.scenarios.files import read, to_json, write
+from ckptsim.scenarios.files import read, write
+from ckptsim.scenarios.files.document import to_json
 from ckptsim.scenarios.links import LINKS
 from ckptsim.sim.cli import main
 from tests.scenarios.loader import toy

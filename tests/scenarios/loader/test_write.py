@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from ckptsim.scenarios import Scenario, canonical_json, loads, scenario_key
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.dialect import OneOf
-from ckptsim.scenarios.files import from_json, to_json, to_toml, write
+from ckptsim.scenarios.files import from_json, to_toml, write
+from ckptsim.scenarios.files.document import to_json
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Link
 from tests.scenarios.loader import toy

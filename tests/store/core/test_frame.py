@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.models import store
-from ckptsim.models.store.medium import GROUP_BLOB_BYTES_MAX, Checksum, Codec, seal, unseal
+from ckptsim.models.store.medium import Codec
+from ckptsim.models.store.medium.codec import GROUP_BLOB_BYTES_MAX
+from ckptsim.models.store.medium.frame import Checksum, seal, unseal
 from ckptsim.models.store.state import ProducerState, VersionCopy
 
 KEY = store.TopicPartition("s_v1", 0)

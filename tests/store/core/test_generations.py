@@ -13,20 +13,24 @@ from ckptsim.models.store import (
     StoreError,
     TopicPartition,
 )
-from ckptsim.models.store.generations import (
+from ckptsim.models.store.state import VersionCopy
+from tests.store.core.generations.redirect import (
+    METADATA_SERVICE_ONLY,
     CallSite,
-    EngineOverStore,
-    EngineWithoutTopic,
+    RedirectedMetadata,
+)
+from tests.store.core.generations.v1 import (
     LiveMetadata,
     LiveState,
-    MetadataOverEngines,
     MetadataOverStore,
     MetadataService,
-    RedirectedMetadata,
     metadata_for,
 )
-from ckptsim.models.store.generations.redirect import METADATA_SERVICE_ONLY
-from ckptsim.models.store.state import VersionCopy
+from tests.store.core.generations.v2 import (
+    EngineOverStore,
+    EngineWithoutTopic,
+    MetadataOverEngines,
+)
 
 
 def _store() -> tuple[Checkpoints, LocalTopics]:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from ckptsim.models.store import Area, ModelMedium, RowsWrite, Step, TopicPartition
 from ckptsim.models.store.replica import WorkingContent
-from ckptsim.sim.store.content import Feed, FeedChanges, FeedShape, SpanContent, SpanMedium
+from ckptsim.sim.store.content import Feed, FeedShape, SpanContent, SpanMedium
+from ckptsim.sim.store.content.spans import FeedChanges
 
 KEY = TopicPartition("s_v1", 0)
 _SPAN = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda s: (s[0], s[0] + s[1]))

@@ -24,7 +24,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_checkpoints_have_a_column_per_field(kept: Path) -> None:
-    """Positions and sizes in the table `checkpoints` are the ones of the decoded blobs."""
+    """Positions and sizes in the table `checkpoints` agree with the decoded blobs."""
     names, rows = query(
         kept, "SELECT topic, part, position, blob_bytes FROM checkpoints ORDER BY ALL"
     )

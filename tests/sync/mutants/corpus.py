@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 from ckptsim.scenarios import Scenario
-from ckptsim.scenarios.files import human, read
+from ckptsim.scenarios.files import read
+from ckptsim.scenarios.files.document import human
 from ckptsim.sim.world import run_world
 from tests.mutants.ordering import MUTANTS
 from tests.sync import support

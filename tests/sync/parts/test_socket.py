@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from ckptsim.scenarios.sync import SocketTable
 from ckptsim.sim.kernel import ConservationError, Environment, parse_ties
-from ckptsim.sim.sync.messages import CompleteMessage, EndMessage
-from ckptsim.sim.sync.socket import Socket
+from ckptsim.sim.sync.socket import CompleteMessage, EndMessage, Socket
 
 SLOW = SocketTable(count=1, bandwidth_bytes_per_s=1_000_000, latency_ns=500, pipe_bytes=1000)
 

@@ -32,15 +32,12 @@ class Follower(Protocol):
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Hear a line of the log, see `columns/clock.py`."""
-        ...
 
     def recovered(self, number: int, size: int, records: int) -> None:
         """Hear of a buffer that a restore has put before a channel."""
-        ...
 
     def told_to_resume(self, number: int) -> None:
         """Hear that the sender of a channel is asked to continue."""
-        ...
 
 
 def tell_of(rows: list[list[int]], follower: Follower, env: Environment) -> list[list[int]]:
@@ -65,7 +62,6 @@ class StretchFollower(Protocol):
 
     def tell(self, rows: Memory) -> None:
         """Take lines of the log, shape (lines, columns), in their order. See `columns/clock.py`."""
-        ...
 
 
 class RecordLog:

@@ -49,11 +49,9 @@ class Route(Protocol):
 
     def block(self, count: int) -> Channels:
         """Return the channels of the next `count` records."""
-        ...
 
     def again(self) -> Route:
         """Return a route that begins where this one began."""
-        ...
 
 
 class SingleRoute:

@@ -35,11 +35,9 @@ class InputChannel(Protocol):
 
     def pump(self) -> None:
         """Send what can be sent."""
-        ...
 
     def announce_backlog(self) -> None:
         """Tell the receiver that data waits for credit (only where channels own no buffers)."""
-        ...
 
 
 class _NotRequested:

@@ -78,7 +78,7 @@ class StorageFaults:
 
     def slower(self, latency_ns: int) -> int:
         """Return how long a latency is at present."""
-        return round(latency_ns * self.factor) if self.slows else latency_ns
+        return self._plan.slowed_ns(self._env.now, latency_ns) if self.slows else latency_ns
 
     def _edge(self) -> None:
         for one in self.streams:

@@ -32,7 +32,6 @@ class Coordinator(Protocol):
     @property
     def stop_completed(self) -> bool:
         """Return whether the savepoint of a stop is complete."""
-        ...
 
 
 class Sinks:

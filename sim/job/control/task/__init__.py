@@ -1,5 +1,4 @@
 """The control of one task: barrier handler, checkpoints and lifecycle, joined."""
 
-from ckptsim.sim.job.control.task.task import TaskControl, TaskCores
-
-__all__ = ["TaskControl", "TaskCores"]
+from ckptsim.sim.job.control.task.task import TaskControl as TaskControl
+from ckptsim.sim.job.control.task.task import TaskCores as TaskCores

@@ -23,7 +23,6 @@ class Lent(Protocol):
     @property
     def out(self) -> int:
         """How many segments are out."""
-        ...
 
 
 class Filled(Protocol):
@@ -34,7 +33,6 @@ class Filled(Protocol):
     @property
     def filled(self) -> int:
         """How many of them hold data."""
-        ...
 
 
 class BufferInvariants:

@@ -36,11 +36,9 @@ class MarkReceiver(Protocol):
 
     def take_watermark(self, channel: int, timestamp: int, /) -> None:
         """Take a watermark, in ns."""
-        ...
 
     def take_status(self, channel: int, /, *, idle: bool) -> None:
         """Take a status."""
-        ...
 
 
 Item = (

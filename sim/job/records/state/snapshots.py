@@ -136,9 +136,8 @@ class Snapshots:
         """Write the state. It takes the rest of the time of a snapshot."""
         attempt = self.task.attempt
         costs = attempt.job.costs
-        factor = attempt.world.faults.storage_factor(attempt.env.now)
         delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex)
-        delay_ns += round(costs.snapshot_async_ns * factor)
+        delay_ns += attempt.faults.slowed_ns(attempt.env.now, costs.snapshot_async_ns)
         delay_ns += attempt.jitter("snapshot", costs.snapshot_jitter_ns)
         delay_ns += attempt.faults.delay_ns(SlowFile, self.task, checkpoint)
         delay_ns = max(delay_ns, self.logs.written_in_ns())

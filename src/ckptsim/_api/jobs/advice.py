@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.columns import aligned, notes_lines, paragraph, size_text
 from ckptsim._api.frames import frame_of, ns_of, tidy
-from ckptsim._api.jobs.page import notes_html, table_lines, whole_page
 from ckptsim._api.jobs.picture import Curve, picture
 from ckptsim._api.jobs.plots import AdvicePlots
-from ckptsim._api.result import Facts, Result, facts_html
+from ckptsim._api.result import Facts, Result
+from ckptsim.analysis.templates import notebook, page, rendered
 from ckptsim.sim.infer.advice import SCATTER, Point, frontier_of
 
 if TYPE_CHECKING:
@@ -133,23 +132,26 @@ class Advice(Result):
 
     def page(self) -> str:
         """Return the advice as a page: the curves of the cost, the table, the frontier, notes."""
-        title = f"How often should {self.name} take checkpoints?"
-        items = "".join(f"<li>{escape(line)}</li>" for line in _frontier(self.points))
-        inside = [
-            f"<h1>{escape(title)}</h1>",
-            f"<p>{escape(_sentence(self))}.</p>",
-            *(self._drawn(curve) for curve in self.curves),
-            *table_lines(("", _HEAD, [_row(point, self.best) for point in self.points])),
-            "<h3>Shortest checkpoints, least in flight, soonest recovered</h3>",
-            f"<p>Nothing is better in all three at</p><ul>{items}</ul>",
-            notes_html(self.notes),
-        ]
-        return whole_page(title, "\n".join(inside))
+        return page(f"How often should {self.name} take checkpoints?", self._inside())
 
-    def _drawn(self, curve: Curve) -> str:
+    def _inside(self) -> str:
+        best = self.best
+        told = "" if best is None else f"{best.mode.value}, every {best.interval_s:,.3g} s"
+        return rendered(
+            "advice.html",
+            headline=told or "No interval keeps the objectives",
+            says=_sentence(self),
+            curves=[self._drawn(curve) for curve in self.curves],
+            head=_HEAD,
+            rows=[_row(point, best) for point in self.points],
+            frontier=list(_frontier(self.points)),
+            notes=self.notes,
+        )
+
+    def _drawn(self, curve: Curve) -> dict[str, Any]:
         advised = self.best is not None and self.best.mode is curve.mode
-        drawing = picture(curve, self.flat_s) if advised else picture(curve)
-        return f"<h3>{escape(curve.mode.value)}</h3>{drawing}<p>{escape(_why(curve))}</p>"
+        drawn = picture(curve, self.flat_s if advised else (0.0, 0.0), beside=self.curves)
+        return {"mode": curve.mode.value, "drawn": drawn, "why": _why(curve)}
 
     def _facts(self) -> Facts:
         best, facts = self.best, [("job", self.name)]
@@ -171,8 +173,7 @@ class Advice(Result):
         return [*facts, *(("note", note) for note in self.notes[:2])]
 
     def _repr_html_(self) -> str:
-        drawn = "".join(f"<h4>{curve.mode.value}</h4>{picture(curve)}" for curve in self.curves)
-        return facts_html("Advice", self._facts()) + drawn
+        return notebook(self._inside())
 
 
 def _row(point: Point, best: Point | None) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from ckptsim.sim.infer.measures import WARM_UP, behind_warm_up, predicted
 from ckptsim.sim.infer.options import restart_delay_of
 from ckptsim.sim.infer.verdict import moving
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.why import cause_lines
+from ckptsim.sim.why import Why, why_of
 from ckptsim.sim.world import run_world
 
 if TYPE_CHECKING:
@@ -195,9 +195,18 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
         measures=predicted(results),
         medians_ms=tuple(one for one in each if one is not None),
         completed=max((one.run.checkpoints_completed for one in results), default=0),
-        cause=next(cause_lines(scenario, results[0]), ""),
+        why=_why(scenario, results[0]),
+        tasks=results[0].tasks,
         notes=(*_warm_up(was, scenario, results), *moving(results)),
     )
+
+
+def _why(scenario: Scenario, result: RunResult) -> Why:
+    """Return the cause of the slowest checkpoint of a run, or why there is none."""
+    checkpointing = _job(scenario).checkpointing
+    if checkpointing.enabled and not checkpointing.coordinated:
+        return Why(happened="Checkpoints without a coordinator have no critical path.")
+    return why_of(scenario, result)
 
 
 def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) -> Iterator[str]:

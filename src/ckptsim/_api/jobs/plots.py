@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim._api.plots import Plots, on
@@ -46,14 +47,12 @@ class CheckpointPlots(Plots):
         return axes
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class WhatIfPlots(Plots):
     """The figures of a comparison: durations, and the parts of a checkpoint."""
 
-    __slots__ = ("_answer",)
     _first = "durations"
-
-    def __init__(self, answer: WhatIf) -> None:
-        self._answer = answer
+    _answer: WhatIf
 
     def durations(self, *, ax: Axes | None = None) -> Axes:
         """Draw the median and the 95th percentile of durations, a row per way of running it."""
@@ -82,14 +81,12 @@ class WhatIfPlots(Plots):
         return axes
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class AdvicePlots(Plots):
     """The figures of advice: what each interval costs."""
 
-    __slots__ = ("_advice",)
     _first = "cost"
-
-    def __init__(self, advice: Advice) -> None:
-        self._advice = advice
+    _advice: Advice
 
     def cost(self, *, ax: Axes | None = None) -> Axes:
         """Draw the share of time that each interval costs, a line per mode."""
@@ -110,14 +107,12 @@ class AdvicePlots(Plots):
         return axes
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ValidationPlots(Plots):
     """The figures of a validation: predicted against measured durations."""
 
-    __slots__ = ("_validation",)
     _first = "durations"
-
-    def __init__(self, validation: Comparison) -> None:
-        self._validation = validation
+    _validation: Comparison
 
     def durations(self, *, ax: Axes | None = None) -> Axes:
         """Draw predicted against measured durations, a mark per cell."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ from ckptsim._api.pages.vectors import paths_of
 from ckptsim._api.result import Facts, Result
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim import validate as measured
-from ckptsim.sim.validate.recoveries import predict_recoveries
-from ckptsim.sim.validate.state import predict_states
+from ckptsim.sim.validate.recoveries import predict_recovery
+from ckptsim.sim.validate.state import predict_state
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,9 +98,10 @@ def validate(
     wanted = _wanted(runs, sequences)
     states = measurements.states
     tick = _Tick(progress, len(runs) + len(wanted) + len(failing) + len(states))
-    stated = predict_states(states, seeds=seeds, jobs=jobs, progress=tick)
-    recovered = predict_recoveries(failing, seeds=seeds, jobs=jobs, progress=tick)
-    predictions = measured.predict_all(runs, seeds=seeds, jobs=jobs, progress=tick)
+    every = partial(measured.predict_all, jobs=jobs, progress=tick)
+    stated = every(states, partial(predict_state, seeds=seeds))
+    recovered = every(failing, partial(predict_recovery, seeds=seeds))
+    predictions = every(runs, partial(measured.predict, seeds=seeds))
     shown = []
     for one in wanted:
         shown.append(measured.sequence_of(one, seeds=seeds))

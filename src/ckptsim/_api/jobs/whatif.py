@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim._api.columns import aligned, notes_lines, paragraph, size_text
 from ckptsim._api.frames import frame_of, ns_of, tidy
-from ckptsim._api.jobs.page import body, whole_page
 from ckptsim._api.jobs.plots import WhatIfPlots
 from ckptsim._api.result import Facts, Result
+from ckptsim.analysis.templates import notebook, page, rendered
 from ckptsim.scenarios import Scenario
+from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.advice.failing import Failure, FailurePrice
 from ckptsim.sim.infer.change.variants import Variant, parts_of, price_of, why
 from ckptsim.sim.infer.folder import Named
 from ckptsim.sim.infer.measures import Measures
+from ckptsim.sim.rows import TaskRow
 from ckptsim.sim.search import Subject
+from ckptsim.sim.why import Why
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,15 +38,16 @@ class Outcome:
     """What the runs of one scenario show, pooled, and the median duration of each run.
 
     completed: checkpoints of a run at most, with the warm-up.  notes: sentences for the reader.
-    failure: what a failure costs, None where none was asked for.  cause: of the slowest checkpoint
-    of the first run.
+    failure: what a failure costs, None where none was asked for.  why: the cause of the slowest
+    checkpoint of the first run.  tasks: how its subtasks spent their time.
     """
 
     measures: Measures
     medians_ms: tuple[float, ...]
     completed: int = 0
     notes: tuple[str, ...] = ()
-    cause: str = ""
+    why: Why
+    tasks: Sequence[TaskRow] = ()
     failure: FailurePrice | None = None
 
 
@@ -93,7 +96,7 @@ class WhatIf(Result):
                 yield from aligned((), [("", line)])
         yield "\nwhy the slowest checkpoint of the first run took so long:"
         for label, _, outcome in self.labelled:
-            yield from paragraph(f"  {label}: {outcome.cause or 'none was triggered'}")
+            yield from paragraph(f"  {label}: {outcome.why.line}")
         if self.failure is not None:
             yield f"\n{_failure_title(self.failure)}"
             yield from aligned(_FAILURE_HEAD, list(self._failure_rows()))
@@ -101,23 +104,44 @@ class WhatIf(Result):
 
     def page(self) -> str:
         """Return the answer as a page."""
-        title = f"What if: {self.named.scenario.name}"
-        return whole_page(title, f"<h1>{escape(title)}</h1>\n{self.body()}")
+        return page(f"What if: {self.named.scenario.name}", self.body())
+
+    @property
+    def headline(self) -> tuple[str, str] | None:
+        """The median duration before and with the first variant, and what they are of."""
+        if not self.variants:
+            return None
+        before, after = (one.measures.duration_ms.get("median") for one in self.outcomes[:2])
+        of = f"median checkpoint duration, as it is and with {self.variants[0].name}"
+        return f"{_ms(before)} to {_ms(after)}", of
 
     def body(self) -> str:
         """Return the answer as HTML, for a page with more than that."""
         lasts = [(label, outcome.measures.last) for label, _, outcome in self.labelled]
         if self.named.measures is not None:
             lasts.insert(0, (MEASURED, self.named.measures.last))
-        tables = [("", _HEAD, list(self._rows()))]
+        tables = [{"title": "", "head": _HEAD, "rows": list(self._rows())}]
         if self.failure is not None:
-            tables.append((_failure_title(self.failure), _FAILURE_HEAD, list(self._failure_rows())))
-        return body(
+            rows = list(self._failure_rows())
+            title = _failure_title(self.failure)
+            tables.append({"title": title, "head": _FAILURE_HEAD, "rows": rows})
+        return rendered(
+            "whatif.html",
+            headline=self.headline,
+            graph=self.graph,
+            causes=[f"{label}: {outcome.why.line}" for label, _, outcome in self.labelled],
             tables=tables,
-            bars=[(label, last.vertex, parts_of(last)) for label, last in lasts if last],
+            bars=_bars([(label, last.vertex, parts_of(last)) for label, last in lasts if last]),
             moved=self._moved(),
             notes=self.notes,
         )
+
+    @property
+    def graph(self) -> dict[str, Any]:
+        """The graph of the job as it is, with its loads in the first run."""
+        from ckptsim.analysis.viewer import job_graph
+
+        return job_graph(cast("Job", self.named.scenario.model), self.outcomes[0].tasks)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `ckptsim whatif --json` prints. `variant` is the first of `variants`."""
@@ -198,7 +222,7 @@ class WhatIf(Result):
         return [*facts, *(("note", note) for note in self.notes[:2])]
 
     def _repr_html_(self) -> str:
-        return self.body()
+        return notebook(self.body())
 
 
 # Rows --------------------------------------------------------------------------------------------
@@ -261,6 +285,23 @@ def _failure_row(label: str, price: FailurePrice) -> tuple[str, ...]:
     )
 
 
+def _bars(rows: Sequence[tuple[str, str, Mapping[str, float]]]) -> list[dict[str, Any]]:
+    """Return bars of parts in ms as a template draws them: label, vertex, parts, and the whole."""
+    longest = max((sum(parts.values()) for _, _, parts in rows), default=0.0) or 1.0
+    return [
+        {
+            "label": label,
+            "vertex": vertex,
+            "took": _ms(sum(parts.values())),
+            "parts": [
+                {"name": name, "share": f"{value / longest:.4f}", "took": _ms(value)}
+                for name, value in parts.items()
+            ],
+        }
+        for label, vertex, parts in rows
+    ]
+
+
 def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f} ms"
 
@@ -285,6 +326,7 @@ def _figures(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
         "price": asdict(price_of(scenario, outcome.measures)),
         "failure": None if outcome.failure is None else asdict(outcome.failure),
         "vertices": {name: asdict(one) for name, one in outcome.measures.vertices.items()},
+        **outcome.why.document(),
     }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim import scenarios
 from ckptsim._api.columns import aligned, paragraph
 from ckptsim._api.frames import frame_of
-from ckptsim._api.pages.topics import TOPICS, Page, parameter_lines
+from ckptsim._api.pages.topics import TOPICS, parameter_lines, property_page
 from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.scenario import Value, load, scenario_of, vary
@@ -164,20 +164,17 @@ class Explanation(Result):
 def explain(
     what: str | Path | scenarios.Scenario, *, set: Mapping[str, Value] | None = None
 ) -> Explanation:
-    """Explain a scenario, with every parameter, or a topic of `ckptsim explain`.
+    """Explain a scenario, with every parameter, a topic of `ckptsim explain`, or a property.
 
-    what: a scenario, what `load` takes, or a topic such as "slots". set: options of a scenario.
-    Raises UserError for any other name.
+    what: a scenario, what `load` takes, a topic such as "slots", or the name of a property.
+    set: options of a scenario.  Raises UserError for any other name.
     """
-    if isinstance(what, str) and what in TOPICS:
-        return explained_page(what, TOPICS[what][1]())
+    if isinstance(what, str):
+        page = TOPICS[what][1]() if what in TOPICS else property_page(what)
+        if page is not None:
+            return Explanation(name=what, text=page.text, data=page.data)
     named = what if isinstance(what, scenarios.Scenario) else load(what)
     return explained(scenario_of(vary(named, set or {})))
-
-
-def explained_page(name: str, page: Page) -> Explanation:
-    """Return a page as an explanation."""
-    return Explanation(name=name, text=page.text, data=page.data)
 
 
 def explained(scenario: scenarios.Scenario, *, only_changed: bool = False) -> Explanation:

@@ -14,7 +14,9 @@ from types import MappingProxyType
 from ckptsim._api.columns import aligned
 from ckptsim.scenarios.describe import Description, reference, reference_tables
 from ckptsim.scenarios.dialect import units
+from ckptsim.scenarios.job.names import RENAMED
 from ckptsim.scenarios.links import LINKS
+from ckptsim.scenarios.severity import severity_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,25 @@ def link_page(name: str) -> Page:
         "tables": tables,
         "parameters": [asdict(item) for item in found],
     }
+    return Page(text="\n".join(lines), data=data)
+
+
+def property_page(name: str) -> Page | None:
+    """Return the sentence of a property, how bad a violation is, and where it is checked.
+
+    None for a name that no property has, or had.
+    """
+    now = RENAMED.get(name, name)
+    links = [link for link in LINKS.values() if now in link.properties]
+    if not links:
+        return None
+    harm = severity_of(now)
+    says = {link.name: link.properties[now] for link in links}
+    lines = [f"{name} is now {now}"] if now != name else []
+    for sentence, of in groupby(says, key=says.__getitem__):
+        lines.append(f"{now}: {sentence} ({', '.join(of)})")
+    lines.append(f"A violation means: {harm.says}.")
+    data = {"property": now, "says": says, "severity": harm.name.lower()}
     return Page(text="\n".join(lines), data=data)
 
 

@@ -23,8 +23,7 @@ from ckptsim.sim.conform.runner import (
     run_file,
     suites_of,
 )
-from ckptsim.sim.order import BatchRules, Destination, Summary
-from ckptsim.sim.order.destination import read_catalog
+from ckptsim.sim.order import BatchRules, Destination, Summary, read_catalog
 from ckptsim.sim.slots.resolve import Choice, read_cores, try_out
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim._api.plots import Plots, bars, on, some
@@ -19,14 +20,12 @@ if TYPE_CHECKING:
     from ckptsim.sim.rows import CheckpointRow
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class RunPlots(Plots):
     """The figures of one run, such as durations, alignment, barriers, pending and recovery."""
 
-    __slots__ = ("_result",)
     _first = "durations"
-
-    def __init__(self, result: RunResult) -> None:
-        self._result = result
+    _result: RunResult
 
     def durations(self, *, ax: Axes | None = None) -> Axes:
         """Draw the duration of every checkpoint and its parts over the time of its trigger."""
@@ -134,14 +133,12 @@ def slowest(found: Sequence[CheckpointRow]) -> int | None:
     return max(done, key=lambda row: row.duration_ns or 0).checkpoint_id if done else None
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class CheckPlots(Plots):
     """The figures of a check."""
 
-    __slots__ = ("_report",)
     _first = "goals"
-
-    def __init__(self, report: CheckReport) -> None:
-        self._report = report
+    _report: CheckReport
 
     def goals(self, *, ax: Axes | None = None) -> Axes:
         """Draw how many runs reached each rare situation."""

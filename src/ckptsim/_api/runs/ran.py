@@ -15,7 +15,7 @@ from ckptsim._api.columns import (
 )
 from ckptsim._api.frames import frame_of_rows
 from ckptsim._api.plots import inline
-from ckptsim._api.result import Facts, Result, table_html
+from ckptsim._api.result import Facts, Result
 from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
 from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
 from ckptsim._api.scenario import Scenario, wrapped
@@ -144,7 +144,7 @@ class RunResult(Result, rows.RunResult):
         left_out = {"not reached", "run by", *(row.figure for row in self.figures)}
         return [pair for pair in self._pairs() if pair[0] not in left_out]
 
-    def _picture(self) -> str:
+    def _shown(self) -> dict[str, Any]:
         """Return the first checkpoints, and the barriers of the slowest one of a job."""
         shown = [row for row in self.checkpoints if not row.inner]
         head = ("checkpoint", "status", "triggered", "duration", "persisted")
@@ -158,14 +158,18 @@ class RunResult(Result, rows.RunResult):
             )
             for row in shown[:_ROWS_SHOWN]
         ]
-        html = table_html(head, cells) if cells else ""
-        if len(shown) > _ROWS_SHOWN:
-            html += f"<p>and {len(shown) - _ROWS_SHOWN} more checkpoints</p>"
-        number = slowest(shown)
+        left, number, found = (
+            len(shown) - _ROWS_SHOWN,
+            slowest(shown),
+            {"head": head, "rows": cells},
+        )
+        if left > 0:
+            found["more"] = f"and {left} more checkpoints"
         if number is None or job_on_buffers(self) is None or self.run.events > _EVENTS_DRAWN:
-            return html
-        title = f"barriers of checkpoint {number}, the slowest one"
-        return html + inline(lambda: barriers_figure(self, number), title)
+            return found
+        caption = f"barriers of checkpoint {number}, the slowest one"
+        svg = inline(lambda: barriers_figure(self, number), f"run-{self.run.digest[:8]}", caption)
+        return found | {"svg": svg, "caption": caption}
 
 
 _DOCUMENTED = ("checkpoints", "task_checkpoints", "tasks", "releases", "recoveries", "figures")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from ckptsim._api.result import Facts, Result
 from ckptsim._api.runs.ran import RunResult
 from ckptsim._api.scenario import Named, Value
 from ckptsim._api.subject import Cores, Source, source_of
+from ckptsim.analysis.templates import rendered
 from ckptsim.analysis.viewer import view_of_find, view_of_recording, view_of_run, view_page
 from ckptsim.scenarios.files import written_whole
 from ckptsim.sim import rows
@@ -79,8 +79,7 @@ class View(Result):
         return facts
 
     def _repr_html_(self) -> str:
-        style = f"width: 100%; height: {_HEIGHT}px; border: 0"
-        return f'<iframe srcdoc="{escape(self.html)}" style="{style}"></iframe>'
+        return rendered("frame.html", html=self.html, height=_HEIGHT)
 
 
 def pages_of_find(kept: Kept, result: rows.RunResult) -> dict[str, str]:

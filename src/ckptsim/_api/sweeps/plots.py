@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ckptsim._api.plots import Plots, on, some
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ckptsim.analysis.summaries import Summaries
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class SweepPlots(Plots):
     """The figures of a sweep.
 
@@ -25,11 +27,8 @@ class SweepPlots(Plots):
     parameter with most numbers lies along the axis.
     """
 
-    __slots__ = ("_swept",)
     _first = "metric"
-
-    def __init__(self, swept: SweepResult) -> None:
-        self._swept = swept
+    _swept: SweepResult
 
     def duration(
         self, x: str | None = None, by: str | None = None, *, ax: Axes | None = None
@@ -41,7 +40,7 @@ class SweepPlots(Plots):
         found = self._summaries()
         layout, others = self._laid_out(found, x, by)
         with on(ax) as axes:
-            from ckptsim.analysis.figures.percentiles import percentile_lines
+            from ckptsim.analysis.figures.latency import percentile_lines
 
             percentile_lines(some(found.latency, "checkpoint"), layout.along or "", others)
         return axes
@@ -101,7 +100,7 @@ class SweepPlots(Plots):
         found = self._summaries()
         with on(ax) as axes:
             from ckptsim.analysis.answers import answering
-            from ckptsim.analysis.figures.replications import paired_differences
+            from ckptsim.analysis.figures.headline import paired_differences
             from ckptsim.analysis.words import point_label
 
             chosen = self._metric(found, metric or answering(found)[0])

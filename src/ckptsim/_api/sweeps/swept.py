@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.frames import frame_of, tidy
-from ckptsim._api.result import Facts, Result, table_html
+from ckptsim._api.result import Facts, Result
 from ckptsim._api.sweeps.plots import SweepPlots
 from ckptsim._api.sweeps.points import values_of_points
 
@@ -182,7 +181,7 @@ class SweepResult(Result):
             ("next", "frame(), checkpoints(), summaries(), plot.duration(), ckptsim.report(...)"),
         ]
 
-    def _picture(self) -> str:
+    def _shown(self) -> dict[str, Any]:
         """Return the outcome of every point as a table."""
         found = self.read_summaries()
         axes = list(found.axes)
@@ -199,7 +198,7 @@ class SweepResult(Result):
             counts = found.latency[found.latency["parameters"] == key[1]]  # type: ignore[index]
             times = [_ms(row.get(p)) for p in (0.5, 0.95)]
             rows.append([*(values.get(name, "") for name in axes), *times, counts["n"].iloc[0]])
-        return table_html([*axes, "median", "95 %", "n"], rows) if rows else ""
+        return {"head": [*axes, "median", "95 %", "n"], "rows": rows}
 
     def column(self, path: str) -> str:
         """Return the name that the column of a swept parameter has."""
@@ -323,5 +322,5 @@ class Report(Result):
         answers = [("answer", text) for one in self.sweeps for text in one.answers]
         return [("page", self.path), ("sweeps", len(self.sweeps)), *answers]
 
-    def _picture(self) -> str:
-        return f'<p><a href="{escape(self.path.as_posix())}">open the page</a></p>'
+    def _shown(self) -> dict[str, Any]:
+        return {"link": self.path.as_posix()}

@@ -20,7 +20,7 @@ async function module(name) {
 }
 
 const { duration, instant, bytes, ticks, sentence } = await import(await module("format"));
-const { layered, packed, laneRows } = await import(await module("layout"));
+const { foldedBands, layered, packed, laneRows } = await import(await module("layout"));
 const { fragment, parsed, zoomed, moved, EMPTY } = await import(await module("state"));
 const { Run, compared } = await import(await module("model"));
 
@@ -63,8 +63,22 @@ test("a selected lane is taller than others", () => {
   assert.equal(rows.length, 100);
 });
 
+test("vertices of many subtasks are folded into bands, unless they are open", () => {
+  const lanes = (from, count) => Array.from({ length: count }, (_, n) => from + n);
+  const vertices = [{ name: "a", lanes: lanes(1, 50) }, { name: "b", lanes: lanes(51, 50) }, { name: "c", lanes: [101] }];
+  const bands = foldedBands(vertices, 102, ["b"]);
+  assert.deepEqual(bands.map(({ name }) => name), ["a"]);
+  assert.deepEqual(foldedBands(vertices, 40, []), []);
+  const rows = laneRows(102, 400, { least: 12, bands });
+  assert.equal(Math.round(rows[50].top + rows[50].height - rows[1].top), 64);
+  assert.ok(rows[51].height >= 12);
+  for (let lane = 1; lane < rows.length; lane += 1) {
+    assert.ok(Math.abs(rows[lane].top - rows[lane - 1].top - rows[lane - 1].height) < 1e-6);
+  }
+});
+
 test("an address names a state, and nonsense is left out", () => {
-  const state = { ...EMPTY, checkpoint: "users/2@1", event: 7, from: 5, until: 90, words: "a b&c" };
+  const state = { ...EMPTY, checkpoint: "users/2@1", event: 7, from: 5, until: 90, words: "a b&c", open: ["a,b", "c"] };
   assert.deepEqual({ ...EMPTY, ...parsed(fragment(state)) }, state);
   assert.deepEqual(parsed("#e=x&t=9-1&r=7&q=%"), { words: "" });
 });

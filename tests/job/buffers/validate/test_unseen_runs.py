@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from hypothesis import HealthCheck, given, settings
 
 from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.sim.cli import main
-from ckptsim.sim.validate import Comparison, predict_all, read_runs, report_lines, score
+from ckptsim.sim.validate import Comparison, predict, predict_all
+from ckptsim.sim.validate.score import score
+from ckptsim.sim.validate.text import report_lines
+from tests.bench.validation import read_runs
 from tests.job.buffers.validate.measured_like import lines
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "calibration.jsonl"
@@ -43,7 +47,7 @@ def numbers(value: Any) -> Iterator[float]:
 def check(line: dict[str, Any], path: Path) -> None:
     """Predict a line and look at what comes out."""
     path.write_text(json.dumps(line), encoding="utf-8")
-    predictions = predict_all(read_runs([path]), seeds=1, jobs=1)
+    predictions = predict_all(read_runs([path]), partial(predict, seeds=1))
     found = score(predictions)
     assert predictions[0].reason is None
     assert report_lines(found, runs=True)
@@ -108,10 +112,11 @@ def test_a_configuration_alone_is_enough(tmp_path: Path) -> None:
     path.write_text(json.dumps({"run_id": "bare", "config": run["config"]}), encoding="utf-8")
     runs = read_runs([path])
     assert [job.warmup for job in runs[0].jobs] == [1] * 5
-    (prediction,) = predict_all(runs, seeds=1, jobs=1)
-    assert len(prediction.jobs) == 5
-    assert all(set(job) > SUMMARY_KEYS for job in prediction.jobs)
-    assert all(3_000 < job["job_finished_ms"] < 4_200 for job in prediction.jobs)
+    found = predict(runs[0], seeds=1).found
+    assert found is not None
+    assert len(found.jobs) == 5
+    assert all(set(job) > SUMMARY_KEYS for job in found.jobs)
+    assert all(3_000 < job["job_finished_ms"] < 4_200 for job in found.jobs)
 
 
 def broken(path: str, value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.cli import main
 from ckptsim.sim.job.buffers.constants import RIG
-from ckptsim.sim.validate import predict_all, read_runs, score, sequence_of
+from ckptsim.sim.validate import predict, predict_all, sequence_of
 from ckptsim.sim.validate.predict import Assumptions
+from ckptsim.sim.validate.score import score
 from ckptsim.sim.validate.statistics import correlation, middle, quantile, stats
-from tests.bench.validation import ABLATIONS, STEPS, fit, folds_lines, folds_of
+from tests.bench.validation import ABLATIONS, STEPS, fit, folds_lines, folds_of, read_runs
 
 FILE = Path(__file__).parents[3] / "data" / "flink" / "calibration.jsonl"
 
@@ -60,7 +62,7 @@ def test_predictions_of_some_cells(tmp_path: Path) -> None:
         "t2_a_p1_d4#1",
     )
     path.write_text("\n".join(wanted), encoding="utf-8")
-    found = score(predict_all(read_runs([path]), seeds=3, jobs=1))
+    found = score(predict_all(read_runs([path]), partial(predict, seeds=3)))
     assert len(found.cells) == 7
     assert found.duration_share == 1.0
     assert found.persisted_share == 1.0
@@ -112,9 +114,9 @@ def test_every_ablation_runs(under: Assumptions, tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     wanted = some_lines("t1_u_p2_local#1", "t1_a_p2_rho50_bt5#1", "t2_at300_p2_end#2")
     path.write_text("\n".join(wanted), encoding="utf-8")
-    found = predict_all(read_runs([path]), seeds=1, jobs=1, under=under)
+    found = predict_all(read_runs([path]), partial(predict, seeds=1, under=under))
     assert [p.reason for p in found] == [None] * 3
-    assert all(p.jobs[0]["end_to_end_duration_ms"]["n"] for p in found)
+    assert all(p.found and p.found.jobs[0]["end_to_end_duration_ms"]["n"] for p in found)
 
 
 def test_pauses_explain_how_a_chain_scatters(tmp_path: Path) -> None:
@@ -169,7 +171,7 @@ def test_figures_and_tables_are_written(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.long
 def test_calibration_bars() -> None:
     """97 % of all cells are right, the mean error is below 3 %, and all bytes are right."""
-    found = score(predict_all(read_runs([FILE]), seeds=5, jobs=1))
+    found = score(predict_all(read_runs([FILE]), partial(predict, seeds=5)))
     assert found.duration_share >= 0.97
     assert found.mean_error < 0.03
     assert found.persisted_share == 1.0

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ckptsim.scenarios.planning import Run, load_plan, runs
+from ckptsim.scenarios.planning import load_plan, runs
+from ckptsim.scenarios.planning.grid import Run
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 

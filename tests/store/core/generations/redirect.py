@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ckptsim.models.store.generations.v1 import LiveState, MetadataService
+from tests.store.core.generations.v1 import LiveState, MetadataService
 
 
 class CallSite(IntEnum):

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from ckptsim.models.store.generations.v1 import LiveState, MetadataOverStore
 from ckptsim.models.store.interface import CheckpointStore
 from ckptsim.models.store.state import VersionCopy
 from ckptsim.models.store.topics import LocalTopics
+from tests.store.core.generations.v1 import LiveState, MetadataOverStore
 
 
 class CheckpointStorageEngine(Protocol):

@@ -1,4 +1,4 @@
-"""Remove from the project's own environment what it never loads: `-m ckptsim.analysis.spark.trim`.
+"""Remove from the project's own environment what it never loads: `-m tests.trim`.
 
 Wheels bring parts for uses that are none here: Spark's jars for Hive, Kubernetes, machine learning,
 its own shell, Arrow's clients of remote services, the tests of libraries.  They are half of an
