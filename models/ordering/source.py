@@ -6,9 +6,9 @@ are *absorbed* in reader order, whatever the order in which they end: the result
 for reader 1.  Each absorbed result is followed by a checkpoint, so ids are free of gaps in the
 order of absorption although records of later partitions were sent long before.
 
-A checkpoint tells the one result that was absorbed since the last one, so that at most one feed is
+A checkpoint shows the one result that was absorbed since the last one, so that at most one feed is
 fresh in a message.  A stream feed's message has its own state alone.  A global source's message
-lists every stream: the fresh one with its key, the others as they stand, without; the shared state
+lists every stream: the fresh one with its key, the others as they stand, without. The shared state
 is repeated, and its feed's records are counted when that feed is the fresh one.
 
 The partitions of a round are known when it begins, or are *generated* one after the other while
@@ -51,7 +51,7 @@ class SourceParameters:
     """What a source core is built from.
 
     streams: the catalog, in its order.  is_global: whether states speak of the whole sync.
-    initial: the state each stream resumes from; initial_shared: the shared one.
+    initial: the state each stream resumes from. initial_shared: the shared one.
     """
 
     medium: terms.Medium
@@ -91,7 +91,7 @@ class GenerationEnded:
 class ReaderFinished:
     """A reader ended with a checkpoint: its position, and how many records it sent.
 
-    partition_id: the id on its records; mandatory on SOCKET, not looked at on STDIO.
+    partition_id: the id on its records. Mandatory on SOCKET, not looked at on STDIO.
     """
 
     feed: Feed
@@ -111,7 +111,7 @@ class ReaderFailed:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRequested:
-    """A checkpoint is wanted beside those of the results; nothing is fresh, so it gives none."""
+    """A checkpoint is wanted beside the ones of the results. Nothing is fresh, so it gives none."""
 
 
 _OfFeed = RoundStarted | PartitionGenerated | GenerationEnded | ReaderFinished | ReaderFailed
@@ -124,7 +124,7 @@ class EmitState:
 
     payload: the stream's state, or the shared state of a global message.
     states: of a global message, the state of every stream of the catalog, None where there is none.
-    inner: of a global message, the key of the entry that is fresh in it; empty where none is.
+    inner: of a global message, the key of the entry that is fresh in it. Empty where none is.
     """
 
     kind: terms.StateKind
@@ -139,7 +139,7 @@ class EmitState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelReaders:
-    """Cancel these readers of the feed's round; their results are never absorbed."""
+    """Cancel these readers of the feed's round. Their results are never absorbed."""
 
     feed: Feed
     readers: tuple[int, ...]
@@ -165,7 +165,7 @@ SourceEffect = EmitState | CancelReaders | FailFeed | EndRound
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """An absorbed result with its key: what one message tells."""
+    """An absorbed result with its key: what one message shows."""
 
     state: object
     count: int
@@ -181,7 +181,7 @@ class _Round:
     generating: bool = False
     ended: dict[int, ReaderFinished | None] = field(default_factory=dict)
     next_reader: int = 1
-    failed: int | None = None  # the first failed reader; all later ones are cancelled
+    failed: int | None = None  # the first failed reader. All later ones are cancelled
 
     @property
     def over(self) -> bool:
@@ -217,7 +217,7 @@ class SourceCore:
     def step(self, event: SourceEvent) -> list[SourceEffect]:
         """Take one event and return its effects in the order in which the host carries them out.
 
-        Raises ProtocolError when the event breaks a rule; nothing has changed then.
+        Raises ProtocolError when the event breaks a rule. Nothing has changed then.
         """
         match event:
             case RoundStarted():
@@ -270,7 +270,7 @@ class SourceCore:
         if self._socket and event.partition_id is None:
             raise ProtocolError(terms.Refusal.MISSING_PARTITION_ID, event=event)
         if current.failed is not None and event.reader > current.failed:
-            return []  # cancelled before; the result comes too late to matter
+            return []  # cancelled before. The result comes too late to matter
         current.ended[event.reader] = event
         return self._absorb(event.feed, feed, current)
 
@@ -310,7 +310,7 @@ class SourceCore:
         return _Fresh(result.state, result.count, index, result.partition_id)
 
     def _message(self, name: Feed, fresh: _Fresh) -> EmitState:
-        """Return the message that tells a result; a global one shows all other feeds as well."""
+        """Return the message that shows a result. A global one shows all other feeds as well."""
         if self._shared is None:
             return EmitState(
                 kind=terms.StateKind.STREAM,
@@ -339,7 +339,7 @@ class SourceCore:
     def _message_key(
         self, of_shared: terms.CheckpointId | None
     ) -> tuple[terms.CheckpointIndex | None, terms.CheckpointId | None]:
-        """Return the key of the next global message; its id is the shared reader's, or its own."""
+        """Return the key of the next global message. Its id is the shared reader's, or its own."""
         if not self._socket:
             return None, None
         index = self._next_message

@@ -76,7 +76,7 @@ _WHOLE = (
     ),
     _whole(
         name="coordinator",
-        says="when checkpoints are triggered, complete, fail, and who is told",
+        says="when checkpoints are triggered, complete or fail, and which tasks are notified",
         takes=(
             "(parameters: CoordinatorParameters, *, first_checkpoint: int, "
             "completed: tuple[int, ...])"
@@ -98,7 +98,7 @@ _WHOLE = (
     ),
     _whole(
         name="channel_state",
-        says="when the in-flight data of a group of subtasks is written, and what is answered",
+        says="when the in-flight data of a group of subtasks is written, and the answers",
         takes="(subtasks: list[int])",
         ours="ckptsim.models.barriers:SharedStateWriter",
         sample=lambda: Call(([0],)),
@@ -231,7 +231,7 @@ _PARTS = (
     ),
     _part_on_records(
         name="recovery_line",
-        says="of which checkpoints of single tasks a job is restarted, without barriers",
+        says="the checkpoints of single tasks that a job restarts from, without barriers",
         takes="(channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool)",
         ours="ckptsim.models.uncoordinated:RecoveryLine",
         sample=lambda: Call(((), ()), {"logged": True}),
@@ -239,7 +239,7 @@ _PARTS = (
     ),
 )
 
-# Parts of a pipeline where two links meet; a world makes them with what it is made of.
+# Parts of a pipeline where two links meet. A world makes them with what it is made of.
 _OF_PIPELINES = (
     _part_of_pipeline(
         name="sink",
@@ -297,6 +297,6 @@ SLOTS: dict[str, Slot] = {
 def slots_of(*places: str) -> list[Slot]:
     """Return the slots of links, and of suites of conformance vectors, the whole cores first.
 
-    places: names of links; of suites, as `suite NAME`, since some are called as links are.
+    places: names of links. Of suites, as `suite NAME`, since some are called as links are.
     """
     return [slot for slot in SLOTS.values() if any(place in slot.places for place in places)]

@@ -91,19 +91,19 @@ class FaultPlan:
                 threads.start(self._die_in(wait_ns), self._entity)
 
     def commits_fail(self, key: TopicPartition) -> bool:
-        """Say whether the remote side commits nothing of a partition now."""
+        """Return whether the remote side commits nothing of a partition now."""
         return self._out_of.get(None, False) or self._out_of.get(key.partition, False)
 
     def recovery_fails(self, start: int) -> bool:
-        """Say whether the recovery of this start fails."""
+        """Return whether the recovery of this start fails."""
         return start in self._failing_starts
 
     def dies_in_sync(self, number: int) -> bool:
-        """Say whether the process dies in this sync."""
+        """Return whether the process dies in this sync."""
         return number in self._crash_syncs
 
     def torn_bytes(self, sync: int) -> int | None:
-        """Return how much of its checkpoint a sync leaves behind when the process dies over it."""
+        """Return how much of its checkpoint a sync leaves when the process dies over it."""
         return self._torn.get(sync)
 
     def before_effect(self) -> None:
@@ -118,7 +118,7 @@ class FaultPlan:
         return min(found, default=None)
 
     def write_failed(self, key: TopicPartition) -> None:
-        """Note that the next failing record of a partition has failed; it does so once."""
+        """Note that the next failing record of a partition has failed. It does so once."""
         replica = self._world.client.replicas[key]
         index = self._world.book[key].index_of(self._world.book[key].next_after(replica.position))
         for place, fault in enumerate(self._failing):
@@ -128,7 +128,7 @@ class FaultPlan:
                 return
 
     def has_failed(self, key: TopicPartition) -> bool:
-        """Say whether a record of this partition has failed by plan."""
+        """Return whether a record of this partition has failed by plan."""
         return key in self._failed
 
     def reset_begins(self) -> None:
@@ -189,7 +189,7 @@ class FaultPlan:
                 | FailRecovery()
                 | CrashRate()
             ):
-                return []  # not at an instant of the plan; the run ends without them
+                return []  # not at an instant of the plan. The run ends without them
             case _:
                 assert_never(fault)
 
@@ -270,9 +270,9 @@ class FaultPlan:
 
 
 class ProcessDied(Exception):  # noqa: N818  (an event of the simulation, not an error)
-    """The process died at this point, which unwinds what was running.
+    """The process died at this point, which unwinds everything that was running.
 
-    bounded: whether what is repeated after it is bounded by what one interval holds.
+    bounded: whether everything that is repeated after it is bounded by what one interval holds.
     """
 
     def __init__(self, reason: str, *, bounded: bool = True) -> None:
@@ -295,7 +295,7 @@ class WatchedMedium:
 
     @property
     def atomic(self) -> bool:
-        """Say whether one step may hold rows and checkpoints."""
+        """Return whether one step may hold rows and checkpoints."""
         return self._inner.atomic
 
     def rows(self, area: Area, key: TopicPartition) -> Rows:

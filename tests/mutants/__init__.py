@@ -1,4 +1,4 @@
-"""Mutants of our cores that tests tell from them; the program itself knows only some of them."""
+"""Mutants of our cores that tests tell from them. The program itself knows only some of them."""
 
 from ckptsim.sim.mutants import rescaling, uncoordinated
 from ckptsim.sim.mutants.mutant import Mutant, by_name

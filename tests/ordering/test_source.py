@@ -72,7 +72,7 @@ def test_indexes_go_on_over_rounds_and_apart_by_feed() -> None:
 
 
 def test_a_failure_surfaces_after_the_progress_before_it() -> None:
-    """Readers before the failed one are absorbed; those after it are cancelled, done or not."""
+    """Readers before the failed one are absorbed. Those after it are cancelled, done or not."""
     core = source()
     run(core, RoundStarted(feed=A, readers=4), done(A, 3))
     assert core.step(ReaderFailed(feed=A, reader=2)) == [CancelReaders(feed=A, readers=(4,))]
@@ -93,7 +93,7 @@ def test_an_earlier_failure_takes_the_place_of_a_later_one() -> None:
 
 
 def test_global_messages_repeat_what_is_not_fresh() -> None:
-    """Each message lists every stream: the fresh one with its key, the other as it stands."""
+    """Each message lists every stream: the fresh one with its key, the other as it is."""
     core = source(is_global=True)
     effects = run(core, RoundStarted(feed=B, readers=1), done(B, 1, 4, "BBBB"))
     effects += run(core, RoundStarted(feed=A, readers=1), done(A, 1, 3, "AAAA"))
@@ -118,7 +118,7 @@ def test_the_shared_feed_brings_its_own_id_and_count() -> None:
 
 
 def test_stdio_messages_carry_no_keys() -> None:
-    """On STDIO neither states nor entries have ids; the counts are the same."""
+    """On STDIO neither states nor entries have ids. The counts are the same."""
     whole = source(Medium.STDIO, is_global=True)
     (message,) = emitted(run(whole, RoundStarted(feed=A, readers=1), done(A, 1, 2)))
     assert (message.kind, message.index, message.partition_id) == (StateKind.GLOBAL, None, None)
@@ -130,7 +130,7 @@ def test_stdio_messages_carry_no_keys() -> None:
 
 @pytest.mark.parametrize("is_global", [False, True])
 def test_nothing_fresh_gives_no_message(is_global: bool) -> None:
-    """A checkpoint right after another tells nothing again."""
+    """A checkpoint right after another shows nothing again."""
     core = source(is_global=is_global)
     run(core, RoundStarted(feed=A, readers=1), done(A, 1))
     assert core.step(CheckpointRequested()) == []
@@ -139,7 +139,7 @@ def test_nothing_fresh_gives_no_message(is_global: bool) -> None:
 @pytest.mark.parametrize("is_global", [False, True])
 @pytest.mark.parametrize("medium", Medium)
 def test_every_result_is_told_at_once_by_one_message(medium: Medium, is_global: bool) -> None:
-    """In every order of ends, failures and requests a step tells what it absorbed, one by one."""
+    """In every order of ends, failures and requests a step shows what it absorbed, one by one."""
     events = [done(A, 1), done(A, 2), done(B, 1), ReaderFailed(feed=B, reader=2)]
     for order in itertools.permutations([*events, CheckpointRequested()]):
         core = source(medium, is_global=is_global)

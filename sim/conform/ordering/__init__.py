@@ -45,7 +45,7 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
 
 
 def _for_hosts(vector: Vector) -> tuple[Vector | None, tuple[str, ...]]:
-    """Return a vector without the steps that no host takes, and name what is left out.
+    """Return a vector without the steps that no host takes, and name the rest out.
 
     A host announces each stream, and refuses one that it does not know before its core sees it.
     """

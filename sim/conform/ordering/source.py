@@ -41,7 +41,7 @@ class SourceScript:
         self._compared = 0
 
     def run(self) -> Mismatch | None:
-        """Run all steps and compare the number of messages; return the first difference."""
+        """Run all steps and compare the number of messages. Return the first difference."""
         for number, step in enumerate(self._vector["steps"], start=1):
             where = place(number, step)
             if step["op"] == "expect_src":
@@ -62,7 +62,7 @@ class SourceScript:
         return found
 
     def _name(self, key: str) -> source.Feed:
-        """Return the feed of a name; a global source calls its shared feed as it likes."""
+        """Return the feed of a name. A global source calls its shared feed as it likes."""
         if key in self._streams:
             return self._streams[key]
         return None if self._is_global else StreamDescriptor(key, "not in the catalog")

@@ -1,7 +1,7 @@
-"""What crosses to a core in a program of its own, per slot; declared by the slot's Protocol.
+"""What crosses to a core in a program of its own, per slot. Declared by the slot's Protocol.
 
-Slots whose cores speak in events alone are here.  The store has none (hosts call its methods and
-take its disk away in the middle of one), and the parts of cores are subclasses of ours.
+Slots with events alone are here.  The store has none (hosts call its methods and take its disk away
+in the middle of one), and the parts of cores are subclasses of ours.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _door(slot: str, protocol: Any, **arguments: Any) -> Door:
     step = get_type_hints(protocol.step)
     questions: dict[str, Question] = {}
     for name, member in members(protocol).items():
-        if name == "clock":  # hosts count bytes on it; here they are events, while it runs
+        if name == "clock":  # hosts count bytes on it. Here they are events, while it runs
             questions["clock_running"] = Question(gives=bool, is_property=True)
         elif isinstance(member, property):
             gives = get_type_hints(member.fget)["return"]

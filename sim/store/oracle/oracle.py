@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.world import StoreWorld
 
 # A partition is errored for at least so many times what another one takes for a record before that
-# one has to have moved; an assumption.
+# one has to have moved. An assumption.
 _STEPS = 4
 
 
 class StoreProperties:
-    """All properties of one run; `violations` has the first of each that did not hold."""
+    """All properties of one run. `violations` has the first of each that did not hold."""
 
     def __init__(self, world: StoreWorld) -> None:
         self.violations: list[ViolationRow] = []
@@ -62,7 +62,7 @@ class StoreProperties:
         self.versions = VersionOracle(world, self.violate)
 
     def violate(self, name: str, says: str, key: TopicPartition | None = None) -> None:
-        """Note that a property does not hold; the first violation of each is told."""
+        """Note that a property does not hold. The first violation of each is reported."""
         if name not in PROPERTIES:
             raise KeyError(name)
         if not self.violation_log.is_first(name):
@@ -254,7 +254,7 @@ class StoreProperties:
         self._check_rows(key, position)
         self._reach_goals(key, position, checkpointed=state is not None)
         if position == NOTHING and truth.skipped_to > NOTHING:
-            # From here on nothing is left out any more; rows are no prefix before the next flush.
+            # From here on nothing is left out any more. Rows are no prefix before the next flush.
             truth.skipped_to = truth.flushed_to = NOTHING
 
     def on_down(self) -> None:
@@ -295,12 +295,12 @@ class StoreProperties:
         self._foreign[key] = True
 
     def resync_checkpoint(self, key: TopicPartition) -> None:
-        """Take over the checkpoint after somebody else has changed it."""
+        """Take over the checkpoint after someone else has changed it."""
         state = self._world.client.checkpoint(key)
         self._world.truths[key].checkpoint = None if state is None else state.position
 
     def resync_account(self, key: TopicPartition) -> None:
-        """Take over what is durable after a reset or a loss."""
+        """Take over the durable data after a reset or a loss."""
         world, truth = self._world, self._world.truths[key]
         self.resync_checkpoint(key)
         if not world.contents.has_rows(Area.DATA, key):
@@ -309,7 +309,7 @@ class StoreProperties:
             truth.covered[Area.MIRROR] = []
 
     def on_end(self) -> None:
-        """Check what the run leaves behind."""
+        """Check what the run leaves."""
         self.versions.over()
         for name, says, key in check_end(self._world):
             self.violate(name, says, key)

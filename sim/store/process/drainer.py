@@ -4,9 +4,10 @@ A run of records is one wait.  Its end follows from arithmetic: record k ends wh
 its predecessor has ended, plus the time to apply it.  What interrupts a run (a sync that is due, a
 stop, a crash) settles it on the exact record.
 
-Only the wait for entries can be interrupted: whoever calls leaves a flag (`stopping`, the syncer's
-`due`) and rouses the thread, which settles what it has applied and looks at the flags.  While a
-step is becoming durable the flags wait, and a second call at one instant finds nothing to rouse.
+Only the wait for entries can be interrupted: anyone who calls leaves a flag (`stopping`, the
+syncer's `due`) and rouses the thread, which settles what it has applied and looks at the flags.
+While a step is becoming durable the flags wait, and a second call at one instant finds nothing to
+rouse.
 
 Where the store ingests while it syncs, another thread waits for the steps of a sync, and this one
 takes records until the next sync is due.  All else waits for the end of the sync.
@@ -87,7 +88,7 @@ class Drainer:
 
     @property
     def caught_up(self) -> bool:
-        """Say whether everything that there will ever be has been processed."""
+        """Return whether everything that there will ever be has been processed."""
         replica = self._replica
         return (
             replica is not None
@@ -104,7 +105,7 @@ class Drainer:
         self._thread = self.world.process.threads.start(self._drain(replica), self.entity)
 
     def stop(self) -> None:
-        """Let the thread finish with what has been applied, and with one last sync."""
+        """Let the thread finish with the applied records, and with one last sync."""
         self._stopping = True
         self._rouse()
 
@@ -119,7 +120,7 @@ class Drainer:
             yield self._thread
 
     def unsubscribe(self) -> None:
-        """Close without a sync; the core is told of everything that was applied."""
+        """Close without a sync. The core is notified of everything that was applied."""
         replica, run = self._replica, self._run
         if replica is not None and run is not None:
             self._settle(run, run.done_by(self.world.env.now), replica)
@@ -137,7 +138,10 @@ class Drainer:
         return self._syncs.late_steps(replica, begun=begun)
 
     def die(self, reason: str) -> None:
-        """Drop the incarnation; what it had applied is counted, what was not durable is gone."""
+        """Drop the incarnation.
+
+        What it had applied is counted, everything that was not durable is gone.
+        """
         replica, run = self._replica, self._run
         if replica is None:
             return
@@ -155,7 +159,7 @@ class Drainer:
     # The thread --------------------------------------------------------------------------------
 
     def _drain(self, replica: Replica) -> Steps:
-        """Take entry after entry, with the syncs that fall due, until told to stop; then sync."""
+        """Take entry after entry, with the syncs that fall due, until told to stop. Then sync."""
         yield self.world.process.recovered
         core = replica.ingestion
         while not self._stopping:
@@ -191,7 +195,7 @@ class Drainer:
             yield from self._carry_out(replica.ingestion.step(moved), replica)
 
     def _waits_for_sync(self, position: int, replica: Replica) -> bool:
-        """Say whether what comes next waits for the end of a sync that is written meanwhile."""
+        """Return whether what comes next waits for the end of a sync that is written meanwhile."""
         if self._sync_thread is None:
             return False
         core, due = replica.ingestion, self.world.model.sync.sync_bytes
@@ -225,7 +229,7 @@ class Drainer:
         yield from self._carry_out(effects, replica)
 
     def _take_records(self, position: int, replica: Replica) -> Steps:
-        """Apply a run of records as they come; settle it on the record at which it is left."""
+        """Apply a run of records as they come. Settle it on the record at which it is left."""
         env = self.world.env
         run = self.records.plan(position, replica, self._syncs.bytes_in_sync)
         if run.records == 0:
@@ -245,7 +249,7 @@ class Drainer:
         yield from self._carry_out(self._settle(run, records, replica), replica)
 
     def _carry_out(self, effects: list[ingestion_events.Effect], replica: Replica) -> Steps:
-        """Carry out what the core asks for; a durable step takes its time and has its effects."""
+        """Carry out what the core asks for. A durable step takes its time and has its effects."""
         goals = self.world.env.goals
         for effect in effects:
             self.world.faults.before_effect()
@@ -287,7 +291,7 @@ class Drainer:
     ) -> Steps:
         outcome = yield from self._syncs.make_durable(replica, wanted, account)
         run = self._run
-        if run is not None:  # of what was taken meanwhile the core learns first
+        if run is not None:  # of everything that was taken meanwhile the core learns first
             records = run.done_by(self.world.env.now)
             effects = self._settle(run, records, replica)
             self._run = run.behind(records)
@@ -297,14 +301,14 @@ class Drainer:
     # Waiting -----------------------------------------------------------------------------------
 
     def _applied(self, position: int) -> Generator[Any, Any, bool]:
-        """Wait until an entry is there and has been applied; return False if roused before."""
+        """Wait until an entry is there and has been applied. Return False if roused before."""
         env = self.world.env
         wait_ns = max(0, self.feed.available_ns(position) - env.now)
         apply_ns = self.world.model.process.apply_ns
         return (yield from self._wait(env.timeout(wait_ns + apply_ns, kind=KIND_APPLIED)))
 
     def _wait(self, event: Event) -> Generator[Any, Any, bool]:
-        """Wait for an event; return whether it has happened, False if roused before."""
+        """Wait for an event. Return whether it has happened, False if roused before."""
         self._can_be_roused = True
         try:
             yield event
@@ -323,7 +327,7 @@ class Drainer:
     # Runs --------------------------------------------------------------------------------------
 
     def _settle(self, run: Run, records: int, replica: Replica) -> list[ingestion_events.Effect]:
-        """Write the first records of the run under way, and tell the core; return its effects."""
+        """Write the first records of the run under way, and tell the core. Return its effects."""
         self._write(run, records, replica)
         if records == 0:
             return []

@@ -1,6 +1,6 @@
 """The threads of a process, and the durable steps of one partition's syncs with their account.
 
-The ingestion core decides which steps there are and when; the drainer's thread waits for each.
+The ingestion core decides which steps there are and when. The drainer's thread waits for each.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class SyncSteps:
-    """The syncs of one partition; at most one is under way."""
+    """The syncs of one partition. At most one is under way."""
 
     def __init__(self, drainer: Drainer) -> None:
         self._drainer = drainer
@@ -48,15 +48,15 @@ class SyncSteps:
 
     @property
     def bytes_in_sync(self) -> int:
-        """Return how many bytes the sync under way holds; 0 where there is none."""
+        """Return how many bytes the sync under way holds. 0 where there is none."""
         return 0 if self._account is None else self._account.size_bytes
 
     def incarnation_begins(self, position: int) -> None:
-        """Begin with what is durable up to a position."""
+        """Begin with the durable data up to a position."""
         self._unflushed_from = position + 1
 
     def begin_step(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
-        """Begin a durable step, a sync with its first; what it flushes is what is there now."""
+        """Begin a durable step, a sync with its first. What it flushes is the present state now."""
         world, account = self._world, self._account_of(replica, wanted)
         self._wanted = wanted
         self._truth.step_until_ns = self._end_of_step(replica, wanted, account)
@@ -70,7 +70,7 @@ class SyncSteps:
     def make_durable(
         self, replica: Replica, wanted: MakeDurable, account: SyncAccount
     ) -> Generator[Any, Any, StepDurable | StepRefused]:
-        """Carry out a durable step that begins now; return what to tell the core.
+        """Carry out a durable step that begins now. Return what to tell the core.
 
         Raises ProcessDied where the plan lets the process die in this sync.
         """
@@ -156,7 +156,7 @@ class SyncSteps:
             self._world.sync_ended(self._drainer, account)
 
     def _account_of(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
-        """Return the account of the sync that a step is part of; its first one opens it."""
+        """Return the account of the sync that a step is part of. Its first one opens it."""
         core, account = replica.ingestion, self._account
         if account is None:
             account = self._world.sync_begun(self._drainer, core.cause, core.bytes_since_sync)
@@ -227,9 +227,9 @@ Steps = Generator[Any, Any, None]
 
 
 class Threads:
-    """Runs the threads of one start; one that raises ProcessDied takes all others with it.
+    """Runs the threads of one start. One that raises ProcessDied takes all others with it.
 
-    on_death: told of what a thread died of; it has to call `end`.
+    on_death: told of what a thread died of. It has to call `end`.
     """
 
     def __init__(self, env: Environment, on_death: Callable[[ProcessDied], None]) -> None:
@@ -245,7 +245,7 @@ class Threads:
         return thread
 
     def stop(self, thread: Process) -> None:
-        """End a thread where it waits; the active one is left alone, because it is unwinding."""
+        """End a thread where it waits. The active one is left alone, because it is unwinding."""
         if thread is not self._env.active_process:
             self._running.pop(thread.number, None)
             thread.stop()

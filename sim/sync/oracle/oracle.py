@@ -1,7 +1,7 @@
 """The properties of the ordering protocol, checked against the ground truth as things happen.
 
 The world calls a hook at every relevant event.  A hook compares what the core does with the account
-of every record (`sim/sync/truth`), never with the core's own counters.  A run goes on after a
+of every record (`sim/sync/truth`), never with the core's own counters.  A run continues after a
 violation, so that it shows what a broken rule loses in the end.
 """
 
@@ -33,7 +33,7 @@ VIOLATIONS_MAX = 10_000
 
 
 class OrderingProperties:
-    """All properties of one run; `violations` has the first violation of each.
+    """All properties of one run. `violations` has the first violation of each.
 
     names: of the properties that there are.
     """
@@ -77,7 +77,7 @@ class OrderingProperties:
 
     @property
     def may_hold_back(self) -> bool:
-        """Whether it is declined that what is ready is sent: other rules say the same again."""
+        """Whether it is declined that the data ready is sent: other rules say the same again."""
         return "every_state_is_released" in self.violation_log.ignored
 
     def on_attempt_started(self, attempt: Attempt) -> None:
@@ -99,7 +99,7 @@ class OrderingProperties:
         self.releases.on_send(attempt, effect)
 
     def on_stored(self, attempt: Attempt, effect: SendState, *, kept: bool) -> None:
-        """Enter whether the platform keeps a state; of one that it does not all is read again."""
+        """Enter whether the platform keeps a state. Of one that it does not all is read again."""
         state = self.releases.find(attempt, effect)
         if kept and effect.statistics.destination.accounted:
             attempt.truth.got_data = True
@@ -112,14 +112,17 @@ class OrderingProperties:
         return self.releases.on_sent(attempt, effect)
 
     def before_failed_send(self, attempt: Attempt, effect: SendState) -> tuple[int, int | None]:
-        """Return what a failed send must not change: what is unsent, and the lowest index of it."""
+        """Return what a failed send must not change.
+
+        All that is unsent and the lowest index of it.
+        """
         core = attempt.destination.core
         return core.pending_count(), core.head(effect.scope)
 
     def on_send_failed(
         self, attempt: Attempt, effect: SendState, before: tuple[int, int | None]
     ) -> None:
-        """Check that a failed send has changed nothing but the memory, which is free behind it."""
+        """Check that a failed send has changed nothing but the memory, which is free after it."""
         self._failed_sends += 1
         state, after = self.releases.find(attempt, effect), self.before_failed_send(attempt, effect)
         if state is not None and state.reserved:
@@ -134,7 +137,7 @@ class OrderingProperties:
             )
 
     def _is_superseded(self, before: tuple[int, int | None], after: tuple[int, int | None]) -> bool:
-        """Say whether a later state may have taken the place of the one that was not sent."""
+        """Return whether a later state may have taken the place of the one that was not sent."""
         if "releases_without_gaps" not in self.violation_log.ignored:
             return False
         return 0 < after[0] < before[0] and (after[1] or 0) >= (before[1] or 0)
@@ -151,7 +154,7 @@ class OrderingProperties:
     # Flushes ----------------------------------------------------------------------------------
 
     def on_flush_requested(self, attempt: Attempt) -> None:
-        """Enter a request: what is ready now must be sent by the flush that follows."""
+        """Enter a request: the data ready now must be sent by the flush that follows."""
         self._requested_step = attempt.truth.next_step()
         if attempt.destination.sender.busy:
             self._requested_during_send = True
@@ -218,7 +221,7 @@ class ReaderChecks:
         self._count = 0
 
     def begin(self) -> None:
-        """Begin an attempt, in which nobody reads yet."""
+        """Begin an attempt, in which no one reads yet."""
         self._busy.clear()
         self._count = 0
 

@@ -28,7 +28,7 @@ class ReleaseChecks:
         self._goals = world.env.goals
         self._violate = violate
         self._totals: dict[int, tuple[int, int, int]] = {}
-        self._next_totals = self._totals  # with the state whose send is outstanding
+        self._next_totals = self._totals  # with the outstanding state
         self._per_stream: bool | None = None
 
     def begin(self) -> None:
@@ -81,7 +81,7 @@ class ReleaseChecks:
     # Release ----------------------------------------------------------------------------------
 
     def on_send(self, attempt: Attempt, effect: SendState) -> None:
-        """Check a release; enter its beginning."""
+        """Check a release. Enter its beginning."""
         state = self.find(attempt, effect)
         name = f"{scope_text(effect.scope)}/{effect.key.index}"
         if state is None or state.accepted_ns is None:
@@ -158,10 +158,10 @@ class ReleaseChecks:
     def _check_counts(
         self, effect: SendState, state: SourceState, skipped: Sequence[Account], name: str
     ) -> None:
-        """Check counts and running totals; skipped: of states that this one stands for, too.
+        """Check counts and running totals. skipped: of states that this one represents, too.
 
         A core takes the counts of those over at an instant of its own.  Where a later level revises
-        them, either is right: their sum alone is checked, and later totals build on what was sent.
+        them, either is right: their sum alone is checked, and later totals build on the sent data.
         """
         accounts = state.accounts
         totals = self._next_totals = self._with([*skipped, *accounts])
@@ -205,7 +205,7 @@ class ReleaseChecks:
         return totals
 
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
-        """Enter that a send has returned; return the state."""
+        """Enter that a send has returned. Return the state."""
         state = self.find(attempt, effect)
         if state is None:
             return None
@@ -219,7 +219,7 @@ class ReleaseChecks:
     def _check_growth(self, attempt: Attempt, state: SourceState, before: list[Intervals]) -> None:
         """Check that a returned state claims what those before it did, or an attempt before."""
         if self._world.model.source.missing_state is MissingState.FINISHED:
-            return  # what such a source takes for read nobody has claimed
+            return  # what such a source takes for read no one has claimed
         after = attempt.truth.acknowledged
         for feed, earlier, now in zip(self._truth.feeds, before, after, strict=True):
             if not IntervalSet(now).covers_all(earlier):
@@ -238,7 +238,7 @@ class ReleaseChecks:
         return None
 
     def _ready(self, state: SourceState, step: int) -> bool:
-        """Say whether a state had arrived, with all that it has to wait for, at that step."""
+        """Return whether a state had arrived, with all that it has to wait for, at that step."""
         if state.accepted_ns is None or state.accepted_step > step:
             return False
         accounts = state.accounts
@@ -249,7 +249,7 @@ class ReleaseChecks:
         return sum(account.reported for account in accounts) == state.source_count
 
     def _was_blocked(self, attempt: Attempt, state: SourceState) -> bool:
-        """Say whether a state was ready before its predecessor was returned."""
+        """Return whether a state was ready before its predecessor was returned."""
         if state.index < 2:
             return False
         before = attempt.truth.states[state.scope][state.index - 2].acknowledged_ns
@@ -265,7 +265,7 @@ def _settled(accounts: Iterable[Account]) -> tuple[int, int, int]:
 
 
 def _agree(told: Count, true: tuple[int, ...], *, either: bool) -> bool:
-    """Return whether counts of records agree; either: in sum, however many are rejected."""
+    """Return whether counts of records agree. either: in sum, however many are rejected."""
     if either:
         return told.records + told.rejected == true[0] + true[1]
     return (told.records, told.rejected) == true[:2]

@@ -1,6 +1,6 @@
 """The world's own account of every record and state, kept apart from what the core believes.
 
-A record is a position of a feed; packets are runs of positions.  Nothing here is asked by source,
+A record is a position of a feed. Packets are runs of positions.  Nothing here is asked by source,
 destination or core: only properties, rows and goals read it.
 """
 
@@ -20,7 +20,7 @@ LOG_FEED = "*"
 class Feed:
     """What the source reads in one sequence: a stream, or the change log of all streams.
 
-    index: place among the feeds; stream: index of its stream, None for the log.
+    index: place among the feeds. stream: index of its stream, None for the log.
     total: how many records it has, at positions 0 to total - 1.
     """
 
@@ -77,7 +77,7 @@ class Partition:
 class SourceState:
     """One state message of the source, from its making to its acknowledgement.
 
-    index: its number in its scope, from 1; wire_index: what the wire says (sockets), the same
+    index: its number in its scope, from 1. wire_index: what the wire says (sockets), the same
         unless a fault is planned.
     claims: per feed, every position that a restart from this state does not read again.
     partitions: those whose records it is the first to claim.
@@ -147,7 +147,7 @@ class SourceState:
 
 @dataclass(slots=True, eq=False)
 class Account:
-    """What was read, and what was reported to the core, of what one state has to wait for.
+    """Everything that was read, and the report to the core, of what one state has to wait for.
 
     On sockets: the records of one partition id of one stream.  On STDIO: the records of one stream
     that were read between two states.
@@ -155,14 +155,14 @@ class Account:
 
     stream: int
     read: int = 0
-    persisted: tuple[int, int] = (0, 0)  # committed, rejected; of the same records at each level
+    persisted: tuple[int, int] = (0, 0)  # committed, rejected. Of the same records at each level
     complete: tuple[int, int] = (0, 0)
     persisted_bytes: int = 0  # of committed records
     complete_bytes: int = 0
     reported_step: int = 0  # `AttemptTruth.step` of the last report
 
     def report(self, level: Level, committed: int, rejected: int, size_bytes: int) -> None:
-        """Enter a report of one level; size: of the committed records."""
+        """Enter a report of one level. size: of the committed records."""
         if level is Level.COMPLETE:
             self.complete = (self.complete[0] + committed, self.complete[1] + rejected)
             self.complete_bytes += size_bytes
@@ -202,7 +202,7 @@ class AttemptTruth:
 
     base: per feed, what the attempt was told not to read again.
     durable: per feed, what this attempt made durable, and the base.
-    states: scope -> the source's states in their order; released: scope -> how many were returned.
+    states: scope -> the source's states in their order. released: scope -> how many were returned.
     """
 
     number: int
@@ -215,7 +215,7 @@ class AttemptTruth:
     intervals: dict[int, int] = field(default_factory=dict)  # per stream, on STDIO
     partitions: list[Partition] = field(default_factory=list)
     read: dict[int, int] = field(default_factory=dict)  # records per stream
-    completed: dict[str, None] = field(default_factory=dict)  # scopes whose COMPLETE was read
+    completed: dict[str, None] = field(default_factory=dict)  # scopes with a COMPLETE
     acknowledged: list[Intervals] = field(default_factory=list)  # per feed, by returned states
     unread: dict[int, str] = field(default_factory=dict)  # why a feed was not read to its end
     redelivered: int = 0

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """The source of one attempt; `base` is, per feed, what it does not read again."""
+    """The source of one attempt. `base` is, per feed, what it does not read again."""
 
     def __init__(self, attempt: Attempt, base: tuple[Intervals, ...]) -> None:
         self.crashed: bool = False
@@ -89,7 +89,10 @@ class Source:
         self._attempt.run_process(Side.SOURCE, self._close(), self._env.entity("source"))
 
     def crash(self) -> None:
-        """Lose what was not written; what was is passed on to the destination, then the end."""
+        """Lose everything that was not written.
+
+        Everything that was is passed on to the destination, then the end.
+        """
         self.crashed = True
         self._pending.clear()
         for socket in self._attempt.sockets:
@@ -117,7 +120,7 @@ class Source:
         yield from self._drain_finally()
 
     def _run_round(self, plan: FeedPlan, partitions: list[Partition]) -> Generator[Any, Any, None]:
-        """Start the readers of a round in their order as resources become free; await them all."""
+        """Start the readers of a round in their order as resources become free. Await them all."""
         readers = []
         for number, partition in enumerate(partitions, start=1):
             socket = self.resources.try_acquire()
@@ -234,7 +237,7 @@ class Source:
     # Results and states -----------------------------------------------------------------------
 
     def _finish_reader(self, plan: FeedPlan, partition: Partition, number: int) -> Event | None:
-        """Hand a reader's result to the core; return the wait for states written in line."""
+        """Hand a reader's result to the core. Return the wait for states written in line."""
         error = self._attempt.faults.count_error(plan.feed.index, partition.ordinal)
         partition.source_count = max(0, partition.high - partition.low + error)
         effects = self.rounds.step(
@@ -255,7 +258,7 @@ class Source:
         self._carry_out(self.rounds.step(ReaderFailed(feed=plan.descriptor, reader=number)))
 
     def _carry_out(self, effects: list[SourceEffect]) -> Event | None:
-        """Emit the states that a result has freed; a failure that is due ends the source."""
+        """Emit the states that a result has freed. A failure that is due ends the source."""
         emitted = [effect for effect in effects if isinstance(effect, EmitState)]
         if len(emitted) > 1:
             self._env.goals.reach("states_freed_together")
@@ -345,7 +348,7 @@ class Source:
     # The way out ------------------------------------------------------------------------------
 
     def _drain(self, socket: Socket) -> Generator[Any, Any, None]:
-        """Send what has queued through a socket, before anything else of its reader."""
+        """Send everything that has queued through a socket, before anything else of its reader."""
         self._attempt.point(Point.BEFORE_DRAIN)
         while self._pending:
             messages, self._pending = list(self._pending), deque()
@@ -377,9 +380,9 @@ class Source:
         self._attempt.point(Point.AFTER_COMPLETE)
 
     def _drain_finally(self) -> Generator[Any, Any, None]:
-        """Bring out what has queued at the end of a feed, if there is a socket for it.
+        """Bring out everything that has queued at the end of a feed, if there is a socket for it.
 
-        Behind the last feed this waits for the checkpoints that are still under way, on STDIO as
+        After the last feed this waits for the checkpoints that are still under way, on STDIO as
         well, where their states are written in line.
         """
         if not self._feeds_left and not self._ended.triggered:

@@ -33,7 +33,7 @@ class View:
 class StateMaker:
     """Makes the states of one attempt.
 
-    A reader's state is a number, its feed's token; what it claims is kept by the feed's plan.  A
+    A reader's state is a number, its feed's token. What it claims is kept by the feed's plan.  A
     message's payload is the text of all the tokens that it repeats.
     """
 
@@ -44,7 +44,7 @@ class StateMaker:
         self._plans = plans
 
     def view(self, effect: EmitState) -> View:
-        """Fix what a message says: absorb what is new in it, repeat what is not."""
+        """Fix what a message says: absorb the news in it, repeat everything that is not."""
         tokens = self._tokens(effect)
         told = [
             plan.absorb(token)
@@ -194,7 +194,7 @@ class FeedPlan:
         return True
 
     def new_token(self, partition: Partition) -> int:
-        """Return the name of the state that a reader's end makes; what it claims comes later."""
+        """Return the name of the state that a reader's end makes. What it claims comes later."""
         self._claims.append(())
         token = len(self._claims) - 1
         self._new[token] = (partition, partition.place or len(self._planned))

@@ -85,7 +85,7 @@ def assert_survives(
         return _checked(subject, runs, seed, Path(out))
     if link not in GENERATORS:
         raise UserError(
-            f"link: found {link!r}, whose scenarios cannot be drawn; expected one of "
+            f"link: found {link!r}, which has no drawn scenarios, expected one of "
             f"{', '.join(GENERATORS)}, or a scenario"
         )
     worlds = Explorer(link=link).worlds
