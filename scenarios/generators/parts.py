@@ -87,6 +87,7 @@ def _of_job(model: jobs.Job, checkpoints: int) -> Parts:
         | dict.fromkeys(triggers, sources)
         | {
             "rescale.vertex": rescaled,
+            "delay_precommit.vertex": tuple(one.name for one in single if one.global_committer),
             "resubmit.vertex": ("",) * len(rescaled) + rescaled or ("",),
             "parallelism": range(1, most + 1),
             "mode": modes,
@@ -106,6 +107,8 @@ def _left_out_of_job(model: jobs.Job) -> dict[str, str]:
         of_checkpoints = [k for k, table in kinds.items() if issubclass(table, at_checkpoints)]
         return dict.fromkeys([*of_checkpoints, "request_checkpoint", "resubmit"], none)
     left_out = {"rescale": _OF_ONE_WIDTH} if _is_of_one_width(model) else {}
+    if not any(vertex.global_committer for vertex in model.vertices):
+        left_out["delay_precommit"] = "needs a sink with `global_committer`"
     if not checkpointing.unaligned and not model.channel_state.is_logged:
         left_out["fail_channel_state"] = "needs checkpoints with in-flight data (unaligned)"
     return left_out

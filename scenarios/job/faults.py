@@ -195,6 +195,18 @@ class StrayNotification(LateAtCheckpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DelayPrecommit(LateAtCheckpoint):
+    """The files of a sink's subtask for a checkpoint come late to the global committer."""
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = AtCheckpoint.problems_in(self, model)
+        if not found and all(v.name != self.vertex or not v.global_committer for v in model.vertices):
+            found.append(Problem("vertex", f'"{self.vertex}"', "a sink with `global_committer`"))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StallTask(AtSubtask):
     """A subtask's thread does nothing for a while."""
 
@@ -344,6 +356,7 @@ JobFault = (
     | LoseNotification
     | DelayNotification
     | StrayNotification
+    | DelayPrecommit
     | StallTask
     | RequestCheckpoint
     | RequestSavepoint
@@ -370,6 +383,7 @@ JOB_FAULTS: Mapping[str, type] = {
     "lose_notification": LoseNotification,
     "delay_notification": DelayNotification,
     "stray_notification": StrayNotification,
+    "delay_precommit": DelayPrecommit,
     "stall_task": StallTask,
     "request_checkpoint": RequestCheckpoint,
     "request_savepoint": RequestSavepoint,

@@ -169,7 +169,16 @@ class Job:
         )
         for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
             found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]
-        return found + limit_problems(self)
+        return found + self._committer_problems() + limit_problems(self)
+
+    def _committer_problems(self) -> list[Problem]:
+        coordinated = self.checkpointing.coordinated and self.ending.protocol != "naive"
+        expected = "false, unless a coordinator and final checkpoints say what is complete"
+        return [
+            Problem(f"vertices[{index}].global_committer", "true", expected)
+            for index, vertex in enumerate(self.vertices)
+            if vertex.global_committer and not coordinated
+        ]
 
     def _preload_problems(self) -> list[Problem]:
         chain = [(one.name, next_.name) for one, next_ in pairwise(self.vertices)]

@@ -47,6 +47,7 @@ _RECORDS_GOALS = (
     "resubmitted",
     "left_to_the_external_system",
     "transaction_timed_out",
+    "committed_to_the_table_again",
     "triggered_by_remote_call_below_finished",
     "immediate_final_checkpoint",
     "failed_after_stop_savepoint",
@@ -242,6 +243,10 @@ BOTH: Mapping[str, str] = {
 
 # Of records that have identities.
 RECORDS: Mapping[str, str] = {
+    "table_has_completed_checkpoints": (
+        "a table that parallel writers share has every file of each completed checkpoint, and none "
+        "of records that are written again"
+    ),
     "records_come_out_whole": (
         "in-flight data that a rescale deals out finds a channel, and comes out as whole records"
     ),

@@ -283,6 +283,18 @@ class JobPort(Protocol):
         ...
 
 
+class Participant(Protocol):
+    """What takes part in the checkpoints of a job beside its tasks."""
+
+    def completed(self, checkpoint: int, *, notified: bool) -> None:
+        """Note that a checkpoint is complete, and then that tasks are notified of it."""
+        ...
+
+    def failed(self, checkpoint: int) -> None:
+        """Note that a checkpoint has failed."""
+        ...
+
+
 class DataPlane(Protocol):
     """What makes and runs the tasks of a job, attempt after attempt.
 

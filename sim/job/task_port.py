@@ -238,6 +238,10 @@ class SinkPort(Protocol):
         """Pre-commit the open transaction."""
         ...
 
+    def snapshot(self, checkpoint_id: int) -> None:
+        """Take note that a snapshot follows."""
+        ...
+
     def commit(self, checkpoints: tuple[int, ...]) -> None:
         """Commit what these checkpoints have pre-committed."""
         ...

@@ -37,6 +37,15 @@ CONTROL: Vocabulary = {
 
 RECORDS: Vocabulary = {
     **CONTROL,
+    "handed_over": Telling(
+        "sends {count} files of checkpoint {index} to the global committer", "index count"
+    ),
+    "row_persisted": Telling("persists {count} files of checkpoint {index}", "index count"),
+    "row_acknowledged": Telling("acknowledges the files of checkpoint {index}", "index"),
+    "rewinds": Telling("lets writer {writer} begin after checkpoint {index}", "writer index"),
+    "committed_together": Telling(
+        "commits {count} files of checkpoint {index} to the table", "index count", always=True
+    ),
     "performed": Telling("takes its snapshot of checkpoint {index}", "index"),
     "acknowledged": Telling("has acknowledged checkpoint {index}", "index persisted state"),
     "completed": Telling(

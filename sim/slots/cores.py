@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from ckptsim.models import barriers, uncoordinated
 from ckptsim.models.barriers.channels import NetworkEffect
+from ckptsim.models.committer import GlobalCommitter
 from ckptsim.models.coordinator import (
     CheckpointCoordinator,
     CoordinatorParameters,
@@ -19,6 +20,7 @@ from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkVal
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, make_store
+from ckptsim.sim.slots import protocols
 from ckptsim.sim.slots.protocols import (
     ChannelStateWriter,
     Coordinator,
@@ -116,6 +118,7 @@ class ProtocolCores:
     coordinator: MakeCoordinator = CheckpointCoordinator
     lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
+    global_committer: Callable[[int], protocols.GlobalCommitter] = GlobalCommitter
     store: Callable[[Placement], Store] = make_store
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (

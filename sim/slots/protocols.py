@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from ckptsim.models.barriers import BarrierHandler
 from ckptsim.models.barriers.channel_state.events import WriterEffect, WriterEvent
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.committer import CommitterEffect, CommitterEvent
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent
 from ckptsim.models.coordinator.requests import Decision, Request, Situation
 from ckptsim.models.lifecycle import effects as lifecycle_effects
@@ -34,6 +35,7 @@ __all__ = [
     "Counter",
     "Debloater",
     "Decider",
+    "GlobalCommitter",
     "HeldTransactions",
     "Lifecycle",
     "OrderingDoor",
@@ -140,6 +142,14 @@ class ChannelStateWriter(Protocol):
     """A writer of in-flight data as hosts see it."""
 
     def step(self, event: WriterEvent) -> list[WriterEffect]:
+        """Take one event and return its effects."""
+        ...
+
+
+class GlobalCommitter(Protocol):
+    """The global committer of a sink as its host sees it."""
+
+    def step(self, event: CommitterEvent) -> list[CommitterEffect]:
         """Take one event and return its effects."""
         ...
 

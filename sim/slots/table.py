@@ -1,6 +1,6 @@
 """The slots that there are.
 
-The six whole cores can be anybody's: what hosts ask of them is a door of events and effects with a
+The whole cores can be anybody's: what hosts ask of them is a door of events and effects with a
 few questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
 mutants need them, and whoever studies one rule alone.
 """
@@ -121,6 +121,17 @@ _WHOLE = (
         whole=True,
         sample=lambda: Call(([0],)),
         protocol=protocols.ChannelStateWriter,
+    ),
+    Slot(
+        name="global_committer",
+        says="which files of parallel writers one commit has, and when",
+        takes="(writers: int)",
+        gives="GlobalCommitter",
+        ours="ckptsim.models.committer:GlobalCommitter",
+        links=_RECORD_JOBS,
+        whole=True,
+        sample=lambda: Call((2,)),
+        protocol=protocols.GlobalCommitter,
     ),
     Slot(
         name="store",

@@ -14,6 +14,7 @@ your own. An implementation of your own that has the same door can be put into a
 | checkpoint coordinator | `coordinator.CheckpointCoordinator` | `coordinator_events` |
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
+| global committer of a sink | `committer.GlobalCommitter` | `committer` |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
 | failure detection | `recovery.FailureDetector` | `detection` |
 | restart strategy | `recovery.RestartStrategy` | `restart` |
@@ -27,6 +28,7 @@ your own. An implementation of your own that has the same door can be put into a
 
 from ckptsim.models import (
     barriers,
+    committer,
     coordinator,
     lifecycle,
     ordering,
@@ -49,6 +51,7 @@ __all__ = [
     "ProtocolError",
     "barriers",
     "channel_effects",
+    "committer",
     "coordinator",
     "coordinator_events",
     "detection",

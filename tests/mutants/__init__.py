@@ -2,12 +2,13 @@
 
 from ckptsim.sim.mutants import rescaling, uncoordinated
 from ckptsim.sim.mutants.mutant import Mutant, by_name
-from tests.mutants import barriers, composed, lifecycle, ordering, store
+from tests.mutants import barriers, committer, composed, lifecycle, ordering, store
 
 MUTANTS: dict[str, Mutant] = by_name(
     *ordering.MUTANTS.values(),
     *barriers.MUTANTS.values(),
     *lifecycle.MUTANTS.values(),
+    *committer.MUTANTS.values(),
     *rescaling.MUTANTS.values(),
     *uncoordinated.MUTANTS.values(),
     *store.MUTANTS.values(),

@@ -10,7 +10,8 @@ from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.graph.edges import Partitioner
 from ckptsim.scenarios.job.graph.graph import row_names, spelled_out
-from ckptsim.scenarios.job.graph.vertex import Recorded, Vertex, VertexKind
+from ckptsim.scenarios.job.graph.kinds import Recorded, VertexKind
+from ckptsim.scenarios.job.graph.vertex import Vertex
 
 
 def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
@@ -80,6 +81,12 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
     if vertex.opens_after_finish and vertex.kind is not VertexKind.SINK:
         expected = "false, but at a sink: only that has transactions"
         found.append(Problem(f"{path}.opens_after_finish", "true", expected))
+    if vertex.global_committer and vertex.kind is not VertexKind.SINK:
+        expected = "false, but at a sink: only that has files to commit"
+        found.append(Problem(f"{path}.global_committer", "true", expected))
+    if vertex.file_records is not None and not vertex.global_committer:
+        where, value = f"{path}.file_records", str(vertex.file_records)
+        found.append(Problem(where, value, "none without `global_committer`"))
     if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
         found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
     alike = bool(vertex.inputs) and all(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 
 from ckptsim.scenarios.fields import (
     REQUIRED,
@@ -23,45 +22,20 @@ from ckptsim.scenarios.fields import (
     whole,
 )
 from ckptsim.scenarios.job.graph.edges import NO_SIZE, Input
-from ckptsim.scenarios.limits import not_on_records
+from ckptsim.scenarios.job.graph.kinds import RateChange, Recorded, VertexKind
+from ckptsim.scenarios.limits import not_in_pipelines, not_on_buffers, not_on_records
 
 _JOB = "assumption: part of the job"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
 _FLINK = "Source: Apache Flink 1.20.3, "
 _SECOND_NS = 1_000_000_000
 _PACE = not_on_records("a source keeps the pace that it was given")
+_OF_IDENTITIES = not_on_buffers("its records have no identities")
 _YEAR_NS = 365 * 86_400 * _SECOND_NS
 
 # The least time between two records of a source that has no number of them, on records.
 # Assumption: as the least interval of checkpoints.
 SHORTEST_NS = 1_000
-
-
-class VertexKind(StrEnum):
-    """What a vertex does."""
-
-    SOURCE = "source"
-    OPERATOR = "operator"
-    SINK = "sink"
-
-
-class Recorded(StrEnum):
-    """What the checkpoint that a job is started from says of a vertex."""
-
-    NONE = "none"
-    RUNNING = "running"
-    PARTIAL = "partial"
-    FULL = "full"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateChange:
-    """From an instant on a source emits at another rate, as in the course of a day."""
-
-    at_ns: int = duration_ns(REQUIRED, says="from when on", source=_JOB)
-    factor: float = number(
-        REQUIRED, minimum=0.0, maximum=1000.0, says="times the source's rate", source=_JOB
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +299,23 @@ class Vertex:
         False,
         says="a sink opens transactions also after finish()",
         source=_FLINK + "TwoPhaseCommitSinkFunction opens none (FLINK-23473)",
+    )
+    global_committer: bool = flag(
+        False,
+        says="the subtasks of a sink write files and hand them to one global committer, which "
+        "commits those of a checkpoint in one step",
+        source="Source: Apache Flink 2.0, GlobalCommitterOperator; RisingWave, exactly-once sinks",
+        limits=_OF_IDENTITIES + not_in_pipelines("each subtask commits through the store"),
+    )
+    file_records: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        maximum=1_000_000,
+        unit="records",
+        says="that a file for the global committer holds at most; absent: one file a checkpoint",
+        source="assumption: small enough that a checkpoint has several",
+        limits=_OF_IDENTITIES,
     )
 
     @property

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.planning import PlanCalculator
     from ckptsim.sim.job.events import Events
-    from ckptsim.sim.job.port import JobPort, Messages, TaskGateway, TaskPart
+    from ckptsim.sim.job.port import JobPort, Messages, Participant, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment, Timer
     from ckptsim.sim.slots.protocols import Coordinator
 
@@ -64,7 +64,7 @@ class CoordinatorHost:
 
     records: all that were triggered; completed: what is kept of those that can be restored, both by
     number.  highest_completed: the newest that has ever been completed.  stop_id: the savepoint of
-    the stop.
+    the stop.  participants: those beside the tasks.
     """
 
     def __init__(
@@ -97,6 +97,7 @@ class CoordinatorHost:
         self._messages = messages
         self._job = job
         self._attempt = 0
+        self.participants: Sequence[Participant] = ()
         self._timers: dict[tuple[int, int], Timer] = {}
         self._planned: Plan
 
@@ -254,6 +255,8 @@ class CoordinatorHost:
                 self._emit(of_job.TasksNotified(record, completed=True))
                 numbers = self.planning.numbers(record.plan.commit_to)
                 self.gateway.notify_complete(numbers, checkpoint)
+                for one in self.participants:
+                    one.completed(checkpoint, notified=True)
             case coordinator_events.NotifyAborted(checkpoint, latest_completed):
                 record = self.records[checkpoint]
                 self._emit(of_job.TasksNotified(record, completed=False))
@@ -358,6 +361,8 @@ class CoordinatorHost:
         record.ended_ns = self._env.now
         self.highest_completed = max(self.highest_completed, checkpoint)
         self._emit(of_job.CheckpointsKept(self.core.completed, self.completed))
+        for one in self.participants:
+            one.completed(checkpoint, notified=False)
         self._job.checkpoint_completed(record)
         if checkpoint == self.stop_id and self._settings.triggers_after_stop:
             self._schedule(self._settings.interval_ns)
@@ -369,6 +374,8 @@ class CoordinatorHost:
         record.status = "expired" if expired else "aborted"
         record.reason = record.reason or reason.value
         record.ended_ns = self._env.now
+        for one in self.participants:
+            one.failed(checkpoint)
         if checkpoint == self.stop_id:
             self._stop_failed()
 

@@ -24,6 +24,7 @@ from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import can_rescale
 from ckptsim.sim.job.records.state import SpillCounts
 from ckptsim.sim.job.records.state.view import RecordView
+from ckptsim.sim.job.records.tasks.coordinated import committers
 from ckptsim.sim.job.records.times import longest_times
 from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob, uncoordinated
 from ckptsim.sim.job.settings import job_settings
@@ -110,6 +111,8 @@ class RecordWorld:
             owner=embedding.owner,
             latest=None if self.uncoordinated is None else self.uncoordinated.restored,
         )
+        self.control.sinks.committers = committers(self)
+        self.coordinator.participants = [*self.control.sinks.committers.values()]
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.attempt: Attempt = Attempt(self, 1, restored)
         self.watchdog = Watchdog(self)
@@ -221,6 +224,7 @@ class RecordWorld:
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
         self.events.emit(of_job.AttemptHalted())
+        self.control.sinks.halt()
         self.attempt.end()
 
     def kill(self, numbers: Iterable[int]) -> None:

@@ -6,8 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import SinkState
+
+if TYPE_CHECKING:
+    from ckptsim.sim.job.control.sinks.committing import CommitterStore
 
 
 class Status(IntEnum):
@@ -25,7 +29,8 @@ class Transaction:
 
     attempt: the attempt that began it, 0 of a job before this one.  recovered: a restored sink was
     told to end it.  timed_out: the external system has aborted it by itself.  records: what was
-    written, by identity; unnamed: how many records without one.
+    written, by identity; unnamed: how many records without one.  writers: how many subtasks
+    pre-commit for its checkpoint, where one commit is for all.
     """
 
     name: str
@@ -37,6 +42,17 @@ class Transaction:
     unnamed: int = 0
     status: Status = Status.OPEN
     checkpoint_id: int | None = None
+    writers: int = 1
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task that began it."""
+        return self.name.partition(" #")[0]
+
+    @property
+    def subtask(self) -> int:
+        """Return the index of the subtask that began it."""
+        return int(self.task.rpartition("/")[2])
 
     @property
     def count(self) -> int:
@@ -47,12 +63,14 @@ class Transaction:
 class ExternalSystem:
     """All transactions of all attempts; committing twice is a no-op, as recovery may do.
 
-    violate: told (property, sentence) when a rule of two-phase commit is broken.
+    violate: told (property, sentence) when a rule of two-phase commit is broken.  committers: what
+    global committers have persisted, by sink vertex.
     """
 
     def __init__(self, violate: Callable[[str, str], None]) -> None:
         self.transactions: dict[str, Transaction] = {}
         self._violate = violate
+        self.committers: dict[str, CommitterStore] = {}
         self._begun = 0
         self._uncommitted: dict[str, dict[str, None]] = {}  # of each task, in order of pre-commits
 
@@ -87,7 +105,7 @@ class ExternalSystem:
         Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction: pending transactions are a
         LinkedHashMap, and a state's are recovered in the order of its list.
         """
-        before = self._uncommitted.setdefault(_task_of(transaction.name), {})
+        before = self._uncommitted.setdefault(transaction.task, {})
         for name in before:
             if name == transaction.name:
                 break
@@ -174,10 +192,15 @@ class ExternalSystem:
         state has open is open and empty.  Of the others only those stay that were committed for
         `up_to` or an earlier checkpoint.
         """
-        pending = frozenset(name for state in states for name in state.pending)
+        stores = {vertex: store.fork(up_to) for vertex, store in self.committers.items()}
+        rows = [row for store in stores.values() for row in store.rows.values()]
+        pending = frozenset(name for state in states for name in state.pending).union(
+            name for row in rows for name in row.committables
+        )
         left_open = frozenset(state.open for state in states)
         other = ExternalSystem(self._violate)
         other._begun = self._begun
+        other.committers = stores
         for name, transaction in self.transactions.items():
             number = transaction.checkpoint_id
             covered = number is not None and number <= up_to

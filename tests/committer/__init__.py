@@ -1,0 +1,1 @@
+"""The global committer of a sink: the core alone, and jobs with one."""
