@@ -1,11 +1,11 @@
-"""How soon exploring finds the planted cores of a situation; its right cores stay clean."""
+"""How soon exploring finds the planted cores of a situation, and that right cores stay clean."""
 
 from __future__ import annotations
 
 from statistics import median
 from typing import Any
 
-from ckptsim.sim.search.explore import Corpus, ExploreReport, Explorer, Exploring, explore
+from ckptsim.sim.search.explore import Corpus, Explorer, ExploreReport, Exploring, explore
 from ckptsim.sim.slots import Factory
 
 LINK = "barrier_protocol"
@@ -20,8 +20,7 @@ def explored(slot: str, core: Factory, *, seed: int, runs: int) -> ExploreReport
 
 
 def runs_to_find(slot: str, core: Factory, seeds: int = SEEDS) -> float:
-    """Return the median over seeds of the runs until a core is found; more than `MOST`: it is not.
-    """
+    """Return the median over seeds of the runs until a core is found."""
     found: list[Any] = []
     for seed in range(seeds):
         report = explored(slot, core, seed=seed, runs=MOST)

@@ -5,20 +5,20 @@ The summary is sent even if it counts none.  A checkpoint is whole when all of i
 their summaries and everything that these count.  Then it is persisted and acknowledged, in this
 order, and writers drop what they kept.  When it is complete, it is committed, the oldest first.
 
-Promised: every committable of a completed checkpoint is committed, in one commit with all others of
-its checkpoint; none of a checkpoint that no restart covers is.  A whole checkpoint without any
-committable is persisted as well: its row is the point to which restarted writers rewind.  Without
-it, those that have dropped what was acknowledged and those that have not send different
-checkpoints, and none gets whole any more.  A checkpoint that fails is never whole.  What came for
-it counts for the next one, since the messages of one writer keep their order.
+Promised: a completed checkpoint has all of its committables in one commit.  No commit has records
+that a restart writes again.  A whole checkpoint without any committable is persisted as well, since
+restarted writers rewind to its row.  Without the row, a writer that dropped an acknowledged
+checkpoint and one that did not would send different checkpoints.  None would get whole any more.
+A checkpoint that fails is never whole.  Its committables count for the next one, since the messages
+of one writer keep their order.
 
-Not promised: that a commit takes place once.  A restart repeats one of which no end was seen, and
-the table skips what it has.
+Not promised: that a commit takes place once.  A restart repeats a commit without a known end, and
+the table skips the committables that it has.
 
-Source: RisingWave, coordinator of an exactly-once sink (pull requests 19771 and 26498: persist, then
-acknowledge, also an empty epoch); Apache Flink 2.0, CommittableCollector and
-GlobalCommitterOperator (summaries with counts; FLINK-36368: per upstream subtask; FLINK-37747: the
-number of subtasks is that of the checkpoint).
+Source: RisingWave, coordinator of an exactly-once sink (pull requests 19771 and 26498: persist,
+then acknowledge, also an empty epoch).  Apache Flink 2.0, CommittableCollector and
+GlobalCommitterOperator (summaries with counts, FLINK-36368: per upstream subtask, FLINK-37747: a
+checkpoint has its own number of subtasks).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ckptsim.models.core import ProtocolError
 
 @dataclass(slots=True)
 class Part:
-    """What has come of one writer for one checkpoint; count: None before its summary."""
+    """The committables of one writer for one checkpoint, with no count before its summary."""
 
     count: int | None = None
     names: dict[str, None] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Part:
 
 @dataclass(slots=True)
 class Collected:
-    """What has come for one checkpoint, by writer; writers: None before the first summary."""
+    """The committables for one checkpoint by writer, before the first summary without a number."""
 
     writers: int | None = None
     parts: dict[int, Part] = field(default_factory=dict)
@@ -63,13 +63,13 @@ class Collected:
 
 
 class GlobalCommitter:
-    """The global committer of one sink in one attempt of its job; writers: how many run."""
+    """The global committer of one sink in one attempt of its job, with so many writers."""
 
     def __init__(self, writers: int) -> None:
         self.writers = writers
         self.collected: dict[int, Collected] = {}
         self.rows: dict[int, tuple[str, ...]] = {}  # persisted, and not committed
-        self.persisted = 0  # the newest checkpoint that is; writers are behind it
+        self.persisted = 0  # the newest checkpoint that is
         self.completed = 0
         self._aborted: set[int] = set()
         self._committing: int | None = None
@@ -88,7 +88,7 @@ class GlobalCommitter:
             case events.CommittableArrived(checkpoint, writer, name):
                 self._part(checkpoint, writer).names[name] = None
             case events.SnapshotTaken():
-                return []  # what is not persisted by now is still kept by the writers
+                return []  # writers keep the rest
             case events.CheckpointCompleted(checkpoint):
                 self.completed = max(self.completed, checkpoint)
             case events.CheckpointAborted(checkpoint):
@@ -102,7 +102,7 @@ class GlobalCommitter:
     def _recover(
         self, checkpoint: int, rows: tuple[events.Row, ...]
     ) -> list[events.CommitterEffect]:
-        """Take rows over; those of checkpoints after the restored one are given up."""
+        """Take rows over, and forget rows of checkpoints after the restored one."""
         self.completed = checkpoint
         for row in rows:
             if row.checkpoint > checkpoint:
@@ -118,7 +118,7 @@ class GlobalCommitter:
         return self.collected.setdefault(checkpoint, Collected()).parts.setdefault(writer, Part())
 
     def _collect(self) -> list[events.CommitterEffect]:
-        """Persist and acknowledge what is whole, the oldest first, with failed ones before it."""
+        """Persist and acknowledge whole checkpoints, the oldest first, with failed ones before."""
         found: list[events.CommitterEffect] = []
         for checkpoint in sorted(self.collected):
             if checkpoint in self._aborted:

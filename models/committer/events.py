@@ -8,7 +8,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the committer has persisted of one checkpoint; committed: its commit has ended."""
+    """What the committer persists of one checkpoint.
+
+    committed: its commit has ended.
+    """
 
     checkpoint: int
     committables: tuple[str, ...]
@@ -17,9 +20,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The job starts, or restarts from a checkpoint; rows: all that were persisted, oldest first.
+    """The job starts, or restarts from a checkpoint.
 
-    A row of a newer checkpoint holds files of records that are written again.
+    rows: all that were persisted, oldest first.  A row of a newer checkpoint holds files of records
+    that are written again.
     """
 
     checkpoint: int | None
@@ -28,7 +32,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class WriterReady:
-    """A restarted writer asks from where on it sends again; answer with RewindTo."""
+    """A writer asks from where on it sends again, which RewindTo answers."""
 
     writer: int
 
@@ -58,7 +62,7 @@ class CommittableArrived:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotTaken:
-    """The barriers of all writers have passed; they can overtake committables."""
+    """The barriers of all writers have passed, which can overtake committables."""
 
     checkpoint: int
 
@@ -82,7 +86,7 @@ class CheckpointAborted:
 
 @dataclass(frozen=True, slots=True)
 class CommitDone:
-    """The table has the commit of a checkpoint; its row is marked as committed."""
+    """The table has the commit of a checkpoint, and its row is marked as committed."""
 
     checkpoint: int
 
@@ -101,7 +105,7 @@ CommitterEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Persist:
-    """Write the row of a checkpoint, in place of one that is there; a restart recovers it."""
+    """Write the row of a checkpoint in place of an older one, for a restart to recover."""
 
     checkpoint: int
     committables: tuple[str, ...]
@@ -131,7 +135,7 @@ class RewindTo:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Commit to the table at once, all or nothing; answer with CommitDone.
+    """Commit to the table at once, all or nothing, which CommitDone answers.
 
     A committable that is in the table already is skipped.
     """

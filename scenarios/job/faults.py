@@ -201,7 +201,9 @@ class DelayPrecommit(LateAtCheckpoint):
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
         found = AtCheckpoint.problems_in(self, model)
-        if not found and all(v.name != self.vertex or not v.global_committer for v in model.vertices):
+        if not found and all(
+            v.name != self.vertex or not v.global_committer for v in model.vertices
+        ):
             found.append(Problem("vertex", f'"{self.vertex}"', "a sink with `global_committer`"))
         return found
 

@@ -1,4 +1,4 @@
-"""The core of a global committer by itself: what it persists, acknowledges and commits, and when."""
+"""The core of a global committer by itself: when it persists, acknowledges and commits."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_rows_after_the_restored_checkpoint_are_forgotten() -> None:
 
 
 def test_a_failed_checkpoint_goes_with_the_next_one() -> None:
-    """What has come for it is committed with the next, and it keeps none waiting."""
+    """Its files are committed with the next, and it keeps none waiting."""
     core = GlobalCommitter(2)
     told(core, summary(1, 0, 1), ev.CommittableArrived(1, 0, "a"), summary(2, 0, 0))
     assert told(core, summary(2, 1, 1), ev.CommittableArrived(2, 1, "b")) == []
@@ -68,7 +68,7 @@ def test_commits_come_one_after_the_other_the_oldest_first() -> None:
 
 
 def test_the_number_of_writers_is_that_of_the_checkpoint() -> None:
-    """Files of old writers are whole after a rescale, and those of new ones wait for all of them."""
+    """Files of old writers are whole after a rescale, and new ones wait for all of today's."""
     core = GlobalCommitter(3)
     told(core, ev.Recovered(1, ()), summary(1, 0, 0))
     assert told(core, summary(1, 1, 0))[0] == ev.Persist(1, ())

@@ -1,6 +1,6 @@
 """Mutants of the global committer, each a published bug, and another right design for one of them.
 
-Sources: risingwavelabs/risingwave 26492; apache/iceberg 15846; FLINK-36368; FLINK-37747.
+Sources: risingwavelabs/risingwave 26492, apache/iceberg 15846, FLINK-36368, FLINK-37747.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TodaysWriters(GlobalCommitter):
 
 
 class Merged(Collected):
-    """What has come for one checkpoint, with the counts of all writers in one."""
+    """The committables for one checkpoint, with the counts of all writers in one."""
 
     @property
     def is_whole(self) -> bool:
@@ -45,7 +45,7 @@ class Merged(Collected):
 
 
 class MergesWriters(GlobalCommitter):
-    """Merges what has come of several writers, so one that is late is not missed (FLINK-36368)."""
+    """Merges the files of several writers, so one that is late is not missed (FLINK-36368)."""
 
     def step(self, event: committer.CommitterEvent) -> list[committer.CommitterEffect]:
         """Take one event and return its effects."""
@@ -55,7 +55,7 @@ class MergesWriters(GlobalCommitter):
 
 
 class AtSnapshots(GlobalCommitter):
-    """Persists what has come at each of its own snapshots, as an operator of Flink does."""
+    """Persists new files at each of its own snapshots, as an operator of Flink does."""
 
     def __init__(self, writers: int) -> None:
         super().__init__(writers)
@@ -89,7 +89,7 @@ class AtSnapshots(GlobalCommitter):
         return [*found, committer.Acknowledge(max(whole))] if whole else found
 
     def _row(self, checkpoint: int, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the row of a checkpoint with what has come since the last snapshot."""
+        """Return the row of a checkpoint with the files since the last snapshot."""
         return tuple(dict.fromkeys((*self.rows.get(checkpoint, ()), *names)))
 
     def _done(self, checkpoint: int) -> list[committer.CommitterEffect]:
@@ -112,7 +112,7 @@ class AtSnapshots(GlobalCommitter):
         self, checkpoint: int, rows: tuple[committer.Row, ...]
     ) -> list[committer.CommitterEffect]:
         found = super()._recover(checkpoint, rows)
-        self.persisted = 0  # a row may lack what was overtaken
+        self.persisted = 0  # a row may lack overtaken files
         return found
 
 

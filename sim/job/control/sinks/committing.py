@@ -1,9 +1,9 @@
 """The host of a sink's global committer: messages, rows that outlive it, commits of the table.
 
 Each attempt of the job has a committer of its own.  Messages of an attempt that is over are
-dropped.  Rows, and what is in the table, stay.
+dropped.  Rows and table stay.
 
-Source: RisingWave, sink coordinator in the meta node; Apache Flink 2.0, GlobalCommitterOperator;
+Source: RisingWave, sink coordinator in the meta node.  Apache Flink 2.0, GlobalCommitterOperator.
 Apache Iceberg, `flink.max-committed-checkpoint-id` (a table skips what it has).
 """
 
@@ -32,7 +32,7 @@ _PROPERTY = "table_has_completed_checkpoints"
 class CommitterStore:
     """What outlives a committer.
 
-    rows: by checkpoint; committed: those that were committed and deleted since.  completed:
+    rows: by checkpoint.  committed: rows that were committed and deleted since.  completed:
     checkpoints of the job that are complete.
     """
 
@@ -114,7 +114,7 @@ class CommitterHost:
         self._attempt = -1
 
     def register(self, subtask: int, writer: CoordinatedWriter) -> int:
-        """Take a writer of the attempt; return the checkpoint after which it sends again."""
+        """Take a writer of the attempt, and return the checkpoint after which it sends again."""
         self._writers[subtask] = writer
         self._step(committer.WriterReady(subtask))
         return self._rewinds.get(subtask, 0)
@@ -134,9 +134,9 @@ class CommitterHost:
     def hand_over(
         self, subtask: int, files: list[Transaction], *, late_ns: int = 0, again: bool = False
     ) -> None:
-        """Send what a writer pre-committed for a checkpoint; files: one of them may be empty.
+        """Send what a writer pre-committed for a checkpoint, perhaps one empty file.
 
-        again: after a restart, of which the checkpoint may have failed before.
+        again: after a restart, when the checkpoint may have failed before.
         """
         first = files[0]
         number, writer = first.checkpoint_id or 0, first.subtask
@@ -153,14 +153,14 @@ class CommitterHost:
             self._later(at_ns - now_ns, self._arrived, event)
 
     def passed(self, checkpoint: int, subtask: int, writers: int) -> None:
-        """Note that a writer has the barrier; once all have, the committer takes its snapshot."""
+        """Note that a writer has the barrier. The committer takes its snapshot after the last."""
         passed = self._passed.setdefault(checkpoint, [])
         passed.append(subtask)
         if len(passed) == writers:
             self._later(self._delay_ns(), self._take_snapshot, checkpoint)
 
     def completed(self, checkpoint: int, *, notified: bool) -> None:
-        """Take note of a complete checkpoint; notified: tasks hear of it, so the committer does."""
+        """Take note of a complete checkpoint, and tell the committer where tasks are notified."""
         self.store.completed[checkpoint] = None
         if notified:
             self._notified = max(self._notified, checkpoint)
@@ -241,7 +241,9 @@ class CommitterHost:
     def _commit(self, checkpoint: int, name: str) -> None:
         one = self.external.transactions.get(name)
         if one is None or one.checkpoint_id is None:
-            says = f"the commit of checkpoint {checkpoint} has {name}, which no writer pre-committed"
+            says = (
+                f"the commit of checkpoint {checkpoint} has {name}, which no writer pre-committed"
+            )
             self._sinks.violate(_PROPERTY, says)
             return
         if one.status is Status.COMMITTED:

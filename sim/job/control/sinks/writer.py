@@ -1,9 +1,9 @@
 """A writer of a sink with a global committer: it writes files and hands them over.
 
 A writer keeps what it pre-committed until the committer has acknowledged it.  Its snapshot holds
-what it keeps.  A restored writer sends that again, after the point to which it is told to rewind.
+what it keeps.  A restored writer sends it again, from the point that the committer names.
 
-Source: Apache Flink 2.0, SinkWriterOperator (a summary, then committables); RisingWave, the log
+Source: Apache Flink 2.0, SinkWriterOperator (a summary, then committables).  RisingWave, the log
 store of a sink, which a writer truncates when its coordinator has acknowledged an epoch.
 """
 
@@ -46,7 +46,7 @@ class CoordinatedWriter(SinkWriter):
         self._writers = writers
         self._late_ns = late_ns
         self._rolled: list[str] = []
-        self._kept: dict[int, list[str]] = {}  # what is not acknowledged, by checkpoint
+        self._kept: dict[int, list[str]] = {}  # files that are not acknowledged, by checkpoint
 
     def recover_and_commit(self, name: str) -> None:
         """Keep what the restored state has: the committer commits it."""
@@ -66,10 +66,12 @@ class CoordinatedWriter(SinkWriter):
     def write(self, record: int) -> None:
         """Write a record, and roll the file where it is full."""
         super().write(record)
-        if self._open is not None and self._roll_records is not None:
-            if self.external.transactions[self._open].count >= self._roll_records:
-                self._rolled.append(self._open)
-                self._open = self._begin()
+        most = self._roll_records
+        if self._open is None or most is None:
+            return
+        if self.external.transactions[self._open].count >= most:
+            self._rolled.append(self._open)
+            self._open = self._begin()
 
     def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
         """Close the files of a checkpoint."""
@@ -103,7 +105,7 @@ class CoordinatedWriter(SinkWriter):
         self._host.hand_over(self._subtask, files, late_ns=late_ns, again=again)
 
     def commit(self, checkpoints: tuple[int, ...]) -> None:
-        """Take note of a completion: the committer hears of it as well."""
+        """Take note of a completion, which the committer acts on."""
         for number in checkpoints:
             self._ended(number, "commits")
 

@@ -51,10 +51,8 @@ NOT_SHOWN: dict[str, str] = {
     "FLINK-21453, FLINK-21132, FLINK-24161": "Ends of tasks: scenarios of `final_checkpoint`.",
     "FLINK-22815, FLINK-21945, FLINK-22686, FLINK-31963, FLINK-38267, FLINK-38544": "Rescaled "
     "jobs: scenarios of folder `rescaling`, with mutants of their own.",
-    "FLINK-36287, FLINK-37870": "They concern committables between writer and committer; a sink is "
-    "one task here.",
-    "apache/iceberg 15846": "A committer outside Flink that takes what comes after its snapshot "
-    "call for the next checkpoint's; a sink here pre-commits what it has processed.",
+    "FLINK-36287, FLINK-37870, FLINK-36368, FLINK-37747, apache/iceberg 15846": "Committables "
+    "between writers and a global committer: `docs/committer.md`, with mutants of their own.",
 }
 
 # Numbers of the list of published defects that scenarios are asked for, and the mutant of each.
