@@ -44,13 +44,14 @@ class Column:
     right: bool = True
     may_go: bool = False
     broken: bool = False
+    heading_width: int = _HEADING
 
     @property
     def width(self) -> int:
         """The width of its widest line."""
         whole = len(self.heading)
         if self.broken:
-            whole = max(min(whole, _HEADING), *map(len, self.heading.split()), 0)
+            whole = max(min(whole, self.heading_width), *map(len, self.heading.split()), 0)
         return max(whole, *map(len, self.cells), 0)
 
 
@@ -236,7 +237,8 @@ def _cuttable(column: Column) -> int:
 def _narrower(column: Column) -> Column:
     cut = partial(_cut, width=column.width - 1)
     words = " ".join(map(cut, column.heading.split()))
-    return replace(column, heading=words, cells=list(map(cut, column.cells)))
+    cells = list(map(cut, column.cells))
+    return replace(column, heading=words, cells=cells, heading_width=column.width - 1)
 
 
 def _cut(text: str, width: int) -> str:

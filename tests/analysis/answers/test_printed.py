@@ -103,6 +103,14 @@ def test_a_table_is_never_wider_than_it_may_be(length: int) -> None:
         assert any(line.startswith("no room for: ") for line in lines)
 
 
+def test_headings_of_short_words_give_room_as_well() -> None:
+    """Axes with small values and long headings become narrower until the table fits."""
+    axes = {f"share of the {name} at one time": ("0", "1") for name in "abc"}
+    points = around(*map(float, range(8)))
+    lines = point_table(swept(axes, {"ended_ns": points}, medians=[1e6] * 8))
+    assert max(map(len, lines)) <= WIDTH
+
+
 def test_of_many_points_the_best_and_the_worst_are_shown() -> None:
     """At most some thirty lines, with those that have a mark, and the count of the others."""
     sizes = tuple(f"{number} MB" for number in range(1, 101))
