@@ -14,6 +14,7 @@ from ckptsim.scenarios.spec import Scenario
 
 SITUATIONS: Mapping[str, Callable[[Vertex], bool]] = {
     "global_committer": lambda vertex: vertex.global_committer,
+    "enumerator": lambda vertex: vertex.splits is not None,
 }
 """Slot -> whether a vertex is in its situation."""
 
@@ -28,6 +29,22 @@ def situate(choices: Choices, text: dict[str, Any]) -> None:
     """Put a job into some of them, and into all that are wanted."""
     if "global_committer" in choices.wanted or choices.flag():
         _commit_together(choices, text, wanted="global_committer" in choices.wanted)
+    if "enumerator" in choices.wanted:
+        text["checkpointing"]["enabled"] = True
+        text["ending"]["protocol"] = text["ending"]["protocol"].replace("naive", "flink")
+    is_coordinated = text["checkpointing"].get("enabled", True)
+    if is_coordinated and ("enumerator" in choices.wanted or choices.integer(0, 3) == 3):
+        _enumerate(choices, text)
+
+
+def _enumerate(choices: Choices, text: dict[str, Any]) -> None:
+    """Let an enumerator assign the splits of sources. Short ones are asked for often."""
+    text.pop("event_time", None)
+    for vertex in text["vertices"]:
+        vertex.pop("recorded", None)
+        if vertex["kind"] == "source":
+            vertex |= {"splits": choices.of((6, 3, 12)), "records_step": 0}
+            vertex.pop("ends_at_ns", None)
 
 
 def _commit_together(choices: Choices, text: dict[str, Any], *, wanted: bool) -> None:

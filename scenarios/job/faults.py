@@ -5,94 +5,33 @@ Faults name vertices and subtasks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Protocol
 
-from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import REQUIRED, choice, count, duration_ns, name, text
 from ckptsim.scenarios.job.checkpointing import Checkpointing, Mode
+from ckptsim.scenarios.job.fault_bases import (
+    PLAN,
+    AtCheckpoint,
+    AtSubtask,
+    Fault,
+    JobModel,
+    LateAtCheckpoint,
+    Symptom,
+    unknown,
+)
 from ckptsim.scenarios.job.graph import Vertex, forward_group, spelled_out
 from ckptsim.scenarios.job.graph.planes import Plane
 
-_PLAN = "assumption: part of the fault plan"
 _AS_BEFORE = "as_before"
-
-
-class JobModel(Protocol):
-    """What a fault needs to know of a job."""
-
-    @property
-    def vertices(self) -> tuple[Vertex, ...]:
-        """Return its vertices."""
-        ...
-
-
-class Symptom(StrEnum):
-    """What the others see of a task manager that has failed."""
-
-    CONNECTIONS_BREAK = "connections_break"
-    UNREACHABLE = "unreachable"
-    SILENT = "silent"
-
-
-class _Fault:
-    """What all faults of a job have in common."""
-
-    __slots__ = ()
-
-    def problems_in(self, model: JobModel) -> list[Problem]:
-        """Return what does not fit the job: nothing, unless a kind of fault says otherwise."""
-        del model
-        return []
-
-
-def _unknown(asked: str, vertices: Sequence[Vertex]) -> Problem:
-    """Return the problem of a vertex that is not known, with those that are."""
-    return Problem("vertex", f'"{asked}"', one_of(asked, [vertex.name for vertex in vertices]))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtSubtask(_Fault):
-    """A fault of one subtask."""
-
-    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
-    subtask: int = count(0, unit="index", says="subtask concerned, from 0", source=_PLAN)
-
-    def problems_in(self, model: JobModel) -> list[Problem]:
-        """Return what does not fit the job."""
-        found = _Fault.problems_in(self, model)
-        vertices = spelled_out(model.vertices)
-        vertex = next((v for v in vertices if v.name == self.vertex), None)
-        if vertex is None:
-            found.append(_unknown(self.vertex, vertices))
-        elif self.subtask >= vertex.parallelism:
-            expected = f"less than the parallelism {vertex.parallelism}"
-            found.append(Problem("subtask", str(self.subtask), expected))
-        return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtCheckpoint(AtSubtask):
-    """A fault of one subtask at one checkpoint."""
-
-    checkpoint: int = count(REQUIRED, minimum=1, says="number of the checkpoint", source=_PLAN)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateAtCheckpoint(AtCheckpoint):
-    """Something of one subtask at one checkpoint that comes late."""
-
-    delay_ns: int = duration_ns(REQUIRED, says="how much later", source=_PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashTask(AtSubtask):
     """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,21 +43,21 @@ class CrashAtCheckpoint(AtCheckpoint):
 class CrashTaskManager(AtSubtask):
     """The task manager that a subtask runs on fails, and all subtasks with it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=PLAN)
     symptom: Symptom = choice(
         "connections_break",
         Symptom,
         says="what others see of it: its connections break, which is known as an exception is; "
         "messages to it cannot be delivered; or nothing, as if its machine hung",
-        source=_PLAN,
+        source=PLAN,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrashJobManager(_Fault):
+class CrashJobManager(Fault):
     """The job manager fails, with the coordinator and all it has under way."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the failure", source=PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,36 +148,58 @@ class DelayPrecommit(LateAtCheckpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoseSplit(AtSubtask):
+    """A split that an enumerator sends to a subtask gets lost, as its call's time-out shows."""
+
+    occurrence: int = count(
+        1, minimum=1, unit="splits", says="the how manieth that is sent to it", source=PLAN
+    )
+    noticed_ns: int = duration_ns(
+        "10 ms",
+        says="after which the call fails",
+        source="assumption: far below the 10 s of `pekko.ask.timeout` of Apache Flink 1.20.3",
+    )
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = AtSubtask.problems_in(self, model)
+        sources = [vertex.name for vertex in model.vertices if vertex.splits is not None]
+        if not found and self.vertex not in sources:
+            found.append(Problem("vertex", f'"{self.vertex}"', "a source with `splits`"))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StallTask(AtSubtask):
     """A subtask's thread does nothing for a while."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=_PLAN)
-    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the stall", source=PLAN)
+    lasts_ns: int = duration_ns(REQUIRED, says="how long it lasts", source=PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestCheckpoint(_Fault):
+class RequestCheckpoint(Fault):
     """The user asks for a checkpoint; while the job does not run nothing comes of it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestSavepoint(_Fault):
+class RequestSavepoint(Fault):
     """The user asks for a savepoint; while the job does not run nothing comes of it."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the request", source=PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cancel(_Fault):
+class Cancel(Fault):
     """The user cancels the job, which no restart follows; completed checkpoints stay."""
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=PLAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rescale(_Fault):
+class Rescale(Fault):
     """The user changes the parallelism of a vertex; the job restarts from its latest checkpoint.
 
     Vertices joined by forward edges have one parallelism, so it is theirs as well.
@@ -246,7 +207,7 @@ class Rescale(_Fault):
     does not count as a failure).
     """
 
-    vertex: str = name(REQUIRED, says="vertex concerned", source=_PLAN)
+    vertex: str = name(REQUIRED, says="vertex concerned", source=PLAN)
     parallelism: int = count(
         REQUIRED,
         minimum=1,
@@ -255,14 +216,14 @@ class Rescale(_Fault):
         says="subtasks that it has from then on",
         source="assumption: at most one for each of the 128 key groups",
     )
-    at_ns: int = duration_ns(REQUIRED, says="instant of the change", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the change", source=PLAN)
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
-        found = _Fault.problems_in(self, model)
+        found = Fault.problems_in(self, model)
         vertices = spelled_out(model.vertices)
         if all(vertex.name != self.vertex for vertex in vertices):
-            return [*found, _unknown(self.vertex, vertices)]
+            return [*found, unknown(self.vertex, vertices)]
         checkpointing = getattr(model, "checkpointing", None)
         if isinstance(checkpointing, Checkpointing) and not checkpointing.coordinated:
             expected = "no such fault without a coordinator, whose checkpoints alone are rescaled"
@@ -286,22 +247,22 @@ class Rescale(_Fault):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resubmit(_Fault):
+class Resubmit(Fault):
     """The user cancels the job and submits it again from its newest checkpoint or savepoint.
 
     Sources go on where they were, perhaps under another mode and with another parallelism.
     """
 
-    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=_PLAN)
+    at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation", source=PLAN)
     mode: str = choice(
         _AS_BEFORE,
         (_AS_BEFORE, *(mode.value for mode in Mode)),
         says="how its checkpoints treat what is in flight from then on",
-        source=_PLAN,
+        source=PLAN,
     )
-    vertex: str = text("", says="vertex that gets another parallelism; empty: none", source=_PLAN)
+    vertex: str = text("", says="vertex that gets another parallelism; empty: none", source=PLAN)
     parallelism: int = count(
-        1, minimum=1, maximum=128, unit="subtasks", says="that it gets", source=_PLAN
+        1, minimum=1, maximum=128, unit="subtasks", says="that it gets", source=PLAN
     )
 
     @property
@@ -311,7 +272,7 @@ class Resubmit(_Fault):
 
     def problems_in(self, model: JobModel) -> list[Problem]:
         """Return what does not fit the job."""
-        found = _Fault.problems_in(self, model)
+        found = Fault.problems_in(self, model)
         if self.vertex:
             rescale = Rescale(vertex=self.vertex, parallelism=self.parallelism, at_ns=self.at_ns)
             found += rescale.problems_in(model)
@@ -359,6 +320,7 @@ JobFault = (
     | DelayNotification
     | StrayNotification
     | DelayPrecommit
+    | LoseSplit
     | StallTask
     | RequestCheckpoint
     | RequestSavepoint
@@ -386,6 +348,7 @@ JOB_FAULTS: Mapping[str, type] = {
     "delay_notification": DelayNotification,
     "stray_notification": StrayNotification,
     "delay_precommit": DelayPrecommit,
+    "lose_split": LoseSplit,
     "stall_task": StallTask,
     "request_checkpoint": RequestCheckpoint,
     "request_savepoint": RequestSavepoint,

@@ -48,6 +48,7 @@ _RECORDS_GOALS = (
     "left_to_the_external_system",
     "transaction_timed_out",
     "committed_to_the_table_again",
+    "split_lost_on_its_way",
     "triggered_by_remote_call_below_finished",
     "immediate_final_checkpoint",
     "failed_after_stop_savepoint",
@@ -243,6 +244,10 @@ BOTH: Mapping[str, str] = {
 
 # Of records that have identities.
 RECORDS: Mapping[str, str] = {
+    "every_split_has_one_owner": (
+        "a restart finds each unread split of a source once, with its enumerator or a reader, and "
+        "every split is read"
+    ),
     "table_has_completed_checkpoints": (
         "a table that parallel writers share has every file of each completed checkpoint, and none "
         "of records that are written again"

@@ -286,6 +286,10 @@ class JobPort(Protocol):
 class Participant(Protocol):
     """What takes part in the checkpoints of a job beside its tasks."""
 
+    def prepare(self, checkpoint: int, then: Callable[[], None]) -> None:
+        """Call a function once the tasks of a checkpoint may be triggered."""
+        ...
+
     def completed(self, checkpoint: int, *, notified: bool) -> None:
         """Note that a checkpoint is complete, and then that tasks are notified of it."""
         ...

@@ -37,6 +37,11 @@ CONTROL: Vocabulary = {
 
 RECORDS: Vocabulary = {
     **CONTROL,
+    "split_assigned": Telling(
+        "assigns split {split} to reader {reader}; it gets lost: {lost}", "split reader lost"
+    ),
+    "no_more_splits": Telling("has no more splits for reader {reader}", "reader"),
+    "splits_kept": Telling("keeps {count} splits in checkpoint {index}", "index count"),
     "handed_over": Telling(
         "sends {count} files of checkpoint {index} to the global committer", "index count"
     ),

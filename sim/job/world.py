@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import Recovery, after_failure
 from ckptsim.models.coordinator.plan import FinishedState
-from ckptsim.scenarios.job.faults import Symptom
+from ckptsim.scenarios.job.fault_bases import Symptom
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint, kept_of, newest_of
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.detection import DetectionHost

@@ -16,6 +16,7 @@ from ckptsim.models.coordinator import (
     Recovery,
     after_failure,
 )
+from ckptsim.models.enumerator import SplitEnumerator
 from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
@@ -119,6 +120,7 @@ class ProtocolCores:
     lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
     global_committer: Callable[[int], protocols.GlobalCommitter] = GlobalCommitter
+    enumerator: Callable[[int], protocols.SplitEnumerator] = SplitEnumerator
     store: Callable[[Placement], Store] = make_store
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (

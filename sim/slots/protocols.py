@@ -18,6 +18,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.committer import CommitterEffect, CommitterEvent
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent
 from ckptsim.models.coordinator.requests import Decision, Request, Situation
+from ckptsim.models.enumerator import EnumeratorEffect, EnumeratorEvent
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.states import EndMode, TaskState
@@ -40,6 +41,7 @@ __all__ = [
     "Lifecycle",
     "OrderingDoor",
     "RecoveryLines",
+    "SplitEnumerator",
     "Store",
     "TaskProtocol",
     "members",
@@ -150,6 +152,14 @@ class GlobalCommitter(Protocol):
     """The global committer of a sink as its host sees it."""
 
     def step(self, event: CommitterEvent) -> list[CommitterEffect]:
+        """Take one event and return its effects."""
+        ...
+
+
+class SplitEnumerator(Protocol):
+    """The split enumerator of a source as its host sees it."""
+
+    def step(self, event: EnumeratorEvent) -> list[EnumeratorEffect]:
         """Take one event and return its effects."""
         ...
 

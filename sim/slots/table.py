@@ -134,6 +134,17 @@ _WHOLE = (
         protocol=protocols.GlobalCommitter,
     ),
     Slot(
+        name="enumerator",
+        says="which reader gets which split, and what a checkpoint has of splits",
+        takes="(readers: int)",
+        gives="SplitEnumerator",
+        ours="ckptsim.models.enumerator:SplitEnumerator",
+        links=_RECORD_JOBS,
+        whole=True,
+        sample=lambda: Call((2,)),
+        protocol=protocols.SplitEnumerator,
+    ),
+    Slot(
         name="store",
         says="where a checkpoint lies relative to its data, and what survives a crash",
         takes="(placement: Placement)",

@@ -10,7 +10,7 @@ from typing import Any, cast
 from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.job import Job, Plane
-from ckptsim.scenarios.job.faults import AtCheckpoint
+from ckptsim.scenarios.job.fault_bases import AtCheckpoint
 from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 from ckptsim.sim.why.answer import Place

@@ -14,6 +14,7 @@ your own. An implementation of your own that has the same door can be put into a
 | checkpoint coordinator | `coordinator.CheckpointCoordinator` | `coordinator_events` |
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
+| split enumerator of a source | `enumerator.SplitEnumerator` | `enumerator` |
 | global committer of a sink | `committer.GlobalCommitter` | `committer` |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
 | failure detection | `recovery.FailureDetector` | `detection` |
@@ -30,6 +31,7 @@ from ckptsim.models import (
     barriers,
     committer,
     coordinator,
+    enumerator,
     lifecycle,
     ordering,
     recovery,
@@ -55,6 +57,7 @@ __all__ = [
     "coordinator",
     "coordinator_events",
     "detection",
+    "enumerator",
     "failover",
     "handler_events",
     "lifecycle",

@@ -17,7 +17,8 @@ from ckptsim.scenarios.generators import GENERATORS, Choices
 from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.checkpointing import Mode
-from ckptsim.scenarios.job.faults import CrashTaskManager, Rescale, Resubmit, Symptom
+from ckptsim.scenarios.job.fault_bases import Symptom
+from ckptsim.scenarios.job.faults import CrashTaskManager, Rescale, Resubmit
 from ckptsim.scenarios.job.graph.planes import Plane
 from ckptsim.scenarios.sync import SYNC_FAULTS, MemoryPolicy
 from ckptsim.sim.cli import main

@@ -84,6 +84,7 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
     if vertex.global_committer and vertex.kind is not VertexKind.SINK:
         expected = "false, but at a sink: only that has files to commit"
         found.append(Problem(f"{path}.global_committer", "true", expected))
+    found += _enumerated_problems(path, vertex)
     if vertex.file_records is not None and not vertex.global_committer:
         where, value = f"{path}.file_records", str(vertex.file_records)
         found.append(Problem(where, value, "none without `global_committer`"))
@@ -99,6 +100,18 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
     return found + (
         _operator_keys(path, vertex) if vertex.is_source else _source_keys(path, vertex)
     )
+
+
+def _enumerated_problems(path: str, vertex: Vertex) -> list[Problem]:
+    """Return what a source may not have beside splits that an enumerator assigns."""
+    if vertex.splits is None:
+        return []
+    fits = vertex.is_source and vertex.records is not None and vertex.ends_at_ns is None
+    plain = not (vertex.records_step or vertex.rate_shares) and vertex.keeps_position
+    if fits and plain and vertex.recorded is Recorded.NONE:
+        return []
+    expected = "none, unless a source has `records`, and nothing that is set per subtask"
+    return [Problem(f"{path}.splits", str(vertex.splits), expected)]
 
 
 def _list_problems(path: str, vertex: Vertex) -> list[Problem]:

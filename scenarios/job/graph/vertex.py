@@ -300,6 +300,17 @@ class Vertex:
         says="a sink opens transactions also after finish()",
         source=_FLINK + "TwoPhaseCommitSinkFunction opens none (FLINK-23473)",
     )
+    splits: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        maximum=1024,
+        unit="splits",
+        says="that an enumerator assigns to the subtasks of a source one by one, when they ask for "
+        "one; absent: each subtask has one of its own",
+        source=_FLINK + "SplitEnumerator, SourceCoordinator",
+        limits=_OF_IDENTITIES + not_in_pipelines("its readers are fed by sockets"),
+    )
     global_committer: bool = flag(
         False,
         says="the subtasks of a sink write files and hand them to one global committer, which "
@@ -369,7 +380,8 @@ class Vertex:
         """Return how many records a subtask of a source emits, None for any number."""
         if self.records is None:
             return None
-        share = self.records // self.parallelism + (subtask < self.records % self.parallelism)
+        count = self.splits or self.parallelism
+        share = self.records // count + (subtask < self.records % count)
         return share + self.records_step * subtask
 
     def service_of(self, subtask: int) -> int:

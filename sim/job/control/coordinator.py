@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers.reason import FailureReason
@@ -315,8 +316,16 @@ class CoordinatorHost:
         if request.synchronous and self._job.has_backlog():
             self._env.goals.reach(f"stopped_under_backlog_{self._settings.stop_mode.name.lower()}")
         stop = self._settings.stop_mode if request.synchronous else None
-        for number in tasks:
-            self.gateway.trigger(number, barrier, stop, self._refuse)
+        then: Callable[[], None] = partial(self._send, barrier, tasks, stop)
+        for one in self.participants:
+            then = partial(one.prepare, checkpoint, then)
+        then()
+
+    def _send(self, barrier: Barrier, tasks: Sequence[int], stop: StopMode | None) -> None:
+        """Trigger tasks, unless the checkpoint has failed while others prepared for it."""
+        if self.records[barrier.checkpoint].status == "pending":
+            for number in tasks:
+                self.gateway.trigger(number, barrier, stop, self._refuse)
 
     def _places(self) -> dict[int, tuple[str, int]]:
         waited = self._planned.wait_for

@@ -19,6 +19,7 @@ from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.job.records.attempt import Attempt
+from ckptsim.sim.job.records.enumerators import enumerators
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import can_rescale
@@ -112,7 +113,9 @@ class RecordWorld:
             latest=None if self.uncoordinated is None else self.uncoordinated.restored,
         )
         self.control.sinks.committers = committers(self)
-        self.coordinator.participants = [*self.control.sinks.committers.values()]
+        self.enumerators = enumerators(self)
+        beside = (self.control.sinks.committers, self.enumerators)
+        self.coordinator.participants = [one for hosts in beside for one in hosts.values()]
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.attempt: Attempt = Attempt(self, 1, restored)
         self.watchdog = Watchdog(self)
@@ -144,6 +147,8 @@ class RecordWorld:
         control.begin()
         self.env.run(until=self._over)
         self._watch.cancel()
+        for host in self.enumerators.values() if self.watchdog.stalled else ():
+            host.check_end(stalled=True)
 
     def _look(self) -> None:
         self.watchdog.look()
@@ -207,6 +212,13 @@ class RecordWorld:
         self.closed_ns = {}
         self.attempt = Attempt(self, number, restored)
         self.events.emit(of_job.AttemptBegun(restored))
+
+    def begin_attempt(self, attempt: Attempt) -> None:
+        """Make what takes part in an attempt beside its tasks."""
+        vertices = attempt.graph.vertices
+        self.control.sinks.begin_attempt(attempt.number, attempt.restored, vertices)
+        for host in self.enumerators.values():
+            host.begin(attempt)
 
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Return whether a job may be restored from a checkpoint with another parallelism."""
@@ -312,6 +324,8 @@ class RecordWorld:
 
     def check_contents(self) -> None:
         """Check what state and output of a job that has ended hold."""
+        for host in self.enumerators.values():
+            host.check_end()
         if self.oracle is not None:
             self.oracle.check_contents()
 

@@ -95,6 +95,7 @@ _ALL = (
     _door("lifecycle", protocols.Lifecycle, parameters=TaskParameters),
     _door("channel_state", protocols.ChannelStateWriter, subtasks=list[int]),
     _door("global_committer", protocols.GlobalCommitter, writers=int),
+    _door("enumerator", protocols.SplitEnumerator, readers=int),
 )
 
 DOORS: dict[str, Door] = {door.slot: door for door in _ALL}

@@ -68,6 +68,7 @@ class TaskEnding:
             if self._waits:
                 self.performed.append(checkpoint)
             self.task.attempt.performed(self.task, checkpoint)
+            self.task.snapshot_taken(checkpoint)
         self.task.attempt.calls(self.task, what, checkpoint)
 
     def emit_max_watermark(self) -> None:

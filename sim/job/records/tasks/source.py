@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ckptsim.sim.job.embedding import SourceReader
@@ -21,11 +22,11 @@ class Source(Task):
         self._reader: SourceReader | None = (
             None if reader is None else reader(self.subtask, self.wake)
         )
+        self._enumerator = self.attempt.world.enumerators.get(self.spec.vertex.name)
+        self._asked = self._no_more = False
         self._splits = self.attempt.splits.of(self.spec.vertex.name, self.spec.subtask)
-        origin = self.attempt.graph.begun_as(self.spec.vertex.name)
         for split in self._splits:
-            split.gap_ns = origin.pause_of(split.index)
-            split.due_ns = self.env.now + split.gap_ns
+            self._open(split)
         self._marks = SourceMarks(self)
         self._emission = self.env.timer(Kind.EMIT, self.entity, self.wake)
 
@@ -50,6 +51,8 @@ class Source(Task):
                 self.handle_mail()
             elif not self.has_room:
                 yield self.news
+            elif self._lacks_split:
+                self._ask()
             elif self._is_exhausted:
                 self.exhausted = True
                 self.control.exhausted()
@@ -68,6 +71,8 @@ class Source(Task):
             return True
         if self.has_ended() or not self.has_room:
             return False
+        if self._lacks_split:
+            return True
         due_ns = self._due_ns()
         if self._is_exhausted or due_ns is None:
             return self._is_exhausted
@@ -109,7 +114,8 @@ class Source(Task):
         vertex = self.spec.vertex
         if self.exhausted or (vertex.ends_at_ns is not None and vertex.ends_at_ns <= self.env.now):
             return True
-        return vertex.records is not None and all(one.is_read for one in self._splits)
+        is_over = self._enumerator is None or self._no_more
+        return is_over and vertex.records is not None and all(one.is_read for one in self._splits)
 
     def _due_ns(self) -> int | None:
         """Return when something is to be done next: a record is due, or the source ends.
@@ -125,6 +131,45 @@ class Source(Task):
     def unread(self) -> list[Split]:
         """Return the splits that have records left; of one with a reader, that knows by itself."""
         return [one for one in self._splits if self._reader is not None or not one.is_read]
+
+    @property
+    def read_splits(self) -> Sequence[Split]:
+        """Return the splits that it has, or has read."""
+        return self._splits
+
+    @property
+    def _lacks_split(self) -> bool:
+        """Return whether it has to ask its enumerator for a split."""
+        if self._enumerator is None or self._asked or self._no_more or self.exhausted:
+            return False
+        return not self.unread
+
+    def _ask(self) -> None:
+        self._asked = True
+        if self._enumerator is not None:
+            self._enumerator.request(self)
+
+    def take_split(self, split: Split) -> None:
+        """Take a split from the enumerator."""
+        self._asked = False
+        self._open(split)
+        self._splits.append(split)
+        self.wake()
+
+    def end_splits(self) -> None:
+        """Read to the end what it has: no split follows."""
+        self._no_more = True
+        self.wake()
+
+    def snapshot_taken(self, checkpoint: int) -> None:
+        """Say to the enumerator that a snapshot is taken."""
+        if self._enumerator is not None:
+            self._enumerator.snapshot_taken(self, checkpoint)
+
+    def _open(self, split: Split) -> None:
+        origin = self.attempt.graph.begun_as(self.spec.vertex.name)
+        split.gap_ns = origin.pause_of(split.index)
+        split.due_ns = self.env.now + split.gap_ns
 
     def _emit_next(self) -> None:
         """Emit the record that is due first; what a source with a reader takes in is its state."""

@@ -116,6 +116,9 @@ class Task:
         """Emit an event."""
         self.attempt.world.events.emit(event)
 
+    def snapshot_taken(self, checkpoint: int) -> None:
+        """Take note of a snapshot, which a source says to its enumerator."""
+
     @property
     def splits(self) -> dict[int, int]:
         """Return how many records a source has emitted of each of its splits, by number."""

@@ -11,7 +11,8 @@ import pytest
 from ckptsim.scenarios import Scenario
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Engine, Job, PlacementKind
-from ckptsim.scenarios.job.faults import CrashTaskManager, JobFault, Symptom
+from ckptsim.scenarios.job.fault_bases import Symptom
+from ckptsim.scenarios.job.faults import CrashTaskManager, JobFault
 from ckptsim.sim.job.buffers import DataflowWorld
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.oracle.buffers import BufferObserver, BufferOracle
