@@ -14,6 +14,7 @@ from ckptsim.scenarios.spec import Scenario
 
 SITUATIONS: Mapping[str, Callable[[Vertex], bool]] = {
     "global_committer": lambda vertex: vertex.global_committer,
+    "acknowledger": lambda vertex: vertex.acknowledges,
     "enumerator": lambda vertex: vertex.splits is not None,
 }
 """Slot -> whether a vertex is in its situation."""
@@ -29,9 +30,12 @@ def situate(choices: Choices, text: dict[str, Any]) -> None:
     """Put a job into some of them, and into all that are wanted."""
     if "global_committer" in choices.wanted or choices.flag():
         _commit_together(choices, text, wanted="global_committer" in choices.wanted)
-    if "enumerator" in choices.wanted:
+    if {"enumerator", "acknowledger"}.intersection(choices.wanted):
         text["checkpointing"]["enabled"] = True
         text["ending"]["protocol"] = text["ending"]["protocol"].replace("naive", "flink")
+    for vertex in text["vertices"] if "acknowledger" in choices.wanted or choices.flag() else ():
+        if vertex["kind"] == "source":
+            vertex["acknowledges"] = True
     is_coordinated = text["checkpointing"].get("enabled", True)
     if is_coordinated and ("enumerator" in choices.wanted or choices.integer(0, 3) == 3):
         _enumerate(choices, text)

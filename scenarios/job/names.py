@@ -244,6 +244,9 @@ BOTH: Mapping[str, str] = {
 
 # Of records that have identities.
 RECORDS: Mapping[str, str] = {
+    "logs_outlast_checkpoints": (
+        "the log of a source has every record that a restart from the newest checkpoint reads"
+    ),
     "every_split_has_one_owner": (
         "a restart finds each unread split of a source once, with its enumerator or a reader, and "
         "every split is read"

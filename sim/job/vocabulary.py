@@ -37,6 +37,7 @@ CONTROL: Vocabulary = {
 
 RECORDS: Vocabulary = {
     **CONTROL,
+    "log_acknowledged": Telling("acknowledges {records} records of split {split}", "split records"),
     "split_assigned": Telling(
         "assigns split {split} to reader {reader}; it gets lost: {lost}", "split reader lost"
     ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ckptsim.models import barriers, uncoordinated
+from ckptsim.models.acknowledger import Acknowledger
 from ckptsim.models.barriers.channels import NetworkEffect
 from ckptsim.models.committer import GlobalCommitter
 from ckptsim.models.coordinator import (
@@ -121,6 +122,7 @@ class ProtocolCores:
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
     global_committer: Callable[[int], protocols.GlobalCommitter] = GlobalCommitter
     enumerator: Callable[[int], protocols.SplitEnumerator] = SplitEnumerator
+    acknowledger: Callable[[], protocols.Acknowledger] = Acknowledger
     store: Callable[[Placement], Store] = make_store
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (

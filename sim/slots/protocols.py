@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from ckptsim.models.acknowledger import Acknowledge, AcknowledgerEvent
 from ckptsim.models.barriers import BarrierHandler
 from ckptsim.models.barriers.channel_state.events import WriterEffect, WriterEvent
 from ckptsim.models.barriers.reason import FailureReason
@@ -30,6 +31,7 @@ from ckptsim.models.uncoordinated import TaskProtocol
 from ckptsim.models.uncoordinated.recovery_line import LineEffect, LineEvent
 
 __all__ = [
+    "Acknowledger",
     "BarrierHandler",
     "ChannelStateWriter",
     "Coordinator",
@@ -152,6 +154,14 @@ class GlobalCommitter(Protocol):
     """The global committer of a sink as its host sees it."""
 
     def step(self, event: CommitterEvent) -> list[CommitterEffect]:
+        """Take one event and return its effects."""
+        ...
+
+
+class Acknowledger(Protocol):
+    """The acknowledger of a source as its host sees it."""
+
+    def step(self, event: AcknowledgerEvent) -> list[Acknowledge]:
         """Take one event and return its effects."""
         ...
 

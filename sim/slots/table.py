@@ -145,6 +145,17 @@ _WHOLE = (
         protocol=protocols.SplitEnumerator,
     ),
     Slot(
+        name="acknowledger",
+        says="up to where the owner of a source's log may cut it",
+        takes="()",
+        gives="Acknowledger",
+        ours="ckptsim.models.acknowledger:Acknowledger",
+        links=_RECORD_JOBS,
+        whole=True,
+        sample=Call,
+        protocol=protocols.Acknowledger,
+    ),
+    Slot(
         name="store",
         says="where a checkpoint lies relative to its data, and what survives a crash",
         takes="(placement: Placement)",

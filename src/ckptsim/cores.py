@@ -14,6 +14,7 @@ your own. An implementation of your own that has the same door can be put into a
 | checkpoint coordinator | `coordinator.CheckpointCoordinator` | `coordinator_events` |
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
+| acknowledger of a log | `acknowledger.Acknowledger` | `acknowledger` |
 | split enumerator of a source | `enumerator.SplitEnumerator` | `enumerator` |
 | global committer of a sink | `committer.GlobalCommitter` | `committer` |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
@@ -28,6 +29,7 @@ your own. An implementation of your own that has the same door can be put into a
 """
 
 from ckptsim.models import (
+    acknowledger,
     barriers,
     committer,
     coordinator,
@@ -51,6 +53,7 @@ from ckptsim.models.recovery import detection, failover, recovered_input, restar
 __all__ = [
     "Core",
     "ProtocolError",
+    "acknowledger",
     "barriers",
     "channel_effects",
     "committer",

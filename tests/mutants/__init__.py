@@ -2,13 +2,24 @@
 
 from ckptsim.sim.mutants import rescaling, uncoordinated
 from ckptsim.sim.mutants.mutant import Mutant, by_name
-from tests.mutants import barriers, committer, composed, lifecycle, ordering, store
+from tests.mutants import (
+    acknowledger,
+    barriers,
+    committer,
+    composed,
+    enumerator,
+    lifecycle,
+    ordering,
+    store,
+)
 
 MUTANTS: dict[str, Mutant] = by_name(
     *ordering.MUTANTS.values(),
     *barriers.MUTANTS.values(),
     *lifecycle.MUTANTS.values(),
     *committer.MUTANTS.values(),
+    *enumerator.MUTANTS.values(),
+    *acknowledger.MUTANTS.values(),
     *rescaling.MUTANTS.values(),
     *uncoordinated.MUTANTS.values(),
     *store.MUTANTS.values(),

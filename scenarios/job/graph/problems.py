@@ -84,6 +84,9 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
     if vertex.global_committer and vertex.kind is not VertexKind.SINK:
         expected = "false, but at a sink: only that has files to commit"
         found.append(Problem(f"{path}.global_committer", "true", expected))
+    if vertex.acknowledges and not (vertex.is_source and vertex.keeps_position):
+        expected = "false, but at a source that remembers its position"
+        found.append(Problem(f"{path}.acknowledges", "true", expected))
     found += _enumerated_problems(path, vertex)
     if vertex.file_records is not None and not vertex.global_committer:
         where, value = f"{path}.file_records", str(vertex.file_records)

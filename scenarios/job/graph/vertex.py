@@ -311,6 +311,12 @@ class Vertex:
         source=_FLINK + "SplitEnumerator, SourceCoordinator",
         limits=_OF_IDENTITIES + not_in_pipelines("its readers are fed by sockets"),
     )
+    acknowledges: bool = flag(
+        False,
+        says="a source acknowledges what it has read, and the owner of its log cuts it there",
+        source="Source: PostgreSQL, replication slots; Apache Kafka, SourceTask.commit",
+        limits=_OF_IDENTITIES + not_in_pipelines("sockets feed its readers"),
+    )
     global_committer: bool = flag(
         False,
         says="the subtasks of a sink write files and hand them to one global committer, which "

@@ -91,6 +91,7 @@ class RecordWorld:
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
         self.attempts_before = 0  # of the job that `restored` is of
         self.progress_ns = 0
+        self.log_cuts: dict[int, tuple[int, int]] = {}  # by split, with the instant
         self.entity = env.entity("job")
         self.events = Events()
         self.oracle: JobOracle | None = self._judge() if judged else None

@@ -209,6 +209,8 @@ class ExternalSystem:
                 other.transactions[name] = Transaction(name, transaction.sink)
             elif name in pending or kept:
                 undone = transaction.status is Status.ABORTED and not transaction.timed_out
+                if transaction.sink in stores and not transaction.count:
+                    undone = False  # an empty file stays aborted
                 other.transactions[name] = replace(
                     transaction,
                     attempt=1,

@@ -50,10 +50,8 @@ class CoordinatedWriter(SinkWriter):
 
     def recover_and_commit(self, name: str) -> None:
         """Keep what the restored state has: the committer commits it."""
-        one = self.external.transactions[name]
-        if not one.count:
-            self.external.abort(name)
-        self._kept.setdefault(one.checkpoint_id or 0, []).append(name)
+        number = self.external.transactions[name].checkpoint_id or 0
+        self._kept.setdefault(number, []).append(name)
 
     def begin(self) -> None:
         """Send again what the committer lacks, and open the first file."""

@@ -112,6 +112,7 @@ def handle_complete(task: Task, checkpoint: int) -> None:
     """Handle the notification that a checkpoint is complete."""
     before = task.ending.state
     task.snapshots.completed(checkpoint)
+    task.checkpoint_ended(checkpoint, completed=True)
     task.control.lifecycle.complete(checkpoint)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
         _note_close(task, checkpoint)
@@ -135,5 +136,6 @@ def handle_aborted(task: Task, checkpoint: int, latest_completed: int | None) ->
     """Handle the notification that a checkpoint was given up."""
     before = task.ending.state
     task.control.abort(checkpoint, latest_completed)
+    task.checkpoint_ended(checkpoint, completed=False)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
         task.attempt.goal("closed_on_repeated_completion")

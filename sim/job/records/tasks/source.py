@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ckptsim.models import acknowledger
 from ckptsim.sim.job.embedding import SourceReader
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
+from ckptsim.sim.job.records.tasks.log import SourceLog
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 from ckptsim.sim.job.splits import Split, held, left
 
@@ -25,6 +27,8 @@ class Source(Task):
         self._enumerator = self.attempt.world.enumerators.get(self.spec.vertex.name)
         self._asked = self._no_more = False
         self._splits = self.attempt.splits.of(self.spec.vertex.name, self.spec.subtask)
+        is_cut = self.spec.vertex.acknowledges
+        self._log = SourceLog(self) if is_cut else None
         for split in self._splits:
             self._open(split)
         self._marks = SourceMarks(self)
@@ -154,6 +158,7 @@ class Source(Task):
         self._asked = False
         self._open(split)
         self._splits.append(split)
+        self.attempt.progress()
         self.wake()
 
     def end_splits(self) -> None:
@@ -162,14 +167,24 @@ class Source(Task):
         self.wake()
 
     def snapshot_taken(self, checkpoint: int) -> None:
-        """Say to the enumerator that a snapshot is taken."""
+        """Say to enumerator and acknowledger that a snapshot is taken."""
         if self._enumerator is not None:
             self._enumerator.snapshot_taken(self, checkpoint)
+        if self._log is not None:
+            self._log.snapshot_taken(checkpoint)
+
+    def checkpoint_ended(self, checkpoint: int, *, completed: bool) -> None:
+        """Take a notification, by which the log may be acknowledged."""
+        if self._log is not None:
+            kinds = acknowledger.CheckpointCompleted, acknowledger.CheckpointAborted
+            self._log.step(kinds[not completed](checkpoint))
 
     def _open(self, split: Split) -> None:
         origin = self.attempt.graph.begun_as(self.spec.vertex.name)
         split.gap_ns = origin.pause_of(split.index)
         split.due_ns = self.env.now + split.gap_ns
+        if self._log is not None:
+            self._log.open(split)
 
     def _emit_next(self) -> None:
         """Emit the record that is due first; what a source with a reader takes in is its state."""
@@ -181,6 +196,8 @@ class Source(Task):
         split.due_ns = self.env.now + (split.gap_ns or 0)
         self.attempt.progress()
         self._marks.read(split, record)
+        if self._log is not None:
+            self._log.read(split)
         self.emit(record)
 
 
