@@ -6,8 +6,7 @@ Sources: risingwavelabs/risingwave 26492, apache/iceberg 15846, FLINK-36368, FLI
 from __future__ import annotations
 
 from ckptsim.models import committer
-from ckptsim.models.committer import GlobalCommitter
-from ckptsim.models.committer.committer import Collected
+from ckptsim.models.committer import Collected, GlobalCommitter
 from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 

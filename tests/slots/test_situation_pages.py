@@ -12,7 +12,7 @@ import pytest
 from ckptsim.sim.cli import main
 from tests.pages import Session, assert_shown, files_of, sessions_of, text_of
 
-PAGES = ("committer.md",)
+PAGES = ("committer.md", "enumerator.md", "source-log.md")
 SESSIONS = [(page, session) for page in PAGES for session in sessions_of(text_of(page))]
 
 

@@ -55,12 +55,12 @@ class EnumeratorHost:
 
     def request(self, reader: Source) -> None:
         """Send a reader's request for a split."""
-        self._later(self._delay_ns(), self._step, enumerator.SplitRequested(reader.subtask))
+        self._send(self._step, enumerator.SplitRequested(reader.subtask))
 
     def snapshot_taken(self, reader: Source, checkpoint: int) -> None:
         """Say that a reader has taken its snapshot."""
         taken = enumerator.ReaderSnapshotTaken(reader.subtask, checkpoint)
-        self._later(self._delay_ns(), self._step, taken)
+        self._send(self._step, taken)
 
     # Checkpoints ------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class EnumeratorHost:
                 self._assign(reader, split)
             case enumerator.NoMoreSplits(reader):
                 self._env.trace.record("no_more_splits", self._entity, reader)
-                self._later(self._delay_ns(), self._reader(reader).end_splits)
+                self._send(self._reader(reader).end_splits)
             case enumerator.KeepState(checkpoint, splits):
                 self._env.trace.record("splits_kept", self._entity, checkpoint, len(splits))
                 self._world.coordinator.records[checkpoint].unassigned[self._name] = splits
@@ -100,7 +100,7 @@ class EnumeratorHost:
                     self._step(enumerator.TriggersSent(checkpoint))
             case enumerator.FailReader(reader):
                 number, cause = self._reader(reader).number, f"{self._name}/{reader} lacks a split"
-                self._later(self._delay_ns(), self._world.control.crash, (number,), cause)
+                self._send(self._world.control.crash, (number,), cause)
             case _:
                 assert_never(effect)
 
@@ -112,7 +112,7 @@ class EnumeratorHost:
         says = f"it was sent to {self._name}/{reader} at {duration_text(self._env.now)}"
         self._fate[split] = says if lost_ns is None else f"{says}, and got lost"
         if lost_ns is None:
-            self._later(self._delay_ns(), self._deliver, reader, split)
+            self._send(self._deliver, reader, split)
         else:
             self._lost[split] = None
             self._env.goals.reach("split_lost_on_its_way")
@@ -121,7 +121,7 @@ class EnumeratorHost:
     def _deliver(self, reader: int, split: int) -> None:
         source = self._reader(reader)
         source.take_split(self._attempt.splits.made(source.spec.vertex, split))
-        self._later(self._delay_ns(), self._step, enumerator.SplitDelivered(reader, split))
+        self._send(self._step, enumerator.SplitDelivered(reader, split))
 
     def _reader(self, subtask: int) -> Source:
         number = self._attempt.graph.tasks_of(self._name)[subtask]
@@ -129,11 +129,8 @@ class EnumeratorHost:
         source: Source = found
         return source
 
-    def _delay_ns(self) -> int:
-        costs = self._world.job.costs
-        most_ns = costs.rpc_jitter_ns
-        chance_ns = self._env.stream("enumerator").integer(0, most_ns) if most_ns else 0
-        return costs.rpc_ns + chance_ns
+    def _send(self, call: Callable[..., None], *arguments: Any) -> None:
+        self._later(self._world.messages.delay_ns("enumerator"), call, *arguments)
 
     def _later(self, delay_ns: int, call: Callable[..., None], *arguments: Any) -> None:
         self._attempt.later(delay_ns, Kind.MESSAGE, self._entity, call, *arguments)
@@ -156,7 +153,8 @@ class EnumeratorHost:
             ]
             most = self._attempt.splits.made(self._attempt.graph.vertex(self._name), split).most
             read = restored.positions.get(split, 0) if restored is not None else 0
-            if len(owners) == 1 or (not owners and read == most):
+            is_cut = self._world.job.ending.stop_at_ns is not None  # it leaves splits unread
+            if len(owners) == 1 or (not owners and (is_cut or read == most)):
                 continue
             says = f"the job restarts from checkpoint {self._attempt.restored_id}, which has split "
             says += f"{self._place(split)} of {self._name} with {listed(owners) or 'nobody'}: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ckptsim.scenarios.job.faults import DelayPrecommit
@@ -16,20 +17,14 @@ if TYPE_CHECKING:
 
 def committers(world: RecordWorld) -> dict[str, CommitterHost]:
     """Return the hosts of the global committers of a job, by sink vertex."""
-    costs, env = world.job.costs, world.env
-
-    def delay_ns() -> int:
-        jitter_ns = costs.rpc_jitter_ns
-        return costs.rpc_ns + (env.stream("committer").integer(0, jitter_ns) if jitter_ns else 0)
-
     return {
         vertex.name: CommitterHost(
-            env,
+            world.env,
             vertex.name,
             world.cores.global_committer,
             sinks=world.control.sinks,
             kind=Kind.MESSAGE,
-            delay_ns=delay_ns,
+            delay_ns=partial(world.messages.delay_ns, "committer"),
         )
         for vertex in world.job.vertices
         if vertex.global_committer

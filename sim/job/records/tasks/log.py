@@ -28,14 +28,12 @@ class SourceLog:
 
     def step(self, event: AcknowledgerEvent) -> None:
         """Give the core an event, and send what it acknowledges."""
-        env, costs = self._source.env, self._world.job.costs
+        env = self._source.env
         for effect in self._core.step(event):
-            one, chance_ns = effect.position, 0
-            if costs.rpc_jitter_ns:
-                chance_ns = env.stream("log").integer(0, costs.rpc_jitter_ns)
+            one, delay_ns = effect.position, self._world.messages.delay_ns("log")
             place, entity = self._place(one.split), self._source.entity
             env.trace.record("log_acknowledged", entity, place, one.records)
-            env.call_in(costs.rpc_ns + chance_ns, Kind.MESSAGE, entity, self._cut, one)
+            env.call_in(delay_ns, Kind.MESSAGE, entity, self._cut, one)
 
     def read(self, split: Split) -> None:
         """Say that a record was read."""

@@ -24,10 +24,150 @@ checkpoint has its own number of subtasks).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
-from ckptsim.models.committer import events
 from ckptsim.models.core import ProtocolError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the committer persists of one checkpoint.
+
+    committed: its commit has ended.
+    """
+
+    checkpoint: int
+    committables: tuple[str, ...]
+    committed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """The job starts, or restarts from a checkpoint.
+
+    rows: all that were persisted, oldest first.  A row of a newer checkpoint holds files of records
+    that are written again.
+    """
+
+    checkpoint: int | None
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriterReady:
+    """A writer asks from where on it sends again, which RewindTo answers."""
+
+    writer: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryArrived:
+    """A writer has pre-committed for a checkpoint.
+
+    writers: how many do so for it, by the parallelism of then.  count: how many committables this
+    one sends, which may be none.  Messages of one writer keep their order.
+    """
+
+    checkpoint: int
+    writer: int
+    writers: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommittableArrived:
+    """A committable of a writer, such as a file, for a checkpoint."""
+
+    checkpoint: int
+    writer: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTaken:
+    """The barriers of all writers have passed, which can overtake committables."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointCompleted:
+    """A checkpoint of the job is complete."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointAborted:
+    """A checkpoint has failed: some writers may have pre-committed for it, and others never do.
+
+    The next checkpoint covers what they have sent.
+    """
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitDone:
+    """The table has the commit of a checkpoint, and its row is marked as committed."""
+
+    checkpoint: int
+
+
+CommitterEvent: TypeAlias = (
+    Recovered
+    | WriterReady
+    | SummaryArrived
+    | CommittableArrived
+    | SnapshotTaken
+    | CheckpointCompleted
+    | CheckpointAborted
+    | CommitDone
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Persist:
+    """Write the row of a checkpoint in place of an older one, for a restart to recover."""
+
+    checkpoint: int
+    committables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Delete the row of a checkpoint."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledge:
+    """Let writers drop what they keep of this and older checkpoints: they never send it again."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class RewindTo:
+    """Let a writer send again what it keeps of checkpoints after this one."""
+
+    writer: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Commit to the table at once, all or nothing, which CommitDone answers.
+
+    A committable that is in the table already is skipped.
+    """
+
+    checkpoint: int
+    committables: tuple[str, ...]
+
+
+CommitterEffect: TypeAlias = Persist | Forget | Acknowledge | RewindTo | Commit
 
 
 @dataclass(slots=True)
@@ -75,33 +215,31 @@ class GlobalCommitter:
         self._committing: int | None = None
         self._kept: list[int] = []  # rows of commits that have ended
 
-    def step(self, event: events.CommitterEvent) -> list[events.CommitterEffect]:
+    def step(self, event: CommitterEvent) -> list[CommitterEffect]:
         """Take one event and return its effects."""
         match event:
-            case events.Recovered(checkpoint, rows):
+            case Recovered(checkpoint, rows):
                 return [*self._recover(checkpoint or 0, rows), *self._commit()]
-            case events.WriterReady(writer):
-                return [events.RewindTo(writer, self.persisted)]
-            case events.SummaryArrived(checkpoint, writer, writers, count):
+            case WriterReady(writer):
+                return [RewindTo(writer, self.persisted)]
+            case SummaryArrived(checkpoint, writer, writers, count):
                 self._part(checkpoint, writer).count = count
                 self.collected[checkpoint].writers = writers
-            case events.CommittableArrived(checkpoint, writer, name):
+            case CommittableArrived(checkpoint, writer, name):
                 self._part(checkpoint, writer).names[name] = None
-            case events.SnapshotTaken():
+            case SnapshotTaken():
                 return []  # writers keep the rest
-            case events.CheckpointCompleted(checkpoint):
+            case CheckpointCompleted(checkpoint):
                 self.completed = max(self.completed, checkpoint)
-            case events.CheckpointAborted(checkpoint):
+            case CheckpointAborted(checkpoint):
                 self._aborted.add(checkpoint)
-            case events.CommitDone(checkpoint):
+            case CommitDone(checkpoint):
                 return [*self._done(checkpoint), *self._commit()]
             case _:
                 assert_never(event)
         return [*self._collect(), *self._commit()]
 
-    def _recover(
-        self, checkpoint: int, rows: tuple[events.Row, ...]
-    ) -> list[events.CommitterEffect]:
+    def _recover(self, checkpoint: int, rows: tuple[Row, ...]) -> list[CommitterEffect]:
         """Take rows over, and forget rows of checkpoints after the restored one."""
         self.completed = checkpoint
         for row in rows:
@@ -112,14 +250,14 @@ class GlobalCommitter:
                 self._kept.append(row.checkpoint)
             else:
                 self.rows[row.checkpoint] = row.committables
-        return [events.Forget(row.checkpoint) for row in rows if row.checkpoint > checkpoint]
+        return [Forget(row.checkpoint) for row in rows if row.checkpoint > checkpoint]
 
     def _part(self, checkpoint: int, writer: int) -> Part:
         return self.collected.setdefault(checkpoint, Collected()).parts.setdefault(writer, Part())
 
-    def _collect(self) -> list[events.CommitterEffect]:
+    def _collect(self) -> list[CommitterEffect]:
         """Persist and acknowledge whole checkpoints, the oldest first, with failed ones before."""
-        found: list[events.CommitterEffect] = []
+        found: list[CommitterEffect] = []
         for checkpoint in sorted(self.collected):
             if checkpoint in self._aborted:
                 continue
@@ -128,26 +266,26 @@ class GlobalCommitter:
             found += self._whole(checkpoint)
         return found
 
-    def _whole(self, checkpoint: int) -> list[events.CommitterEffect]:
+    def _whole(self, checkpoint: int) -> list[CommitterEffect]:
         covered = [number for number in sorted(self.collected) if number <= checkpoint]
         names = tuple(name for number in covered for name in self.collected.pop(number).names)
         self.rows[checkpoint] = names
         self.persisted = checkpoint
-        return [events.Persist(checkpoint, names), events.Acknowledge(checkpoint)]
+        return [Persist(checkpoint, names), Acknowledge(checkpoint)]
 
-    def _commit(self) -> list[events.CommitterEffect]:
+    def _commit(self) -> list[CommitterEffect]:
         """Commit the oldest row, if a checkpoint that covers it is complete."""
         oldest = min(self.rows, default=None)
         if self._committing is not None or oldest is None or oldest > self.completed:
             return []
         self._committing = oldest
-        return [events.Commit(oldest, self.rows[oldest])]
+        return [Commit(oldest, self.rows[oldest])]
 
-    def _done(self, checkpoint: int) -> list[events.CommitterEffect]:
+    def _done(self, checkpoint: int) -> list[CommitterEffect]:
         """Keep the row of this commit alone: it is the point that writers rewind to."""
         if checkpoint != self._committing:
             raise ProtocolError("not_committing", state=str(self._committing))
         self._committing = None
         del self.rows[checkpoint]
         kept, self._kept = self._kept, [checkpoint]
-        return [events.Forget(number) for number in kept]
+        return [Forget(number) for number in kept]

@@ -17,9 +17,112 @@ FLINK-21996 and FLINK-23233: a checkpoint waits for the acknowledgements of even
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
 
-from ckptsim.models.enumerator import events
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The job starts, or restarts from a checkpoint, with these splits to be assigned."""
+
+    splits: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRequested:
+    """A reader has nothing left to read."""
+
+    reader: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRequested:
+    """A checkpoint begins, and no task is triggered before KeepState answers."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class TriggersSent:
+    """The triggers of a checkpoint are on their way to the readers."""
+
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSnapshotTaken:
+    """A reader has taken its snapshot of a checkpoint."""
+
+    reader: int
+    checkpoint: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitDelivered:
+    """A reader has acknowledged a split."""
+
+    reader: int
+    split: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitLost:
+    """The call that was to bring a split to its reader has failed."""
+
+    reader: int
+    split: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointAborted:
+    """A checkpoint has failed."""
+
+    checkpoint: int
+
+
+EnumeratorEvent: TypeAlias = (
+    Restored
+    | SplitRequested
+    | CheckpointRequested
+    | TriggersSent
+    | ReaderSnapshotTaken
+    | SplitDelivered
+    | SplitLost
+    | CheckpointAborted
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignSplit:
+    """Send a split to a reader, which SplitDelivered or SplitLost answers."""
+
+    reader: int
+    split: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoMoreSplits:
+    """Let a reader end its data."""
+
+    reader: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepState:
+    """Put these splits, which no reader has, into a checkpoint, and trigger its tasks."""
+
+    checkpoint: int
+    splits: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailReader:
+    """Fail a reader, so the job restarts from its latest checkpoint."""
+
+    reader: int
+
+
+EnumeratorEffect: TypeAlias = AssignSplit | NoMoreSplits | KeepState | FailReader
 
 
 class SplitEnumerator:
@@ -33,24 +136,24 @@ class SplitEnumerator:
         self.due: list[int] = []  # checkpoints that wait for splits on their way
         self.closed: dict[int, set[int]] = {reader: set() for reader in range(readers)}
 
-    def step(self, event: events.EnumeratorEvent) -> list[events.EnumeratorEffect]:
+    def step(self, event: EnumeratorEvent) -> list[EnumeratorEffect]:
         """Take one event and return its effects."""
         match event:
-            case events.Restored(splits):
+            case Restored(splits):
                 self.splits = list(splits)
-            case events.SplitRequested(reader):
+            case SplitRequested(reader):
                 self.waiting[reader] = None
-            case events.CheckpointRequested(checkpoint):
+            case CheckpointRequested(checkpoint):
                 self.due.append(checkpoint)
-            case events.TriggersSent():
+            case TriggersSent():
                 return []  # they may arrive after a split that is sent later
-            case events.ReaderSnapshotTaken(reader, checkpoint):
+            case ReaderSnapshotTaken(reader, checkpoint):
                 self._open([reader], checkpoint)
-            case events.SplitDelivered(_, split):
+            case SplitDelivered(_, split):
                 self.on_their_way.pop(split, None)
-            case events.SplitLost(reader):
-                return [events.FailReader(reader)]
-            case events.CheckpointAborted(checkpoint):
+            case SplitLost(reader):
+                return [FailReader(reader)]
+            case CheckpointAborted(checkpoint):
                 self.due = [number for number in self.due if number != checkpoint]
                 self._open(self.closed, checkpoint)
             case _:
@@ -61,18 +164,18 @@ class SplitEnumerator:
         for reader in readers:
             self.closed[reader].discard(checkpoint)
 
-    def _keep(self) -> list[events.EnumeratorEffect]:
+    def _keep(self) -> list[EnumeratorEffect]:
         """Keep the state for checkpoints, once no split is on its way."""
         if self.on_their_way:
             return []
         due, self.due = self.due, []
         for numbers in self.closed.values():
             numbers.update(due)
-        return [events.KeepState(number, tuple(self.splits)) for number in due]
+        return [KeepState(number, tuple(self.splits)) for number in due]
 
-    def _assign(self) -> list[events.EnumeratorEffect]:
+    def _assign(self) -> list[EnumeratorEffect]:
         """Answer readers whose gateways are open, unless a checkpoint is due."""
-        found: list[events.EnumeratorEffect] = []
+        found: list[EnumeratorEffect] = []
         for reader in [] if self.due else list(self.waiting):
             if self.closed[reader]:
                 continue
@@ -80,7 +183,7 @@ class SplitEnumerator:
             if self.splits:
                 split = self.splits.pop(0)
                 self.on_their_way[split] = reader
-                found.append(events.AssignSplit(reader, split))
+                found.append(AssignSplit(reader, split))
             else:
-                found.append(events.NoMoreSplits(reader))
+                found.append(NoMoreSplits(reader))
         return found

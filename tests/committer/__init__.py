@@ -1,1 +1,0 @@
-"""The global committer of a sink: the core alone, and jobs with one."""
