@@ -1,4 +1,4 @@
-"""The acknowledger of a source: it says to the owner of a log what is never read again.
+"""The acknowledger of a source: it says which part of a log is never read again.
 
 The owner, such as a database with a replication slot, keeps its log from the acknowledged position
 on, and may cut all before it.  A restart reads from the position of a checkpoint.  So a position is

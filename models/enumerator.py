@@ -174,7 +174,7 @@ class SplitEnumerator:
         return [KeepState(number, tuple(self.splits)) for number in due]
 
     def _assign(self) -> list[EnumeratorEffect]:
-        """Answer readers whose gateways are open, unless a checkpoint is due."""
+        """Answer readers with open gateways, unless a checkpoint is due."""
         found: list[EnumeratorEffect] = []
         for reader in [] if self.due else list(self.waiting):
             if self.closed[reader]:

@@ -19,7 +19,7 @@ def begun(*splits: int) -> SplitEnumerator:
 
 
 def test_readers_get_splits_in_turn_until_there_are_none() -> None:
-    """Who asks gets the next split, and then hears that no split follows."""
+    """A request gets the next split, and then the end."""
     core = begun(7)
     assert told(core, ev.SplitRequested(1)) == [ev.AssignSplit(1, 7)]
     assert told(core, ev.SplitRequested(0)) == [ev.NoMoreSplits(0)]

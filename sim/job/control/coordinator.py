@@ -1,8 +1,7 @@
 """The host of the coordinator core: requests, plans, messages, completed checkpoints, the stop.
 
-The core decides; here its effects meet time, messages and faults.  This is the only interpreter of
-them, for both data planes: what crosses machines goes through `Messages`, what concerns the job as
-a whole through `JobPort`, and what really happens into the stream of events.
+The core decides, and this alone interprets its effects, for both data planes.  Messages go through
+`Messages`, changes of the whole job through `JobPort`, and facts into the stream of events.
 
 A message of an attempt that is over is taken like any other: its checkpoint was given up with the
 attempt, so the core knows it as one that has ended.
@@ -64,8 +63,8 @@ class CoordinatorHost:
     """The checkpoints of one job over all its attempts.
 
     records: all that were triggered; completed: what is kept of those that can be restored, both by
-    number.  highest_completed: the newest that has ever been completed.  stop_id: the savepoint of
-    the stop.  participants: those beside the tasks.
+    number.  highest_completed: the newest ever.  stop_id: the savepoint of the stop.  participants:
+    those beside the tasks.
     """
 
     def __init__(
@@ -323,7 +322,9 @@ class CoordinatorHost:
 
     def _send(self, barrier: Barrier, tasks: Sequence[int], stop: StopMode | None) -> None:
         """Trigger tasks, unless the checkpoint has failed while others prepared for it."""
-        if self.records[barrier.checkpoint].status == "pending":
+        record = self.records[barrier.checkpoint]
+        if record.status == "pending":
+            self._emit(of_job.TriggersSent(record))
             for number in tasks:
                 self.gateway.trigger(number, barrier, stop, self._refuse)
 
@@ -389,8 +390,7 @@ class CoordinatorHost:
             self._stop_failed()
 
     def _stop_failed(self) -> None:
-        """Continue with periodic checkpoints: the stop has failed."""
-        self.forget_stop()
+        self.forget_stop()  # and continue with periodic checkpoints
         self._schedule(self._settings.interval_ns)
 
     def _discard(self, checkpoint: int) -> None:

@@ -179,6 +179,12 @@ class CheckpointTriggered(Event):
     record: CheckpointRecord
 
 
+class TriggersSent(Event):
+    """Every participant is ready for a checkpoint, and the triggers leave."""
+
+    record: CheckpointRecord
+
+
 class ExpirySet(Event):
     """A timer will end a checkpoint that takes too long."""
 

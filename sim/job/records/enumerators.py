@@ -70,7 +70,7 @@ class EnumeratorHost:
         self._step(enumerator.CheckpointRequested(checkpoint))
 
     def completed(self, checkpoint: int, *, notified: bool) -> None:
-        """Take no note of a completion: what was assigned before it is the readers'."""
+        """Take no note of a completion, since the readers keep their splits."""
 
     def failed(self, checkpoint: int) -> None:
         """Say that a checkpoint has failed."""
