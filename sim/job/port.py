@@ -286,6 +286,10 @@ class JobPort(Protocol):
 class Participant(Protocol):
     """What takes part in the checkpoints of a job beside its tasks."""
 
+    def begin(self, attempt: Any) -> None:
+        """Begin with an attempt that is being deployed."""
+        ...
+
     def prepare(self, checkpoint: int, then: Callable[[], None]) -> None:
         """Call a function once the tasks of a checkpoint may be triggered."""
         ...

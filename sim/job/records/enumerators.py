@@ -35,7 +35,7 @@ class EnumeratorHost:
         self._core: SplitEnumerator
         self._attempt: Attempt
         self._kept: dict[int, Callable[[], None]] = {}  # what triggers tasks, by checkpoint
-        self._sent: dict[int, int] = {}  # splits in this attempt, by subtask
+        self._sent: dict[int, int] = {}  # splits in all attempts, by subtask
         self._fate: dict[int, str] = {}  # of each split, in words
         self._lost: dict[int, None] = {}  # splits of this attempt
 
@@ -45,7 +45,7 @@ class EnumeratorHost:
         """Make the enumerator of an attempt, with the splits that its checkpoint kept."""
         restored, vertex = attempt.restored, attempt.graph.vertex(self._name)
         self._attempt = attempt
-        self._kept, self._sent, self._lost = {}, {}, {}
+        self._kept, self._lost = {}, {}
         splits = tuple(attempt.graph.splits[self._name])
         if restored is not None:
             splits = restored.unassigned.get(self._name, ())

@@ -19,13 +19,13 @@ from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.job.records.attempt import Attempt
-from ckptsim.sim.job.records.enumerators import enumerators
+from ckptsim.sim.job.records.committers import committers
+from ckptsim.sim.job.records.enumerators import EnumeratorHost, enumerators
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import can_rescale
 from ckptsim.sim.job.records.state import SpillCounts
 from ckptsim.sim.job.records.state.view import RecordView
-from ckptsim.sim.job.records.tasks.coordinated import committers
 from ckptsim.sim.job.records.times import longest_times
 from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob, uncoordinated
 from ckptsim.sim.job.settings import job_settings
@@ -114,7 +114,7 @@ class RecordWorld:
             latest=None if self.uncoordinated is None else self.uncoordinated.restored,
         )
         self.control.sinks.committers = committers(self)
-        self.enumerators = enumerators(self)
+        self.enumerators: dict[str, EnumeratorHost] = enumerators(self)
         beside = (self.control.sinks.committers, self.enumerators)
         self.coordinator.participants = [one for hosts in beside for one in hosts.values()]
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
@@ -216,10 +216,8 @@ class RecordWorld:
 
     def begin_attempt(self, attempt: Attempt) -> None:
         """Make what takes part in an attempt beside its tasks."""
-        vertices = attempt.graph.vertices
-        self.control.sinks.begin_attempt(attempt.number, attempt.restored, vertices)
-        for host in self.enumerators.values():
-            host.begin(attempt)
+        for one in self.coordinator.participants:
+            one.begin(attempt)
 
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Return whether a job may be restored from a checkpoint with another parallelism."""
@@ -237,7 +235,6 @@ class RecordWorld:
     def halt(self) -> None:
         """End the attempt: nothing of it acts any more."""
         self.events.emit(of_job.AttemptHalted())
-        self.control.sinks.halt()
         self.attempt.end()
 
     def kill(self, numbers: Iterable[int]) -> None:

@@ -6,12 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
+from ckptsim.models.committer import Row
 from ckptsim.models.lifecycle import SinkState
-
-if TYPE_CHECKING:
-    from ckptsim.sim.job.control.sinks.committing import CommitterStore
 
 
 class Status(IntEnum):
@@ -58,6 +55,30 @@ class Transaction:
     def count(self) -> int:
         """Return how many records were written into it."""
         return len(self.records) + self.unnamed
+
+
+@dataclass(slots=True)
+class CommitterStore:
+    """What outlives a committer.
+
+    rows: by checkpoint.  committed: rows that were committed and deleted since.  completed:
+    checkpoints of the job that are complete.
+    """
+
+    rows: dict[int, Row] = field(default_factory=dict)
+    committed: dict[int, Row] = field(default_factory=dict)
+    completed: dict[int, None] = field(default_factory=dict)
+
+    def forget(self, checkpoint: int) -> None:
+        """Delete a row."""
+        row = self.rows.pop(checkpoint, None)
+        if row is not None and row.committed:
+            self.committed[checkpoint] = row
+
+    def fork(self, up_to: int) -> CommitterStore:
+        """Return what a job finds that is started from checkpoint `up_to`, the last one."""
+        rows = {n: row for n, row in (self.committed | self.rows).items() if n <= up_to}
+        return CommitterStore(rows, {}, {n: None for n in self.completed if n <= up_to})
 
 
 class ExternalSystem:

@@ -9,18 +9,16 @@ Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction; Apache Kafka, transacti
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.models.recovery import split
 from ckptsim.scenarios.dialect import duration_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection
 
     from ckptsim.models.lifecycle import SinkState
-    from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-    from ckptsim.sim.job.control.sinks.committing import CommitterHost
     from ckptsim.sim.job.control.sinks.external import ExternalSystem
     from ckptsim.sim.job.graph import TaskSpec
     from ckptsim.sim.kernel import Environment
@@ -65,7 +63,7 @@ class Sinks:
         self._kind = kind
         self._coordinator = coordinator
         self._left: set[str] = set()
-        self.committers: dict[str, CommitterHost] = {}
+        self.committers: dict[str, Any] = {}
         self._due_ns: dict[str, int] = {}  # when the external system gives a transaction up
         self.attempt = 1
 
@@ -94,20 +92,6 @@ class Sinks:
     def _known(self, restored: JobCheckpoint | None) -> None:
         if restored is not None:
             self.external.recovers(restored.sink_states)
-
-    def begin_attempt(
-        self, number: int, restored: JobCheckpoint | None, vertices: Iterable[Vertex]
-    ) -> None:
-        """Make the global committers of an attempt."""
-        checkpoint = None if restored is None else restored.checkpoint_id
-        for vertex in vertices:
-            if vertex.name in self.committers:
-                self.committers[vertex.name].begin(number, checkpoint, vertex.parallelism)
-
-    def halt(self) -> None:
-        """Let the global committers of the attempt do nothing more: it has failed."""
-        for host in self.committers.values():
-            host.halt()
 
     def when_settled(self, then: Callable[[], None]) -> None:
         """Call a function once no global committer has anything under way."""

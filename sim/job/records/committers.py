@@ -10,76 +10,37 @@ Apache Iceberg, `flink.max-committed-checkpoint-id` (a table skips what it has).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from ckptsim.models import committer
 from ckptsim.scenarios.dialect import listed
-from ckptsim.sim.job.control.sinks.external import Status
+from ckptsim.sim.job.control.sinks.external import CommitterStore, Status
+from ckptsim.sim.job.records.kinds import Kind
 
 if TYPE_CHECKING:
+    from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.sinks.external import ExternalSystem, Transaction
-    from ckptsim.sim.job.control.sinks.sinks import Sinks
-    from ckptsim.sim.job.control.sinks.writer import CoordinatedWriter
-    from ckptsim.sim.kernel import Environment
+    from ckptsim.sim.job.records.attempt import Attempt
+    from ckptsim.sim.job.records.tasks.coordinated import CoordinatedWriter
+    from ckptsim.sim.job.records.world import RecordWorld
     from ckptsim.sim.slots.protocols import GlobalCommitter
 
 _PROPERTY = "table_has_completed_checkpoints"
 
 
-@dataclass(slots=True)
-class CommitterStore:
-    """What outlives a committer.
-
-    rows: by checkpoint.  committed: rows that were committed and deleted since.  completed:
-    checkpoints of the job that are complete.
-    """
-
-    rows: dict[int, committer.Row] = field(default_factory=dict)
-    committed: dict[int, committer.Row] = field(default_factory=dict)
-    completed: dict[int, None] = field(default_factory=dict)
-
-    def forget(self, checkpoint: int) -> None:
-        """Delete a row."""
-        row = self.rows.pop(checkpoint, None)
-        if row is not None and row.committed:
-            self.committed[checkpoint] = row
-
-    def fork(self, up_to: int) -> CommitterStore:
-        """Return what a job finds that is started from checkpoint `up_to`, the last one."""
-        rows = {n: row for n, row in (self.committed | self.rows).items() if n <= up_to}
-        return CommitterStore(rows, {}, {n: None for n in self.completed if n <= up_to})
-
-
 class CommitterHost:
-    """The global committer of one sink vertex over all attempts of its job.
+    """The global committer of one sink vertex over all attempts of its job."""
 
-    delay_ns: draws how long a message takes.  kind: of its calendar entries.
-    """
-
-    def __init__(
-        self,
-        env: Environment,
-        vertex: str,
-        make: Callable[[int], GlobalCommitter],
-        *,
-        sinks: Sinks,
-        kind: int,
-        delay_ns: Callable[[], int],
-    ) -> None:
-        self.external: ExternalSystem = sinks.external
-        self.store = sinks.external.committers.setdefault(vertex, CommitterStore())
-        self._env = env
-        self._vertex = vertex
-        self._make = make
-        self._sinks = sinks
-        self._kind = kind
-        self._delay_ns = delay_ns
-        self._entity = env.entity(f"{vertex} committer")
+    def __init__(self, world: RecordWorld, vertex: Vertex) -> None:
+        self.external: ExternalSystem = world.external
+        self.store = world.external.committers.setdefault(vertex.name, CommitterStore())
+        self._world = world
+        self._env = world.env
+        self._vertex = vertex.name
+        self._entity = world.env.entity(f"{vertex.name} committer")
         self._core: GlobalCommitter
-        self._attempt = 0
-        self._under_way = 0
+        self._attempt: Attempt
         self._settled: Callable[[], None] | None = None
         self._rewound: dict[str, int | None] = {}  # files, by name, and what the job began from
         self._notified = 0
@@ -87,6 +48,7 @@ class CommitterHost:
         self._begin_anew()
 
     def _begin_anew(self) -> None:
+        self._under_way = 0
         self._writers: dict[int, CoordinatedWriter] = {}
         self._rewinds: dict[int, int] = {}
         self._arrives_ns: dict[int, int] = {}  # the latest message of each subtask
@@ -96,22 +58,19 @@ class CommitterHost:
 
     # Attempts ---------------------------------------------------------------------------------
 
-    def begin(self, attempt: int, restored: int | None, writers: int) -> None:
-        """Make the committer of an attempt, which begins from a checkpoint."""
-        self._attempt = attempt
+    def begin(self, attempt: Attempt) -> None:
+        """Make the committer of an attempt."""
+        self._attempt, restored = attempt, attempt.restored_id
         self._begin_anew()
         for one in self._files():
             is_open = one.status in (Status.OPEN, Status.PRECOMMITTED)
             if is_open and (one.checkpoint_id is None or one.checkpoint_id > (restored or 0)):
                 self._rewound[one.name] = restored
         self._notified = max(self._notified, restored or 0)
-        self._core = self._make(writers)
+        writers = attempt.graph.vertex(self._vertex).parallelism
+        self._core = self._world.cores.global_committer(writers)
         rows = tuple(row for _, row in sorted(self.store.rows.items()))
         self._step(committer.Recovered(restored, rows))
-
-    def halt(self) -> None:
-        """Let nothing of the attempt act any more."""
-        self._attempt = -1
 
     def register(self, subtask: int, writer: CoordinatedWriter) -> int:
         """Take a writer of the attempt, and return the checkpoint after which it sends again."""
@@ -199,16 +158,17 @@ class CommitterHost:
         self._step(event)
 
     def _later(self, delay_ns: int, call: Callable[..., None], *arguments: Any) -> None:
+        """Call a function later, unless the attempt has failed by then."""
         self._under_way += 1
-        attempt = self._attempt
-        arrive = partial(self._arrive, attempt, call, *arguments)
-        self._env.call_in(delay_ns, self._kind, self._entity, arrive)
+        self._attempt.later(delay_ns, Kind.MESSAGE, self._entity, self._arrive, call, *arguments)
 
-    def _arrive(self, attempt: int, call: Callable[..., None], *arguments: Any) -> None:
+    def _arrive(self, call: Callable[..., None], *arguments: Any) -> None:
         self._under_way -= 1
-        if attempt == self._attempt:
-            call(*arguments)
+        call(*arguments)
         self._look()
+
+    def _delay_ns(self) -> int:
+        return self._world.messages.delay_ns("committer")
 
     # What the committer decides -----------------------------------------------------------------
 
@@ -249,7 +209,7 @@ class CommitterHost:
             says = (
                 f"the commit of checkpoint {checkpoint} has {name}, which no writer pre-committed"
             )
-            self._sinks.violate(_PROPERTY, says)
+            self._world.violate(_PROPERTY, says)
             return
         if one.status is Status.COMMITTED:
             self._env.goals.reach("committed_to_the_table_again")
@@ -259,8 +219,8 @@ class CommitterHost:
             says = f"{one.count} records are in the table that are written again: {name} is of "
             says += f"checkpoint {one.checkpoint_id}, and the job has restarted from "
             says += "nothing" if begun is None else f"checkpoint {begun}"
-            self._sinks.violate(_PROPERTY, says)
-        self._sinks.check_commit(one.checkpoint_id, name)
+            self._world.violate(_PROPERTY, says)
+        self._world.control.sinks.check_commit(one.checkpoint_id, name)
         self.external.commit(name)
 
     def _done(self, checkpoint: int) -> None:
@@ -285,7 +245,7 @@ class CommitterHost:
         says = f"checkpoint {missing[0].checkpoint_id} is complete, and its file {missing[0].name} "
         says += f"is not in the table: {self._why(missing[0].name)} (records missing in all: "
         says += f"{sum(one.count for one in missing)}, in {files})"
-        self._sinks.violate(_PROPERTY, says)
+        self._world.violate(_PROPERTY, says)
 
     def _why(self, name: str) -> str:
         """Say which checkpoint lacks writers, or else what became of a file."""
@@ -303,3 +263,9 @@ def _age(name: str) -> tuple[int, str]:
     """Return a key by which files are in the order in which they were begun."""
     number = name.rpartition("#")[2]
     return (int(number) if number.isdigit() else 0, name)
+
+
+def committers(world: RecordWorld) -> dict[str, CommitterHost]:
+    """Return the hosts of the global committers of a job, by sink vertex."""
+    found = [vertex for vertex in world.job.vertices if vertex.global_committer]
+    return {vertex.name: CommitterHost(world, vertex) for vertex in found}
