@@ -6,8 +6,9 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SITE_STAMP := $(VENV)/.site
 
-.PHONY: help demo test test-long bench mutants lint venv clean
+.PHONY: help demo test test-long bench mutants lint site venv clean
 help:
 	@echo "make demo       sweep real scenarios on Spark and write a report with pictures"
 	@echo "make test       all tests that take minutes"
@@ -15,6 +16,7 @@ help:
 	@echo "make bench      speed as ratios, measured in one process"
 	@echo "make mutants    plant faults in the cores, and measure the share that exploring convicts (hours)"
 	@echo "make lint       style, types, import contracts"
+	@echo "make site       the documentation as a site, in out/site"
 	@echo "make venv       the set-up alone, into .venv"
 
 venv: $(STAMP)
@@ -32,6 +34,11 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(BIN)/python -c 'from ckptsim.sim.job.buffers.compiled.door import kernel; kernel()'
 	@touch $(STAMP)
 
+# What builds the site comes on top: its lock agrees with the other one.
+$(SITE_STAMP): $(STAMP) requirements-site.lock
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile --require-hashes -r requirements-site.lock
+	@touch $(SITE_STAMP)
+
 demo: $(STAMP)
 	@$(BIN)/ckptsim demo --out out/demo
 
@@ -39,7 +46,7 @@ test: $(STAMP)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
 
 # The bars of speeds are looked at with nothing beside them, which would be measured, too.
-test-long: $(STAMP)
+test-long: $(SITE_STAMP)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "" --ignore tests/bench
 	@$(BIN)/python -m pytest -m "" tests/bench
 
@@ -49,6 +56,9 @@ bench: $(STAMP)
 # MUTANTS="--sample 100 --seconds 5 --jobs 2" and the like; `python -m tests.mutation --help`.
 mutants: $(STAMP)
 	@$(BIN)/python -m tests.mutation $(MUTANTS)
+
+site: $(SITE_STAMP)
+	@$(BIN)/python -m tests.site out/site
 
 lint: $(STAMP)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

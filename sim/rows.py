@@ -135,6 +135,23 @@ class ReleaseRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PendingRow:
+    """States of a scope that one socket brought and that wait to be returned, after a change.
+
+    oldest_age_ns: how long the oldest of them, just before the change, had waited.
+    """
+
+    run_key: str
+    attempt: int
+    scope: str
+    socket: int
+    at_ns: int
+    states: int
+    size_bytes: int
+    oldest_age_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryRow:
     """One recovery: from which checkpoint, how long, and how much was done again.
 
@@ -277,8 +294,8 @@ class RunResult:
     entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty; so is
     `kept`, what stores and sinks held as durable at the end, which is read when it is asked for:
     `holdings` does so.  `driver` names what moved the data, SimPy processes or the compiled kernel:
-    both give the same tables.  `account` returns records and commits, for properties of the user's,
-    until these have been judged.
+    both give the same tables.  `pending` is of syncs alone, and no table of a sweep.  `account`
+    returns records and commits, for properties of the user's, until these have been judged.
     """
 
     run: RunRow
@@ -289,6 +306,7 @@ class RunResult:
     recoveries: list[RecoveryRow] = field(default_factory=list)
     violations: list[ViolationRow] = field(default_factory=list)
     figures: list[FigureRow] = field(default_factory=list)
+    pending: list[PendingRow] = field(default_factory=list)
     goals: dict[str, int] = field(default_factory=dict)
     trace: list[tuple[object, ...]] = field(default_factory=list)
     driver: str = field(default="", compare=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
+from textwrap import fill
 
 from ckptsim.sim.mutants.mutant import Mutant
 
@@ -49,21 +50,21 @@ def kills(violated: Violated, scenario_of: Mapping[str, str], sample: int) -> li
 
 
 def lines_of(rows: list[Kill], mutants: Mapping[str, Mutant], sample: int) -> list[str]:
-    """Return a summary of the rows and their table."""
+    """Return a summary of the rows and an item for each."""
     middle = median(row.first_seed for row in rows)
     shown = sorted(row.seeds for row in rows)
-    summary = (
-        f"Median first seed over {len(rows)} mutants: {middle:g} (at most {SEEDS_MAX} tried).\n"
-        f"Seeds that show the mutant, of {sample}: median {median(shown):g}, least {shown[0]}."
-    )
     return [
-        summary,
+        f"The median first seed of {len(rows)} mutants is {middle:g}. A mutant shows in",
+        f"{median(shown):g} of {sample} seeds (median), and in {shown[0]} at least.",
         "",
-        f"| mutant | what is wrong | scenario | first seed | of {sample} seeds | property |",
-        "| --- | --- | --- | ---: | ---: | --- |",
         *(
-            f"| `{row.mutant}` | {mutants[row.mutant].says} | `{row.scenario}` | "
-            f"{row.first_seed} | {row.seeds} | `{row.property}` |"
+            fill(
+                f"* `{row.mutant}`, {row.seeds} of {sample} seeds of `{row.scenario}`, first "
+                f"{row.first_seed} (`{row.property}`). {mutants[row.mutant].says}",
+                118,
+                subsequent_indent="  ",
+                break_on_hyphens=False,
+            )
             for row in rows
         ),
     ]

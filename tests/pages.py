@@ -15,9 +15,12 @@ def text_of(name: str) -> str:
 
 
 def files_of(text: str) -> dict[str, str]:
-    """Return the blocks of code whose first line is a comment that names a file."""
-    blocks = re.findall(r"```(?:python|java)\n(?:#|//) (\w+\.\w+)\n(.*?)```", text, re.DOTALL)
-    return dict(blocks)
+    """Return the files of a page: blocks whose first line names one, and links to `docs/cores`."""
+    blocks = re.findall(
+        r"```(?:python|java|toml|yaml)\n(?:#|//) (\w+\.\w+)\n(.*?)```", text, re.DOTALL
+    )
+    linked = re.findall(r"\]\(cores/(\w+\.\w+)\)", text)
+    return dict(blocks) | {name: text_of(f"cores/{name}") for name in linked}
 
 
 def sessions_of(text: str) -> list[Session]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from ckptsim.sim.rows import (
     CheckpointRow,
     FigureRow,
+    PendingRow,
     RecoveryRow,
     ReleaseRow,
     RunResult,
@@ -47,6 +48,8 @@ TABLES: dict[str, type] = {
     "figures": FigureRow,
     "runs": RunRow,
 }
+# Tables of one run that no sweep keeps.
+OF_ONE_RUN: dict[str, type] = {"pending": PendingRow}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def arrow_schema(table: str) -> pa.Schema:
     return pa.schema(
         [
             pa.field(column.name, types[column.type], nullable=column.nullable)
-            for column in columns(TABLES[table])
+            for column in columns((TABLES | OF_ONE_RUN)[table])
         ]
     )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from ckptsim.models.ordering import terms
 from ckptsim.models.ordering.blocking import Blocked
-from ckptsim.models.ordering.core import OrderingCore
+from ckptsim.models.ordering.core import OrderingCore, Parts
+from ckptsim.models.ordering.designs import ArrivalRequired, RangeCore
 from ckptsim.models.ordering.effects import Effect, SendState
 from ckptsim.models.ordering.events import Event, SendFailed, StateSent
 
@@ -35,9 +36,17 @@ class OrderingDoor(Protocol):
         ...
 
 
-def make_core(parameters: terms.OrderingParameters) -> OrderingCore:
-    """Build the ordering core of one attempt."""
-    return OrderingCore(parameters)
+def make_core(parameters: terms.OrderingParameters) -> OrderingDoor:
+    """Build the ordering core of one attempt, in the design that the parameters name."""
+    match parameters.design:
+        case terms.Design.INDEXES:
+            return OrderingCore(parameters)
+        case terms.Design.ARRIVAL:
+            return OrderingCore(parameters, Parts(shelf=ArrivalRequired))
+        case terms.Design.RANGES:
+            return RangeCore(parameters)
+        case _:
+            assert_never(parameters.design)
 
 
 def drive(core: OrderingDoor, event: Event, send: Callable[[SendState], bool]) -> list[Effect]:

@@ -47,6 +47,14 @@ class Medium(IntEnum):
     SOCKET = 2
 
 
+class Design(StrEnum):
+    """By what a destination attributes records to states, and in which order it returns these."""
+
+    INDEXES = "indexes"  # states have an index and an id, and arrive in any order
+    ARRIVAL = "arrival"  # the same, but a state that arrives out of its order is refused
+    RANGES = "ranges"  # by position: the records read since the state before
+
+
 class StateKind(IntEnum):
     """What a state speaks of: one stream, the whole sync, or the whole sync with own partitions."""
 
@@ -93,6 +101,7 @@ class Refusal(StrEnum):
     DUPLICATE_INDEX = "duplicate_index"
     STALE_INDEX = "stale_index"
     DUPLICATE_ID = "duplicate_id"
+    OUT_OF_ORDER = "out_of_order"  # by `Design.ARRIVAL` alone
     OVER_COUNT = "over_count"
     ORDINAL_MISMATCH = "ordinal_mismatch"
     STREAM_CLOSED = "stream_closed"
@@ -151,6 +160,7 @@ class OrderingParameters:
 
     streams: the catalog, in its order; every other stream is refused.
     channels: how many channels must end before the input is closed (sockets; 1 on STDIO).
+    design: which of the designs decides; cores of yours need not look at it.
     released_ids_kept: how many released ids per stream keep exact counters, for late reports of
         their records; older ones are folded into one sum per stream.  An assumption: generous for
         reports that trail a release by some batches, and a few hundred kilobytes at most.
@@ -160,6 +170,7 @@ class OrderingParameters:
     streams: tuple[StreamDescriptor, ...]
     channels: int = 1
     released_ids_kept: int = 1024
+    design: Design = Design.INDEXES
 
     def __post_init__(self) -> None:
         if len(dict.fromkeys(self.streams)) != len(self.streams):

@@ -6,17 +6,21 @@ What must hold between values only the loader knows.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.dialect import NONE_TEXT, Choice, Entry, Flag, Kind, Many, Nested, OneOf
 from ckptsim.scenarios.dialect.kinds import Real, Text, Whole
 from ckptsim.scenarios.dialect.units import DURATION_UNITS
 from ckptsim.scenarios.files.document import entries
+from ckptsim.scenarios.files.whole import written_whole
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning.plan_keys import ENTRIES, Axes, Settings, Words
 
+SCHEMA_FILE = "ckptsim.schema.json"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 _NUMBER = r"[0-9]{1,30}(\.[0-9]{1,30})?"
@@ -155,3 +159,15 @@ def _pattern(scale: Mapping[str, int]) -> str:
 
 def _words(units: Iterable[str]) -> str:
     return "|".join(re.escape(word) for unit in units for word in _SPELLINGS.get(unit, (unit,)))
+
+
+def with_schema(path: Path, text: str) -> str:
+    """Return the text of a TOML file with the line by which editors find its schema.
+
+    The schema is written beside the file, unless it is there.
+    """
+    place = path.parent / SCHEMA_FILE
+    schema = json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+    if not place.is_file() or place.read_text("utf-8") != schema:
+        written_whole(place, schema)
+    return f"#:schema ./{SCHEMA_FILE}\n{text}"

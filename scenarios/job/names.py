@@ -93,8 +93,7 @@ _BUFFERS_GOALS = (
 # Properties that hold on both planes, in the order in which a reader wants them.
 BOTH: Mapping[str, str] = {
     "consistent_cut": (
-        "a completed checkpoint has, of each channel, exactly what was sent before the barrier: "
-        "in the receiver's state or as in-flight data"
+        "a completed checkpoint has exactly the data before the barrier, as state or in flight"
     ),
     "restored_checkpoint_is_a_cut": (
         "after a restore each record that sources had read is in state or in flight, once"
@@ -102,10 +101,10 @@ BOTH: Mapping[str, str] = {
     "exactly_once_output": "the committed output has each record once when the job has ended",
     "exactly_once_state": "operator state has each record once when the job has ended",
     "at_least_once": (
-        "an at-least-once job loses no record, and has none more often than it has had attempts"
+        "an at-least-once job loses no record, and repeats none more often than it was restarted"
     ),
     "no_commit_before_completion": (
-        "a sink commits a transaction only after the checkpoint that holds it is complete"
+        "a sink commits a transaction only after its checkpoint is complete"
     ),
     "transaction_ends_once": "a transaction is committed or aborted, and only once",
     "transactions_commit_in_order": "a sink commits the transactions of older checkpoints first",
@@ -113,75 +112,65 @@ BOTH: Mapping[str, str] = {
         "a sink that closes aborts no transaction that holds records"
     ),
     "no_transaction_lingers": (
-        "no transaction stays open: the sink ends it, or its time-out in the external system"
+        "each transaction ends: by its sink, or by its time-out in the external system"
     ),
     "final_checkpoint_is_asked_for": (
-        "the coordinator triggers a final checkpoint when the last task has ended its data"
+        "the coordinator triggers a final checkpoint when the last task ends its data"
     ),
     "end_marks_in_order": (
-        "a task sends MAX_WATERMARK, EndOfData and EndOfPartition once, in this order and behind "
-        "its records, and a stop without drain calls no finish()"
+        "a task sends MAX_WATERMARK, EndOfData and EndOfPartition once, in this order, "
+        "after its records"
     ),
     "closes_when_all_is_over": (
-        "a task closes as soon as, and not before, its inputs have ended, its EndOfData is "
-        "acknowledged, its final checkpoint is complete and nothing is being written"
+        "a task closes when its inputs, its EndOfData, its final checkpoint and its writes are done"
     ),
     "old_notifications_change_nothing": (
         "a notification of a checkpoint from before the restore changes nothing"
     ),
     "restore_is_closed_under_predecessors": (
-        "a job restores a vertex as finished only if all vertices before it are finished"
+        "a job restores a vertex as finished only if all its predecessors are finished"
     ),
     "finished_task_leaves_no_records": (
         "a finished task leaves no unprocessed record, and no state in a checkpoint"
     ),
     "plan_reaches_every_running_task": (
-        "a checkpoint awaits running tasks alone, and a trigger or a barrier reaches each of them"
+        "a checkpoint awaits only running tasks, and a trigger or a barrier reaches each of them"
     ),
     "checkpoint_ids_increase": (
-        "a task takes checkpoints, and the coordinator completes them, in the order of their ids"
+        "tasks take checkpoints, and the coordinator completes them, in the order of their ids"
     ),
     "union_state_ends_together": (
         "no checkpoint completes while a vertex with union state is finished in part"
     ),
-    "job_ends": "a job with bounded input ends, and nothing waits for what never comes",
+    "job_ends": "a job with bounded input ends",
     "stop_ends": "a stop-with-savepoint ends the job",
-    "channels_block_and_resume": (
-        "a sender stops behind an aligned barrier, sends nothing until it is resumed, once, and "
-        "does not stay blocked behind a checkpoint that has ended"
-    ),
+    "channels_block_and_resume": "an aligned barrier blocks its sender until it is resumed, once",
     "order_is_kept": "a channel delivers buffers and priority events in the order of sending",
     "output_state_is_settled": (
-        "a task always learns what in-flight data its outputs have of a timed-out checkpoint"
+        "a task always learns the in-flight data of its outputs in a timed-out checkpoint"
     ),
     "input_starts_and_stops_in_turn": (
-        "an input gate persists in-flight data from the start of a checkpoint to its end, and "
-        "only once its own recovered data has been read"
+        "an input gate persists in-flight data from the start of a checkpoint to its end"
     ),
     "nothing_read_between_barrier_and_trigger": (
-        "a task reads nothing of a channel behind its barrier before it takes the snapshot"
+        "a task reads nothing after a barrier before it takes the snapshot"
     ),
     "unaligned_barriers_are_taken_next": "an unaligned barrier waits for one record at most",
     "time_out_ends_alignment": "an alignment that has timed out turns unaligned within one record",
     "needed_barriers_stay_fixed": (
-        "a checkpoint at a task waits for the channels that were open at its first barrier, no "
-        "more and no fewer"
+        "a checkpoint waits for the channels that were open at its first barrier"
     ),
-    "triggered_and_aborted_once": (
-        "a task takes a checkpoint or gives it up, once, and does not take it afterwards"
-    ),
-    "given_up_for_a_cause": (
-        "nothing gives up a checkpoint, a savepoint, a stop or a task without a failure"
-    ),
+    "triggered_and_aborted_once": "a task takes a checkpoint or aborts it, once",
+    "given_up_for_a_cause": "checkpoints, savepoints, stops and tasks fail only after a failure",
     "triggers_are_passed_on": (
-        "a task that gets a trigger sends the barrier on, or a CancelCheckpointMarker"
+        "a task that gets a trigger forwards the barrier, or a CancelCheckpointMarker"
     ),
     "single_channel_keeps_the_clock": (
-        "hazard of released Flink: a newer checkpoint takes the clock of an alignment from an "
-        "older one that waits (`single_channel_clock`)"
+        "hazard of released Flink: a newer checkpoint stops the alignment clock of an "
+        "older one (`single_channel_clock`)"
     ),
     "closed_tasks_leave_nothing_queued": (
-        "hazard of released Flink: a savepoint lacks what a closed task has queued "
+        "hazard of released Flink: a savepoint lacks the queued data of a closed task "
         "(`savepoint_behind_closed_tasks`)"
     ),
     "given_up_checkpoints_free_channels": (
@@ -189,57 +178,39 @@ BOTH: Mapping[str, str] = {
         "(`given_up_checkpoint_blocks`)"
     ),
     "closed_tasks_owe_no_shared_file": (
-        "hazard of released Flink: a subtask waits for ever for the part of a closed one in "
-        "their file (`failed_part_of_shared_file`)"
+        "hazard of released Flink: a shared file waits forever for the part of a closed "
+        "subtask (`failed_part_of_shared_file`)"
     ),
-    "channel_state_writes_are_answered": (
-        "each subtask hears once what became of its channel state, which fails only with its "
-        "file, an abort or a newer checkpoint"
-    ),
+    "channel_state_writes_are_answered": "each write of channel state gets one answer",
     "aligned_holds_nothing_in_flight": (
-        "an aligned checkpoint, and an edge on which barriers may not overtake, has no in-flight "
-        "data"
+        "aligned checkpoints, and edges without overtaking, have no in-flight data"
     ),
     "reported_figures_are_true": (
-        "start delay, alignment duration, persisted bytes and the unaligned flag are as it was"
+        "start delay, alignment duration, persisted bytes and the unaligned flag are right"
     ),
-    "triggers_keep_their_pace": (
-        "periodic triggers neither stop nor break min-pause, and no more checkpoints run at once "
-        "than max-concurrent"
-    ),
-    "ended_checkpoints_stay_ended": (
-        "a checkpoint ends once, with all parts or for a reason, and its timer with it"
-    ),
-    "notified_once": (
-        "each task is notified once of the end of each checkpoint, and not before it is stored"
-    ),
-    "cores_agree_with_their_world": "what a core says of itself is what its world has seen",
+    "triggers_keep_their_pace": "periodic triggers continue, and keep min-pause and max-concurrent",
+    "ended_checkpoints_stay_ended": "a checkpoint ends once, and its timer with it",
+    "notified_once": "each task is notified once of the end of each checkpoint, after it is stored",
+    "cores_agree_with_their_world": "the answers of a core agree with its world",
     "checkpoint_ends_in_time": "a checkpoint ends within its time-out",
-    "buffers_are_accounted_for": (
-        "each network buffer and each credit is in one place: no more are used than exist"
-    ),
+    "buffers_are_accounted_for": "each network buffer and each credit is in one place",
     "finished_flags_are_true": (
-        "a checkpoint records as finished what had finished when it was planned, and newer ones "
-        "keep it so"
+        "a checkpoint records exactly the tasks that had finished when it was planned"
     ),
-    "sources_read_to_their_end": "a source that nobody stops ends only when it has read all it has",
-    "failed_tasks_do_nothing": "neither a failed task nor an attempt that is over acts",
-    "losses_are_known_in_time": (
-        "a silent task manager is taken for lost within its heartbeat time-out, and once"
-    ),
+    "sources_read_to_their_end": "a source that is not stopped reads all of its input",
+    "failed_tasks_do_nothing": "failed tasks and ended attempts do nothing",
+    "losses_are_known_in_time": "a silent task manager is lost after its heartbeat time-out, once",
     "parts_are_written_in_time": (
-        "a task's part that waits for nothing else is written in the time of its files"
+        "a part that waits for nothing else is written in the time of its files"
     ),
-    "messages_arrive": (
-        "a trigger reaches its task, in order, and an acknowledgement the coordinator"
-    ),
+    "messages_arrive": "triggers reach their tasks in order, and acknowledgements the coordinator",
     "restarts_begin_from_the_newest": (
         "a restart begins from the newest completed checkpoint that is no savepoint"
     ),
     "restarts_have_a_cause": (
-        "a job restarts for a failure that its restart strategy allows, or for its user"
+        "a job restarts for a failure that its strategy allows, or for its user"
     ),
-    "records_take_their_channels": "a record takes the channels that its partitioner says",
+    "records_take_their_channels": "a record takes the channels of its partitioner",
 }
 
 # Of records that have identities.
@@ -256,43 +227,39 @@ RECORDS: Mapping[str, str] = {
         "of records that are written again"
     ),
     "records_come_out_whole": (
-        "in-flight data that a rescale deals out finds a channel, and comes out as whole records"
+        "rescaled in-flight data finds a channel, and comes out as whole records"
     ),
     "keyed_records_reach_their_subtask": (
-        "a keyed record, and keyed state, is at the subtask that owns its key group"
+        "keyed records and keyed state are at the subtask that owns their key group"
     ),
     "logs_keep_what_is_needed": (
-        "a log keeps what the newest checkpoint replays, wherever in-flight data is logged"
+        "a log of in-flight data keeps all that the newest checkpoint replays"
     ),
     "needed_order_is_kept": (
-        "behind forwarded edges, where order matters, records of a key come as they were sent"
+        "after forwarded edges, where order matters, records of a key keep their order"
     ),
     "restored_watermarks_stay_true": (
-        "hazard of released Flink: a restored watermark passes records of a split that has moved "
-        "(`watermark_outlives_its_share`)"
+        "hazard of released Flink: a restored watermark passes records of a split that "
+        "has moved (`watermark_outlives_its_share`)"
     ),
-    "no_record_is_late": (
-        "no watermark passes a record that is still to come, and a task sends the watermark that "
-        "follows from its inputs"
-    ),
-    "ready_tasks_run": "no thread sleeps while it has something to do",
+    "no_record_is_late": "no watermark passes a record that is still to come",
+    "ready_tasks_run": "no thread sleeps while it has work",
     "restored_checkpoint_gives_the_same_output": (
         "a job restored from any retained checkpoint ends with the same output"
     ),
     "common_index_is_a_line": (
-        "uncoordinated: no task goes back behind the last index that all have stored"
+        "uncoordinated: no task goes back past the last index that all have stored"
     ),
 }
 
 # Data have no identity there, but take up memory.
 BUFFERS: Mapping[str, str] = {
     "every_record_is_somewhere": (
-        "what was written was sent or is queued, what was sent was read, and a restore deals out "
-        "all that was in flight"
+        "every record is sent or queued, read or in flight, and restored once"
     ),
     "records_let_triggers_pass": (
-        "hazard of released Flink: a task inside a record larger than its buffers answers no "
-        "trigger (`large_record_blocks`)"
+        "hazard of released Flink: a task inside a record larger than its buffers "
+        "answers no trigger (`large_record_blocks`)"
     ),
 }
 

@@ -62,6 +62,12 @@ FIGURES: Mapping[str, Metric] = {
         says="records missed by sources with replayable = false while they were down or held up",
         measure=Measure.COUNT,
     ),
+    "pending_states": Metric(says="most states pending at once", measure=Measure.COUNT),
+    "pending_bytes": Metric(says="most bytes of pending states at once", measure=Measure.SIZE),
+    "pending_age_ns": Metric(says="longest time that a state was pending", measure=Measure.TIME),
+    "wrong_acknowledgements": Metric(
+        says="states returned before all their records were durable", measure=Measure.COUNT
+    ),
     "worked_off_ns": Metric(
         says="time from a failure until its backlog is worked off", measure=Measure.TIME
     ),

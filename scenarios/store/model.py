@@ -61,7 +61,7 @@ class OffsetReset(StrEnum):
 class StoreInput:
     """What each partition of each version has in its log."""
 
-    partitions: int = count(2, minimum=1, maximum=64, says="partitions per topic", source=_CHOICE)
+    partitions: int = count(2, minimum=1, maximum=1000, says="partitions per topic", source=_CHOICE)
     versions: int = count(
         1, minimum=1, maximum=9, says="versions of the store, one after the other", source=_CHOICE
     )

@@ -24,6 +24,7 @@ from ckptsim.scenarios.sync.faults import (
 from ckptsim.scenarios.sync.model import (
     CheckpointLock,
     CountCheck,
+    Design,
     DestinationTable,
     FinalDrain,
     Levels,
@@ -39,9 +40,10 @@ from ckptsim.scenarios.sync.model import (
     StreamTable,
     SyncModel,
 )
-from ckptsim.scenarios.sync.names import GOALS, PROPERTIES
+from ckptsim.scenarios.sync.names import DECLINED, GOALS, PROPERTIES
 
 __all__ = [
+    "DECLINED",
     "GOALS",
     "PROPERTIES",
     "SYNC_FAULTS",
@@ -50,6 +52,7 @@ __all__ = [
     "CountError",
     "CrashAt",
     "CrashPoint",
+    "Design",
     "DestinationTable",
     "FailSend",
     "FailUpload",

@@ -33,6 +33,7 @@ _SIZE = "assumption: size of a small sync"
 _LOCAL = "assumption: order of magnitude of a local process pair"
 _STORE = "assumption: order of magnitude of an object store"
 _FINITE = "assumption: faults are finite, so a sync completes unless its host is at fault"
+_STATES_TRAVEL = "assumption: a knob between one ordered channel and no order at all"
 _SAFEGUARD = "assumption: the safe behaviour; the other one reproduces a known defect"
 
 _SOCKETS = not_in_pipelines("source and job are joined by sockets")
@@ -106,6 +107,14 @@ class CountCheck(StrEnum):
 
     REPORT = "report"
     REJECT = "reject"
+
+
+class Design(StrEnum):
+    """By what the destination attributes records to states."""
+
+    INDEXES = "indexes"  # states have an index and an id, and arrive in any order
+    ARRIVAL = "arrival"  # the same, but a state that arrives out of its order is refused
+    RANGES = "ranges"  # by position: the records read since the state before
 
 
 class Outcome(StrEnum):
@@ -191,6 +200,16 @@ class SourceTable:
     missing_state: MissingState = choice(
         "unread", MissingState, says="reading of a stream without state", source=_SAFEGUARD
     )
+    disorder: float | None = number(
+        None,
+        optional=True,
+        minimum=0.0,
+        maximum=1.0,
+        says="share of states that a random socket carries, the first one the others; absent: the "
+        "next reader's socket carries them",
+        source=_STATES_TRAVEL,
+        limits=not_in_pipelines("a reader's socket carries its states"),
+    )
     complete_on_every_socket: bool = flag(
         False, says="send COMPLETE of a stream on every socket", source=_SAFEGUARD
     )
@@ -247,6 +266,13 @@ class DestinationTable:
     )
     upload_tries: int = count(
         3, minimum=1, maximum=100, says="tries before the attempt fails", source=_STORE
+    )
+    design: Design = choice(
+        "indexes",
+        Design,
+        says="what attributes records to states",
+        source=_AIRBYTE,
+        limits=not_in_pipelines("its states have indexes"),
     )
     levels: Levels = choice(
         "complete", Levels, says="levels at which durability is reported", source=_AIRBYTE

@@ -1,7 +1,8 @@
 """The questions to the server, in order: fixed facts once, then samples, then the past.
 
 An answer that a version of the engine does not have is noted and left out. Without a list of jobs,
-the job and its plan there is no recording.
+the job and its plan there is no recording.  A history server has jobs that have ended, and neither
+task managers nor metrics.
 """
 
 from __future__ import annotations
@@ -86,18 +87,25 @@ class Visit:
 
         Raises CaptureError when the server does not answer what a recording cannot lack.
         """
-        for path in ("/config", "/jobmanager/config", "/overview", "/taskmanagers"):
-            self._ask(path)
-        self._task_managers()
-        job = f"/jobs/{quote(self._job(), safe='')}"
+        about = self._ask("/config")
+        features = about.get("features") if isinstance(about, dict) else None
+        is_history = isinstance(features, dict) and features.get("web-history") is True
+        if not is_history:
+            for path in ("/jobmanager/config", "/overview", "/taskmanagers"):
+                self._ask(path)
+            self._task_managers()
+        job = f"/jobs/{quote(self._job(is_history=is_history), safe='')}"
         vertices = self._vertices(self._must(job))
         self._must(f"{job}/plan")
-        for path in ("/config", "/checkpoints/config"):
+        of_job = ("/jobmanager/config",) if is_history else ()
+        for path in ("/config", "/checkpoints/config", *of_job):
             self._ask(job + path)
+        of_vertex = ("", "/taskmanagers", "/subtasktimes", *(() if is_history else ("/metrics",)))
         for vertex, _ in vertices:
-            for path in ("", "/taskmanagers", "/subtasktimes", "/metrics"):
+            for path in of_vertex:
                 self._ask(f"{job}/vertices/{vertex}{path}")
-        self._samples(job, vertices)
+        if not is_history:
+            self._samples(job, vertices)
         self._checkpoints(job, [vertex for vertex, _ in vertices])
         self.progress(1.0)
 
@@ -126,22 +134,24 @@ class Visit:
 
     # What there is ----------------------------------------------------------------------------
 
-    def _job(self) -> str:
-        """Return the id of the job to record: the named one, or the only one that runs."""
+    def _job(self, *, is_history: bool) -> str:
+        """Return the id of the job to record: the named one, or the only one."""
         if self.job is not None:
             return self.job
         answer = self._must("/jobs/overview")
         found = answer.get("jobs") if isinstance(answer, dict) else None
         jobs = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-        running = [one for one in jobs if one.get("state") == "RUNNING"]
+        running = [one for one in jobs if is_history or one.get("state") == "RUNNING"]
         # The list names other jobs, which are not part of this recording.
         self.taken.pop()
         if len(running) == 1:
             return str(running[0].get("jid"))
         words = [printable(f"{one.get('jid')}  {one.get('name')}"[:200]) for one in running[:20]]
         shown = "".join(f"\n  {each}" for each in words)
-        found_text = f"{len(running)} running jobs of {len(jobs)}"
-        expected = "`--job` with the id of one" if running else "one that runs"
+        kind = "archived" if is_history else "running"
+        found_text = f"{len(running)} {kind} jobs of {len(jobs)}"
+        none = "one that is archived" if is_history else "one that runs"
+        expected = "`--job` with the id of one" if running else none
         raise CaptureError(f"/jobs/overview: found {found_text}, expected {expected}{shown}")
 
     def _task_managers(self) -> None:

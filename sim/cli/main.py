@@ -33,8 +33,9 @@ EXIT_TERMINATED = 143
 # What people come for -> verb -> (module of `verbs`, what it does).  Imported when it is asked for.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "your job": {
-        "capture": ("recordings", "record a running job from its Flink REST server"),
-        "import": ("recordings", "make a scenario of a recording of a running job"),
+        "new": ("pages", "write a job to begin with, from a few questions or options"),
+        "capture": ("recordings", "record a job from its Flink REST server, or from saved answers"),
+        "import": ("recordings", "make a scenario of a recording of a job"),
         "whatif": ("jobs", "compare a job as it is with the job as it would be"),
         "why": ("runs", "explain why a checkpoint or a recovery took so long, or failed"),
         "advise": ("jobs", "find the interval and mode of checkpoints that cost least"),
@@ -60,7 +61,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "schema": ("pages", "print the JSON Schema of scenario files and plans"),
         "store": ("stores", "look into a store file"),
         "measure-store": ("stores", "measure real checkpoint stores on this machine"),
-        "completion": ("pages", "print what completes words in bash or zsh"),
+        "completion": ("pages", "print what completes words in bash, zsh or fish"),
+        "doctor": ("pages", "show what is installed, what is missing, and what is cached"),
     },
 }
 VERBS = {name: about for verbs in GROUPS.values() for name, about in verbs.items()}

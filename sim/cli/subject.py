@@ -22,6 +22,7 @@ from ckptsim.sim.cli.options import refuse
 from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.judging import Judging
 from ckptsim.sim.own_properties import is_own, own_properties
+from ckptsim.sim.recording import is_recording
 from ckptsim.sim.search.folder import Kept, is_find
 from ckptsim.sim.search.trial import Subject
 from ckptsim.sim.world import check_properties, is_property
@@ -113,7 +114,7 @@ def source_of(arguments: argparse.Namespace) -> Source:
     if kept is not None:
         return kept
     place = place_named(arguments.scenario)
-    if not place.is_dir():
+    if not is_recording(place):
         return subject_of(arguments)
     names = ("set", "core", "mutant")
     given = {f"--{name}": getattr(arguments, name) for name in names}

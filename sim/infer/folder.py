@@ -1,4 +1,4 @@
-"""A job that a person names: the folder of a recording, or a scenario file."""
+"""A job that a person names: a recording, or a scenario file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ckptsim.scenarios.job import Job, Plane, Profile
 from ckptsim.sim.infer.job import CHECKPOINTS, Imported, scenario_of
 from ckptsim.sim.infer.measures import Measures, measured
 from ckptsim.sim.infer.tasks.machine import MachineChoice
-from ckptsim.sim.recording import Recording, read_recording
+from ckptsim.sim.recording import Recording, is_recording, read_recording
 
 _SECOND_NS, _NS_PER_MS = 1_000_000_000, 1_000_000
 RECORDINGS = Path(scenarios.__file__).parent / "recordings"
@@ -46,16 +46,18 @@ def job_named(
     job: str | None = None,
     machine: MachineChoice,
     profile: Profile = Profile.PLAIN,
+    spans: Path | None = None,
 ) -> Named:
-    """Return the job of a recording's folder or of a scenario file.
+    """Return the job of a recording or of a scenario file.
 
-    machine, profile: of a recording; a file has its own.
+    machine, profile: of a recording; a file has its own.  spans: a file with more of its
+    checkpoints.
 
     Raises UserError for what is neither, and for a job that is not on buffers.
     """
-    if not place.is_dir():
+    if not is_recording(place):
         return job_of(load(place), place)
-    recording = read_recording(place, job=job)
+    recording = read_recording(place, job=job, spans=spans)
     imported = scenario_of(recording, name=_name(place), machine=machine, profile=profile)
     return Named(
         scenario=imported.scenario,

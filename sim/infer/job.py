@@ -43,8 +43,7 @@ _MOST_SUBTASKS = 1024
 _SECOND_NS = 1_000_000_000
 # Sizes of records that differ by less are one size, counted with noise.
 _SAME_SIZE = 0.03
-# A simulated run ends after so many completed checkpoints, of which two are warm-up, or after this
-# time: as many as the runs had that the model was calibrated with.
+# A run ends after so many completed checkpoints, as the measured ones did, or after this time.
 CHECKPOINTS = 14
 _LONGEST_NS = 600 * _SECOND_NS
 _STEADY = Found(
@@ -233,11 +232,13 @@ def _storage(
     )
     rate = speed.value.write_bytes_per_s
     text = "no limit that shows" if rate is None else f"{rate:,} bytes/s"
-    if speed.value.shared:
-        table = replace(table, shared_limit=True)
-        text += " of all together"
+    table = replace(table, shared_limit=speed.value.shared or table.shared_limit)
+    text += " of all together" if speed.value.shared else ""
     key = "write_bytes_per_s" if rate is not None else "shared_limit"
     findings.add(("job", "storage", key), "storage: rate of a stream", speed, text)
+    if (read := state.read_rate_of(recording)) is not None:
+        table = replace(table, read_bytes_per_s=read.value)
+        findings.add(("job", "storage", "read_bytes_per_s"), "storage: read of a stream", read)
     return replace(table, write_bytes_per_s=rate, create_latency_ns=speed.value.create_latency_ns)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -194,12 +194,11 @@ _DELAYS = {
 }
 
 
-def restart_delay_of(recording: Recording | None) -> int:
+def restart_delay_of(options: Mapping[str, str]) -> int:
     """Return how long after a failure the job is restarted, in ns: 1 s where nothing says so.
 
     Source: Apache Flink 1.20.3, RestartStrategyOptions: all three strategies begin with 1 s.
     """
-    options = {} if recording is None else recording.options
     kind = options.get("restart-strategy.type", options.get("restart-strategy", "")).lower()
     found = duration_ns(options.get(_DELAYS.get(kind, "")))
     return 1_000 * _MS if found is None or found < 0 else found

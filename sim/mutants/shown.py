@@ -194,7 +194,7 @@ def _ordering(name: str, says: str, parts: ordering.Parts) -> Mutant:
 MUTANTS = by_name(
     _ordering(
         "no_ordering",
-        "Sends any state whose records are durable, whatever its index.",
+        "Sends any state with durable records, whatever its index.",
         ordering.Parts(shelf=NoOrderingShelf),
     ),
     _ordering(
@@ -214,7 +214,7 @@ MUTANTS = by_name(
     ),
     Mutant(
         "never_times_out",
-        "Sets no alignment timer, so a checkpoint behind a slow channel waits for its data "
+        "Sets no alignment timer, so a checkpoint waits for the data of a slow channel "
         "(before FLINK-19681).",
         "handler",
         never_times_out,
@@ -234,7 +234,7 @@ MUTANTS = by_name(
     ),
     Mutant(
         "told_before_stored",
-        "Tells the tasks that a checkpoint is complete before it is stored.",
+        "Notifies the tasks of a completed checkpoint before it is stored.",
         "coordinator",
         ToldBeforeStored,
     ),

@@ -1,12 +1,12 @@
-"""Recordings of running jobs: answers of an engine's REST server in a folder, read as typed data.
+"""Recordings of running jobs: answers of an engine's REST server, read as typed data.
 
-A recording is a folder with `index.json`, the list of the answers in the order in which they were
-asked for, and one file per answer, byte for byte what the server said.  Nothing in it is trusted:
-a file that is missing, torn or of another version is noted and left out.
+A recording is a folder with `index.json`, a folder of saved answers, an archive of the history
+server, or a file of spans.  Nothing in it is trusted: what is missing, torn or of another version
+is noted and left out.
 """
 
-from ckptsim.sim.recording.answers import INDEX
-from ckptsim.sim.recording.reader import read_recording
+from ckptsim.sim.recording.answers import INDEX, is_recording, read_answers
+from ckptsim.sim.recording.reader import job_of, read_recording
 from ckptsim.sim.recording.recording import (
     CheckpointAnswer,
     Recording,
@@ -26,5 +26,8 @@ __all__ = [
     "SubtaskPart",
     "VertexAnswer",
     "VertexInput",
+    "is_recording",
+    "job_of",
+    "read_answers",
     "read_recording",
 ]

@@ -1,4 +1,8 @@
-"""The answers of a recording: a folder with `index.json` and one file for each of them.
+"""The answers of a recording, in one of three forms.
+
+* a folder with `index.json`, which lists the answers, and a file for each: `capture` writes it
+* a folder of saved answers: the place of a file in it is the path of its GET
+* a file that a job manager archives for the history server: all answers with their paths
 
 Every file is read within limits, and what cannot be read becomes a note: a recording with a torn
 file still says what the others say.
@@ -7,16 +11,18 @@ file still says what the others say.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.recording.recording import Note
 
 INDEX = "index.json"
+JSON_FILES = (".json", ".jsonl")
 # Assumption: a REST server says nothing larger of a job of some thousand subtasks.
 FILE_BYTES_MAX = 64 << 20
 ANSWERS_MAX = 200_000
@@ -44,24 +50,76 @@ class Answers:
     notes: tuple[Note, ...]
 
 
-def read_answers(folder: Path) -> Answers:
+def is_recording(place: Path) -> bool:
+    """Return whether a place is a folder, or a file that holds JSON by its name."""
+    archived = re.fullmatch(r"[0-9a-f]{32}", place.name) is not None
+    return place.is_dir() or (place.is_file() and (archived or place.suffix in JSON_FILES))
+
+
+def read_answers(place: Path) -> Answers:
     """Read a recording's answers.
 
-    Raises UserError for a place without a recording: no folder, or no index that lists answers.
+    Raises UserError for a place without a recording: nothing there, or no answer that can be read.
     """
-    entries = _entries(folder)
+    if is_recording(place) and not place.is_dir():
+        items = _archived(place)
+    elif place.is_dir() and not (place / INDEX).exists() and (files := _saved(place)):
+        items = (_saved_answer(place, file) for file in files)
+    else:
+        entries = enumerate(_entries(place))
+        items = (_answer(place, entry, f"{INDEX}: answers[{number}]") for number, entry in entries)
     found: list[Answer] = []
     notes: list[Note] = []
-    for place, entry in enumerate(entries):
-        read = _answer(folder, entry, f"{INDEX}: answers[{place}]")
-        if isinstance(read, Note):
-            notes.append(read)
+    for item in items:
+        if isinstance(item, Note):
+            notes.append(item)
         else:
-            found.append(read)
+            found.append(item)
     if not found:
         reason = f" ({notes[0]})" if notes else ""
-        raise UserError(f"{folder}: found no answer that can be read{reason}, expected a recording")
-    return Answers(folder, tuple(found), tuple(notes))
+        raise UserError(f"{place}: found no answer that can be read{reason}, expected a recording")
+    return Answers(place, tuple(found), tuple(notes))
+
+
+def _saved(folder: Path) -> list[Path]:
+    """Return the files of saved answers. None where no answer of a job is among them."""
+    files = sorted(path for path in folder.rglob("*.json") if path.is_file())[:ANSWERS_MAX]
+    return files if any(_path_of(folder, one).startswith("/jobs/") for one in files) else []
+
+
+def _path_of(folder: Path, file: Path) -> str:
+    """Return the path of the GET that a saved file answers."""
+    return "/" + unquote(file.relative_to(folder).as_posix()).removesuffix(".json")
+
+
+def _saved_answer(folder: Path, file: Path) -> Answer | Note:
+    body = _json(file)
+    if isinstance(body, Note):
+        return body
+    path = _relative(_path_of(folder, file))
+    return Answer(path=path, at_ms=None, file=file.relative_to(folder).as_posix(), body=body)
+
+
+def _archived(place: Path) -> Iterator[Answer | Note]:
+    """Yield the answers of an archived job: a list of paths, each with its JSON as a text.
+
+    Source: Apache Flink 1.20.3, FsJobArchivist and ArchivedJson.
+    """
+    body = _json(place)
+    entries = body.get("archive") if isinstance(body, dict) else None
+    if isinstance(body, Note) or not isinstance(entries, list):
+        found = body.says if isinstance(body, Note) else 'no list "archive"'
+        raise UserError(f"{place}: found {found}, expected the archive of a job, or spans as OTLP")
+    for number, entry in enumerate(entries[:ANSWERS_MAX]):
+        where = f"{place.name}: archive[{number}]"
+        path, text = (entry.get("path"), entry.get("json")) if isinstance(entry, dict) else (0, 0)
+        if not isinstance(path, str) or not isinstance(text, str):
+            yield Note(where, "without path or json")
+            continue
+        try:
+            yield Answer(path=_relative(path), at_ms=None, file=where, body=json.loads(text))
+        except (ValueError, RecursionError):
+            yield Note(where, "not JSON, or torn")
 
 
 def _entries(folder: Path) -> list[Any]:
@@ -71,7 +129,7 @@ def _entries(folder: Path) -> list[Any]:
     index = folder / INDEX
     body = _json(index)
     if isinstance(body, Note):
-        expected = f"a recording, with {INDEX} that lists its answers"
+        expected = f"a recording, with {INDEX} that lists its answers, or saved answers under jobs"
         raise UserError(f"{folder}: {body.place}: found {body.says}, expected {expected}")
     entries = body.get("answers") if isinstance(body, dict) else None
     if not isinstance(entries, list):

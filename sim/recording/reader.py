@@ -16,6 +16,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.recording.answers import Answer, Answers, objects, read_answers
 from ckptsim.sim.recording.checkpoints import read_checkpoints
 from ckptsim.sim.recording.recording import Note, Recording, TaskManagerAnswer
+from ckptsim.sim.recording.spans import has_spans, read_spans, recording_of, with_spans
 from ckptsim.sim.recording.values import text, whole
 from ckptsim.sim.recording.vertices import read_vertices
 
@@ -23,13 +24,21 @@ _JOB = re.compile(r"/jobs/([^/?]+)")
 _NO_JOBS = ("overview", "metrics")
 
 
-def read_recording(folder: Path, *, job: str | None = None) -> Recording:
+def read_recording(place: Path, *, job: str | None = None, spans: Path | None = None) -> Recording:
     """Read the recording of a job. `job` is its id, needed where several were recorded.
 
+    spans: a file with spans of its checkpoints and restores. The place may be such a file itself.
     Raises UserError where nothing can be said of a job.
     """
+    if place.is_file() and has_spans(place):
+        return recording_of(read_spans(place, job=job))
+    found = _read(place, job)
+    return found if spans is None else with_spans(found, read_spans(spans, job=found.job_id))
+
+
+def _read(folder: Path, job: str | None) -> Recording:
     answers = read_answers(folder)
-    job_id = _job_of(answers, job)
+    job_id = job_of(answers, job)
     notes = list(answers.notes)
     prefix = f"/jobs/{job_id}"
     own = {
@@ -57,7 +66,7 @@ def read_recording(folder: Path, *, job: str | None = None) -> Recording:
         job_name=text(about.get("name")) or "job",
         job_state=text(about.get("state")),
         job_type=kind,
-        options=_options(answers, notes),
+        options=_options(answers, prefix, notes),
         checkpointing=checkpointing,
         vertices=vertices,
         task_managers=tuple(_task_managers(answers)),
@@ -68,8 +77,11 @@ def read_recording(folder: Path, *, job: str | None = None) -> Recording:
     )
 
 
-def _job_of(answers: Answers, wanted: str | None) -> str:
-    """Return the id of the job that the recording is about."""
+def job_of(answers: Answers, wanted: str | None) -> str:
+    """Return the id of the job that the answers are about.
+
+    Raises UserError where there is none, or several and none is named.
+    """
     counts: dict[str, int] = {}
     for answer in answers.all:
         match = _JOB.match(answer.path)
@@ -114,9 +126,10 @@ def _version(answers: Answers) -> str | None:
     return None
 
 
-def _options(answers: Answers, notes: list[Note]) -> dict[str, str]:
-    """Return what the configuration of the cluster has set."""
-    for body in _bodies(answers, "/jobmanager/config"):
+def _options(answers: Answers, prefix: str, notes: list[Note]) -> dict[str, str]:
+    """Return what the configuration of the cluster has set. An archive has it below the job."""
+    paths = ("/jobmanager/config", f"{prefix}/jobmanager/config")
+    for body in (body for path in paths for body in _bodies(answers, path)):
         return {
             printable(str(entry["key"])): printable(str(entry["value"]))
             for entry in objects(body)

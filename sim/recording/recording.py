@@ -116,7 +116,10 @@ class SubtaskPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointAnswer:
-    """One checkpoint. parts: id of a vertex -> the parts that details were asked for."""
+    """One checkpoint. parts: id of a vertex -> the parts that details were asked for.
+
+    full_bytes: of all state, which a span says. None: unknown.
+    """
 
     id: int
     status: str
@@ -127,6 +130,22 @@ class CheckpointAnswer:
     processed_bytes: int | None
     persisted_bytes: int | None
     parts: Mapping[str, tuple[SubtaskPart, ...]]
+    full_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitializationAnswer:
+    """One start of a job, as a span reports it. Times in ms, sizes in bytes.
+
+    figures: name of a maximum or sum over the subtasks -> its value, such as
+    `MaxDownloadStateDurationMs`.
+    """
+
+    start_ms: int
+    duration_ms: float
+    checkpoint_id: int | None
+    full_bytes: int | None
+    figures: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +170,7 @@ class Recording:
     duration_ms: int
     files: Mapping[str, tuple[str, ...]]
     notes: tuple[Note, ...]
+    initializations: tuple[InitializationAnswer, ...] = ()
 
     @property
     def completed(self) -> tuple[CheckpointAnswer, ...]:

@@ -200,4 +200,7 @@ def _take_subtasks(own: _Found, answer: Answer) -> None:
             for theirs, ours in _LIFETIME.items()
             if (value := number(metrics.get(theirs))) is not None
         }
-        own.lifetime.setdefault(index, []).append(Sample(at_ms=answer.at_ms or 0, values=values))
+        # Counters begin at 0 with the task, so one answer says how far they have grown.
+        began = Sample(at_ms=whole(entry.get("start-time")) or 0, values=dict.fromkeys(values, 0.0))
+        samples = own.lifetime.setdefault(index, [began])
+        samples.append(Sample(at_ms=answer.at_ms or 0, values=values))

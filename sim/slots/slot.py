@@ -96,7 +96,7 @@ class Slot:
             return
         unfit = self.sample().fits(fitting(self.name, factory))
         if unfit is not None:
-            raise UserError(f"{where}: it is called with {self.takes}, but {unfit}")
+            raise UserError(f"{where}: must accept {self.takes}: {unfit}")
 
     def try_out(self, factory: Factory, name: str, *, fenced: bool) -> None:
         """Call a factory once with arguments as a world gives, and look at what it makes.

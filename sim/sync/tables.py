@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ckptsim.sim.rows import (
     CheckpointRow,
     CommitRow,
+    FigureRow,
     RecordRow,
     RecoveryRow,
     ReleaseRow,
     RunResult,
 )
 from ckptsim.sim.sync.intervals import IntervalSet, size
+from ckptsim.sim.sync.pending import pending_figures, pending_rows
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.oracle.truth import AttemptTruth, SourceState
@@ -46,6 +48,13 @@ def tables(world: SyncWorld) -> RunResult:
     result.releases = [_release(key, state) for _, state in released]
     result.releases.sort(key=lambda row: (row.released_ns, row.scope, row.index))
     result.recoveries = _recoveries(world)
+    result.pending = pending_rows(key, truth.attempts)
+    wrong = world.properties.violation_log.counts.get("no_premature_acknowledgement", 0)
+    peaks = pending_figures(result.pending) | {"wrong_acknowledgements": wrong}
+    result.figures += [
+        FigureRow(run_key=key, figure=figure, value=float(value), expected=None)
+        for figure, value in peaks.items()
+    ]
     if world.spec.wants_account:
         result.account = partial(_account, world, result)
     result.violations = world.properties.violation_log.counted(world.properties.violations)

@@ -12,7 +12,7 @@ from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, cast
 
-from ckptsim.models.ordering import Medium, OrderingDoor, OrderingParameters
+from ckptsim.models.ordering import Design, Medium, OrderingDoor, OrderingParameters
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import GOALS, MissingState, StateKind, SyncFault, SyncModel
 from ckptsim.scenarios.sync import Medium as MediumChoice
@@ -66,6 +66,7 @@ class SyncWorld:
             streams=self.truth.descriptors,
             channels=self.model.sockets.count if on_sockets else 1,
             released_ids_kept=_RELEASED_IDS_KEPT,
+            design=Design(self.model.destination.design) if on_sockets else Design.INDEXES,
         )
 
     def run(self) -> None:
@@ -202,6 +203,10 @@ class Draws:
             return median_ns
         normal = _STANDARD_NORMAL.inv_cdf(self._keyed(*where) + _HALF_A_STEP)
         return round(median_ns * math.exp(spread * normal))
+
+    def share(self, where: tuple[str, int, int]) -> float:
+        """Return a number from 0 to below 1."""
+        return float(self._keyed(*where))
 
     def up_to(self, where: tuple[str, int, int], highest: int) -> int:
         """Return a whole number from 0 to `highest`, all equally likely up to 2**-53."""

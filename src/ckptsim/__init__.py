@@ -16,7 +16,7 @@ sweeps and frames).
 import re
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def _homes():

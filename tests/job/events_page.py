@@ -1,10 +1,10 @@
-"""Write the table of `docs/events.md`: `python -m tests.job.events_page`."""
+"""Write `docs/events.md`: `python -m tests.job.events_page`."""
 
 from __future__ import annotations
 
-import re
 from inspect import getdoc
 from pathlib import Path
+from textwrap import fill
 
 from ckptsim.sim.job.events import Event, TaskEvent, of_job, of_tasks
 
@@ -12,13 +12,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 _HEAD = """\
 # Events of a job
 
-A job's hosts and data planes emit typed events into one stream, and listeners to a kind get it at
-once. The oracle judges by them, and your own code can follow a run by them. Events change nothing,
-so a run has the same digest with any listeners. Buffers move by the million and are no events. They
-are counted, and the counts are read at events.
+A job emits typed events, and the oracle checks its properties by them. Your own code can listen
+too. Listeners change nothing: a run has the same digest with any of them. Buffers are no events,
+because there are millions. They are counted.
 
-An event is a dataclass in `sim/job/events`. To add one, write the dataclass and emit it where it
-happens. A listener has a method with a parameter `event`, annotated with the kinds that it gets:
+A listener has a method with a parameter `event`, annotated with the kinds that it gets:
 
 ```python
 class Snapshots(Listener):
@@ -29,8 +27,9 @@ class Snapshots(Listener):
 world.events.attach(Snapshots())
 ```
 
-Every event of a task has it as `task`, with its vertex and subtask as `task.place`. The tables are
-written by `python -m tests.job.events_page`, and a test compares them.
+Every event of a task has it as `task`, with its vertex and subtask as `task.place`. The events are
+dataclasses in `sim/job/events`, and their docstrings explain the fields.
+`python -m tests.job.events_page` writes this page, and a test compares it.
 """
 _MODULES = ((of_job, "Events of the job as a whole"), (of_tasks, "Events of single tasks"))
 
@@ -39,19 +38,24 @@ def document() -> str:
     """Return the page."""
     lines = [_HEAD]
     for module, title in _MODULES:
-        lines += [f"## {title}", "", "| kind | what has happened | fields |", "| --- | --- | --- |"]
-        lines += [_row(kind) for kind in Event.kinds.values() if kind.__module__ == module.__name__]
+        lines += [f"## {title}", ""]
+        lines += [
+            _item(kind) for kind in Event.kinds.values() if kind.__module__ == module.__name__
+        ]
         lines.append("")
     return "\n".join(lines)
 
 
-def _row(kind: type[Event]) -> str:
-    says = " ".join((getdoc(kind) or "").split())
+def _item(kind: type[Event]) -> str:
+    says = " ".join((getdoc(kind) or "").partition("\n\n")[0].split())
     fields = list(getattr(kind, "__dataclass_fields__", {}))
     own = [name for name in fields if name != "task" or not issubclass(kind, TaskEvent)]
-    for name in own:
-        says = re.sub(rf"(?<=[;.,] ){name}(?=[,:] )", f"`{name}`", says)
-    return f"| `{kind.__name__}` | {says} | {', '.join(f'`{name}`' for name in own)} |"
+    return fill(
+        f"* `{kind.__name__}({', '.join(own)})`: {says}",
+        118,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
 
 
 if __name__ == "__main__":

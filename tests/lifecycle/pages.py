@@ -16,14 +16,14 @@ from ckptsim._api.pages.tables import (
     lifecycle_rows,
     variant_rows,
 )
+from ckptsim.models.lifecycle import TaskKind
 from ckptsim.sim.mutants.registry import MUTANTS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lifecycle.md"
 WIDTH = 118
 FAULTS = (
-    "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` finds it, and prints "
-    "the command that replays the first violation. The tests have more mutants "
-    "(`tests/mutants/lifecycle.py`)."
+    "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` finds it. Tests have "
+    "more mutants (`tests/mutants/lifecycle.py`)."
 )
 # Mutant -> the library's scenario that tells it from the right core, and by which property.
 SHOWN_BY = {
@@ -31,23 +31,16 @@ SHOWN_BY = {
     "skipped_trigger_sets_minimum": ("late_trigger", "closes_when_all_is_over"),
 }
 RECOVERY = """\
-A sink's snapshot has one element of list state: the names of its pre-committed transactions, and
-the name of the open one (`models/lifecycle/transactions.py`). A restored sink does three things:
+A sink's snapshot has the names of its pre-committed transactions, and the name of the open one
+(`models/lifecycle/transactions.py`). A restored sink commits the pre-committed ones again, aborts
+the open one, and opens a new transaction. If the parallelism changes, the elements of this list
+state are dealt out in even blocks.
 
-* It commits the pre-committed transactions again. It cannot know if it was notified.
-* It aborts the open one. Its records are sent again.
-* It opens a new transaction.
-
-With as many subtasks as before, each gets its own element. Otherwise the elements are dealt out
-in even blocks. Then a subtask may recover several elements, or none.
-
-The restored state knows no transaction that began after its checkpoint. Such a transaction stays
-in the external system until its time-out (`job.costs.transaction_timeout`). A run reports it
-(`left_to_the_external_system`). A time-out that is shorter than a restart loses data of a
-completed checkpoint (scenario `transaction_times_out`).
-
-Not modelled: sinks that find such transactions by their names, as Flink's KafkaSink does. A
-failed attempt ends no transaction. This assumes that its processes are gone.
+A transaction that began after the restored checkpoint stays in the external system until its
+time-out (`job.costs.transaction_timeout`). A run reports it (`left_to_the_external_system`). A
+time-out that is shorter than a restart loses data of a completed checkpoint (scenario
+`transaction_times_out`). Sinks that find such transactions by their names, as Flink's KafkaSink
+does, are not modelled.
 
 Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction.initializeState,
 RoundRobinOperatorStateRepartitioner."""
@@ -59,19 +52,17 @@ def document() -> str:
         "# The life of a task",
         (
             "A task ends at the end of its input, or in a stop with savepoint, with or without "
-            "drain. This page has the rules. [How jobs end](ending.md) has the results. Tables and "
-            "diagrams come from the table that the core runs (`models/lifecycle/tables.py`). "
-            "`ckptsim explain final_checkpoint` prints them."
+            "drain. This page has the rules, and [how jobs end](ending.md) the results. The core "
+            "runs these tables (`models/lifecycle/tables.py`), after FLIP-147. `ckptsim explain "
+            "final_checkpoint` prints them."
         ),
         READING,
-        (
-            "Sources: FLIP-147, the lifecycle tables of source and of other tasks, with the added "
-            "text (EndOfData)."
-        ),
     ]
     for kind, says in KINDS.items():
         table = _table(HEADER, lifecycle_rows(kind))
-        parts += [f"## {says.capitalize()}", table, f"```mermaid\n{lifecycle_diagram(kind)}\n```"]
+        parts += [f"## {says.capitalize()}", table]
+        if kind is TaskKind.SOURCE:
+            parts.append(f"```mermaid\n{lifecycle_diagram(kind)}\n```")
     parts += ["## Where the variants differ", PARTING, _table(VARIANTS, variant_rows())]
     parts += ["## Transactions and recovery", *RECOVERY.split("\n\n")]
     parts += ["## Published faults", FAULTS, _faults()]

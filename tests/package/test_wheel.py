@@ -95,7 +95,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def _built(place: Path) -> Path:
-    source = place / "source"
+    source = _copied(place / "source")
+    options = ("--no-build-isolation", "--no-deps", "--no-index", "--quiet")
+    _pip("pip", "wheel", *options, "--wheel-dir", str(place / "wheels"), str(source))
+    (wheel,) = (place / "wheels").iterdir()
+    return wheel
+
+
+def _copied(source: Path) -> Path:
+    """Copy what a checkout has of the package, and return where it is."""
     source.mkdir()
     for name in SOURCES:
         if (ROOT / name).is_dir():
@@ -103,10 +111,7 @@ def _built(place: Path) -> Path:
             shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=NOT_SHIPPED)
         else:
             shutil.copy(ROOT / name, source / name)
-    options = ("--no-build-isolation", "--no-deps", "--no-index", "--quiet")
-    _pip("pip", "wheel", *options, "--wheel-dir", str(place / "wheels"), str(source))
-    (wheel,) = (place / "wheels").iterdir()
-    return wheel
+    return source
 
 
 def _pip(*words: str) -> None:
@@ -252,3 +257,31 @@ def test_what_needs_an_extra_says_so(installed: Installed) -> None:
         assert (done.returncode, done.stdout) == (2, "")
         assert f"pip install 'ckptsim[{extra}]'" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("extra", "commands"),
+    [
+        ("", ("new job.toml", "run job.toml", "whatif orders --failure join --seeds 1")),
+        ("[sweeps]", ("sweep upload_latency --seeds 1 --out out/uploads --master local[2]",)),
+    ],
+)
+def test_pip_installs_a_checkout_from_an_index(
+    extra: str, commands: tuple[str, ...], tmp_path: Path
+) -> None:
+    """`pip install .` and `pip install '.[sweeps]'` give a new environment with commands that run.
+
+    The package index decides the versions within the ranges, as it does for a user.
+    """
+    source, env = _copied(tmp_path / "source"), tmp_path / "env"
+    _pip("venv", str(env))
+    quiet = ("install", "--quiet", "--disable-pip-version-check", "--no-compile")
+    subprocess.run([env / "bin/python", "-m", "pip", *quiet, f"{source}{extra}"], check=True)
+    home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    for command in ("doctor", *commands):
+        words = [env / "bin" / "ckptsim", *command.split()]
+        done = subprocess.run(
+            words, cwd=tmp_path, env=home, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -169,7 +169,7 @@ def test_the_parts_of_a_checkpoint_add_up(name: str, unaligned: bool) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "expected at least one --set, --vary or --failure"),
+        ([], "expected at least one --set, --vary, --conf or --failure"),
         (["--failure", "nobody"], 'one of "src", "op1"'),
         (["--failure", "--restart", "soon"], "--restart: found 'soon', expected a duration"),
         (["--failure", "--master", "elsewhere"], "expected local[*]"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -15,7 +13,6 @@ from ckptsim._api import columns
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.sim.cli import main
 from ckptsim.sim.cli.main import VERBS
-from ckptsim.sim.cli.verbs.pages import completion_script
 
 Capture = pytest.CaptureFixture[str]
 
@@ -49,7 +46,14 @@ def test_a_misspelt_verb_is_suggested(capsys: Capture) -> None:
 def test_a_wrong_option_shows_the_usage_of_its_verb(verb: str, capsys: Capture) -> None:
     """An unknown option, and a missing word, are told with the usage of the verb in question."""
     wrong = [["--no-such-option"]]
-    if verb not in ("list", "explain", "measure-store", "demo", "schema"):  # these need no word
+    if verb not in (
+        "list",
+        "explain",
+        "measure-store",
+        "demo",
+        "schema",
+        "doctor",
+    ):  # these need no word
         wrong.append([])
     words = {"completion": ["bash"], "store": ["x.db"]}
     for rest in wrong:
@@ -116,32 +120,6 @@ def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = columns.aligned((), rows)
     assert all(len(line) <= 40 for line in lines)
     assert " ".join(" ".join(lines).split()) == " ".join(rows[0])
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_knows_verbs_options_and_names(shell: str, capsys: Capture) -> None:
-    """The script completes verbs, the options of each, scenarios and plans where they belong."""
-    assert main(["completion", shell]) == 0
-    assert completion_script() in capsys.readouterr().out
-    bash = shutil.which("bash")
-    assert bash is not None
-    asked = {
-        "ckptsim swee": "sweep",
-        "ckptsim replay referen": "reference",
-        "ckptsim sweep upload_l": "upload_latency",
-        "ckptsim check --requ": "--require-goals",
-        "ckptsim help measure": "measure-store",
-    }
-    for line, wanted in asked.items():
-        words = line.split()
-        ask = f"COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _ckptsim; echo ${{COMPREPLY[@]}}"
-        done = subprocess.run(
-            [bash, "-c", f"{completion_script()}\n{ask}"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.split() == [wanted]
 
 
 def test_the_replay_of_a_violation_ends_with_one(tmp_path: Path, capsys: Capture) -> None:

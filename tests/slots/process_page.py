@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Union, get_args, get_origin
 
 from ckptsim.sim.slots.process import DOORS, Door
@@ -16,7 +19,7 @@ MARK = "<!-- Below this line: python -m tests.slots.process_page -->\n"
 
 
 def tables() -> str:
-    """Return the sections of all slots, and the objects and names that stand in them."""
+    """Return the sections of all slots, and their objects and names."""
     parts = ["\n".join(_section(door)) for door in DOORS.values()]
     found: dict[type, None] = {}
     for door in DOORS.values():
@@ -27,34 +30,56 @@ def tables() -> str:
                 _collect(kind, found)
     objects = [kind for kind in found if dataclasses.is_dataclass(kind)]
     names = [kind for kind in found if issubclass(kind, Enum)]
-    parts.append("\n".join(["## Objects\n", *_rows("object", objects)]))
-    enums = [f"| `{kind.__name__}` | {', '.join(kind.__members__)} |" for kind in _sorted(names)]
-    parts.append("\n".join(["## Names\n", "| type | one of |", "| --- | --- |", *enums]))
-    return "\n\n".join(parts) + "\n"
+    parts.append("\n".join(["## Objects\n", *_kinds(_sorted(objects))]))
+    enums = [f"* `{kind.__name__}`: `{', '.join(kind.__members__)}`" for kind in _sorted(names)]
+    parts.append("\n".join(["## Names\n", *enums]))
+    return "\n\n".join(map(_wrapped, parts)) + "\n"
+
+
+def _wrapped(part: str) -> str:
+    return "\n".join(
+        fill(line, 118, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        for line in part.splitlines()
+    )
 
 
 def _section(door: Door) -> list[str]:
-    made = ", ".join(f"`{name}`: {text_of(kind)}" for name, kind in door.arguments.items())
-    lines = [f"## Slot {door.slot}\n", f"Arguments of `make`: {made}.\n"]
-    lines += [*_rows("event", list(_members(door.events))), ""]
-    lines += _rows("effect", list(_members(door.effects)))
+    lines = [f"## Slot {door.slot}\n", f"Make: `{_signature('make', door.arguments)}`\n"]
+    lines += ["Events:\n", *_kinds(_members(door.events), sent=True), ""]
+    lines += ["Effects:\n", *_kinds(_members(door.effects))]
     if door.questions:
-        lines += ["", "| question | arguments | answer |", "| --- | --- | --- |"]
+        lines += ["", "Questions:\n"]
     for name, question in door.questions.items():
-        taken = ", ".join(f"`{each}`: {text_of(kind)}" for each, kind in question.takes.items())
-        lines.append(f"| `{name}` | {taken or '-'} | {text_of(question.gives)} |")
+        lines.append(f"* `{_signature(name, question.takes)} -> {_short(question.gives)}`")
     return lines
 
 
-def _rows(head: str, kinds: list[type]) -> list[str]:
-    lines = [f"| {head} | fields |", "| --- | --- |"]
-    for kind in kinds if head != "object" else _sorted(kinds):
-        parts = [
-            f"`{name}`: {text_of(of)}{'' if needed or head == 'event' else ' (optional)'}"
-            for name, of, needed in fields_of(kind)
-        ]
-        lines.append(f"| `{kind.__name__}` | {', '.join(parts) or '-'} |")
-    return lines
+def _signature(name: str, takes: Mapping[str, Any]) -> str:
+    return f"{name}({', '.join(_field(each, kind) for each, kind in takes.items())})"
+
+
+def _field(name: str, kind: Any) -> str:
+    return name if kind is int else f"{name}: {_short(kind)}"
+
+
+def _short(kind: Any) -> str:
+    """Return a type in few characters: `[X]` is an array, `X|null` may be null."""
+    text = text_of(kind).replace(" or null", "|null")
+    return re.sub(r"array of (\[.*\]|\w+)", r"[\1]", text)
+
+
+def _kinds(kinds: Iterable[type], *, sent: bool = False) -> list[str]:
+    """Return a line per class, with a question mark after fields that an answer may leave out."""
+    return [
+        "* `{}({})`".format(
+            kind.__name__,
+            ", ".join(
+                _field(name if needed or sent else f"{name}?", of)
+                for name, of, needed in fields_of(kind)
+            ),
+        )
+        for kind in kinds
+    ]
 
 
 def _sorted(kinds: list[type]) -> list[type]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from ckptsim.sim.slots import SLOTS, Slot
+from ckptsim.sim.slots.process import DOORS
 from ckptsim.sim.slots.protocols import members
 
 PAGE = Path(__file__).parents[2] / "docs" / "slots.md"
@@ -22,16 +23,15 @@ def written(page: str) -> str:
 
 
 def block(slot: Slot) -> str:
-    """Return what a slot's factory takes, and what goes in and out of its cores."""
-    rows = [("factory", f"`make{slot.takes}`")]
-    if "step" in slot.offers:
+    """Return how a core is made, its questions, and its events where no other page has them."""
+    lines = [f"Factory: `make{slot.takes}`."]
+    if "step" in slot.offers and slot.name not in DOORS:
         hints = get_type_hints(slot.protocol.step)  # type: ignore[union-attr]
-        rows += [("in", _names(hints["event"])), ("out", _names(get_args(hints["return"])[0]))]
-    table = ["| | |", "| --- | --- |", *(f"| {name} | {says} |" for name, says in rows)]
+        taken, returned = _names(hints["event"]), _names(get_args(hints["return"])[0])
+        lines += [f"Events: {taken}.", f"Effects: {returned}."]
     asked = [_member(name, each) for name, each in members(slot.protocol).items() if name != "step"]  # type: ignore[arg-type]
-    besides = ", besides `step`" if "step" in slot.offers else ""
-    head = ["", f"A core must have{besides}:" if besides else "It must have:", ""] if asked else []
-    return "\n".join([*table, *head, *asked])
+    head = ["", "Hosts ask:" if "step" in slot.offers else "Hosts use:", ""] if asked else []
+    return "\n".join([*lines, *head, *asked])
 
 
 def _member(name: str, member: Any) -> str:
@@ -40,8 +40,8 @@ def _member(name: str, member: Any) -> str:
     if not isinstance(member, property):
         taken = [each for each in inspect.signature(member).parameters if each != "self"]
         signature = f"({', '.join(taken)})"
-    says = (inspect.getdoc(member) or "").partition("\n")[0]
-    return f"* `{name}{signature}`: {says[:1].lower()}{says[1:]}"
+    says = (inspect.getdoc(member) or "").partition("\n")[0].partition(", used ")[0].rstrip(".")
+    return f"* `{name}{signature}`: {says[:1].lower()}{says[1:]}."
 
 
 def _names(union: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,7 +17,14 @@ from tests.slots.slots_page import BLOCK, written
 ROOT = Path(__file__).parents[2]
 PAGE = text_of("slots.md")
 FILES = {name.removesuffix(".py"): text for name, text in files_of(PAGE).items()}
-SESSIONS = sessions_of(PAGE)
+PARTS = re.findall(r"^\| `(\w+)` \|.* \| `(\w+)` \| `(\w+)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
+SESSIONS = [
+    *sessions_of(PAGE),
+    *(
+        (f"ckptsim check {scenario} --core {slot}=my_parts:{core}", f"VIOLATED {breaks} at ...")
+        for slot, scenario, core, breaks in PARTS
+    ),
+]
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def mine(tmp_path, monkeypatch) -> str:
         ("handler=nowhere:handler", "handler=nowhere:handler: found no module 'nowhere'"),
         ("handler={m}", "expected package.module:factory"),
         ("handler={m}:three", "'{m}' has no callable 'three'"),
-        ("handler={m}:wrong_signature", "handler={m}:wrong_signature: it is called with .kind: "),
+        ("handler={m}:wrong_signature", "handler={m}:wrong_signature: must accept .kind: "),
         ("handler={m}:raising_factory", "the factory raised LookupError: no such handler"),
         (
             "handler={m}:no_core",

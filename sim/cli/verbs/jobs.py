@@ -62,6 +62,7 @@ def compared(arguments: argparse.Namespace) -> WhatIf:
         lambda runs, says: _ran(runs, arguments.master, says),
         set=read_change(arguments.set),
         vary=read_values(arguments.vary),
+        conf=arguments.conf,
         failure=arguments.failure,
         restart=arguments.restart,
         seeds=arguments.seeds,
@@ -205,6 +206,13 @@ VERBS = {
                 "one variant for each value, and for each combination with other --vary",
             ),
             option(
+                "--conf",
+                "options of every variant: flink-conf.yaml, config.yaml, or a FlinkDeployment; "
+                "--set overrides them",
+                "FILE",
+                Path,
+            ),
+            option(
                 "--failure",
                 "what a failure of this vertex would cost, too; without a name of the last one",
                 "VERTEX",
@@ -239,6 +247,7 @@ VERBS = {
   ckptsim whatif orders --set parallelism.default=6 --out answer.html
   ckptsim whatif job.toml --vary 'execution.checkpointing.interval=500 ms,1 s,5 s'
   ckptsim whatif recorded/ --set 'source.orders.rate=3900 /s' --json
+  ckptsim whatif recorded/ --conf flink-conf.yaml --vary interval="1 s,5 s"
   ckptsim whatif job.toml --set vertex.join.parallelism=4 --set 'vertex.join.state=20 mb'
   ckptsim whatif orders --failure join --restart 10s --vary execution.checkpointing.interval=1s,9s
 

@@ -1,21 +1,25 @@
-"""`list`, `explain`, `schema` and `completion`: what there is, and what it means."""
+"""`list`, `explain`, `schema`, `completion`, `new` and `doctor`: to begin with, and to look up."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable
+from typing import Any
 
 from ckptsim._api.columns import aligned
+from ckptsim._api.jobs.new import new
 from ckptsim._api.pages import pages
+from ckptsim._api.pages.doctor import doctor
 from ckptsim._api.pages.topics import TOPICS
-from ckptsim.scenarios.catalogue import LIBRARY, PLANS, all_names, text_of
+from ckptsim.scenarios.catalogue import LIBRARY, PLANS, text_of
 from ckptsim.scenarios.files import parse, read, to_toml, written_whole
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning import all_plans, folder_of, is_plan, plan_from, with_parameters
-from ckptsim.sim.cli.main import EXIT_FINE, import_verb
-from ckptsim.sim.cli.main import VERBS as EVERY
-from ckptsim.sim.cli.options import Verb, flag, json_of, option, repeated
+from ckptsim.scenarios.planning import folder_of, is_plan, plan_from, with_parameters
+from ckptsim.sim.cli.completion import SHELLS, completion_script
+from ckptsim.sim.cli.main import EXIT_FINE
+from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
 from ckptsim.sim.cli.places import output_file
 from ckptsim.sim.cli.printing import document_text, show
 
@@ -72,52 +76,52 @@ def _schema(arguments: argparse.Namespace) -> int:
     return EXIT_FINE
 
 
-# Completion --------------------------------------------------------------------------------------
-
-_SCRIPT = """\
-_ckptsim() {
-    local verb="${COMP_WORDS[1]}" word="${COMP_WORDS[COMP_CWORD]}" words=""
-    if [ "$COMP_CWORD" -eq 1 ]; then
-        words="@VERBS@ help --version --help"
-    else
-        case "$verb" in
-@CASES@
-        esac
-    fi
-    COMPREPLY=($(compgen -W "$words" -- "$word"))
-    [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
-}
-complete -o filenames -F _ckptsim ckptsim
-"""
-_ZSH = "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n"
-
-
 def _completion(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    print((_ZSH if arguments.shell == "zsh" else "") + completion_script(), end="")
+    print(completion_script(arguments.shell), end="")
     return EXIT_FINE
 
 
-def completion_script() -> str:
-    """Return the script, with the verbs, options, scenarios and plans of this program."""
-    cases = [f'        {verb}) words="{" ".join(_words(verb))}" ;;' for verb in EVERY]
-    cases.append(f'        help) words="{" ".join(EVERY)}" ;;')
-    return _SCRIPT.replace("@VERBS@", " ".join(EVERY)).replace("@CASES@", "\n".join(cases))
+# New and doctor ----------------------------------------------------------------------------------
+
+_VERTICES, _RATE, _INTERVAL, _STATE = "source,operator,sink", "1000 /s", "10 s", "10 MB"
+# Name of an argument -> the question and the answer of an empty line.
+_QUESTIONS: dict[str, tuple[str, str, Callable[[str], object]]] = {
+    "vertices": ("vertices, from source to sink", _VERTICES, str),
+    "parallelism": ("subtasks of each", "1", positive),
+    "rate": ("records of the source", _RATE, str),
+    "interval": ("interval of checkpoints", _INTERVAL, str),
+    "mode": ("mode of checkpoints: aligned, unaligned, aligned_timeout", "aligned", str),
+    "state": ("state of each operator", _STATE, str),
+}
 
 
-def _words(verb: str) -> Sequence[str]:
-    """Return what may follow a verb: its options and the names that it takes."""
-    names = [name for one in import_verb(verb).options for name in one.names]
-    plans = [plan.name for plan in all_plans()]
-    named: dict[str, list[str]] = {
-        **{each: [*all_names()] for each in ("run", "check", "hunt", "replay")},
-        "sweep": plans,
-        "explain": [*all_names(), *plans, *TOPICS],
-        "list": list(LINKS),
-        "completion": ["bash", "zsh"],
+def _new(arguments: argparse.Namespace) -> int:
+    """Ask for what no option says if there is a terminal, then write the file."""
+    given = {name: getattr(arguments, name) for name in _QUESTIONS}
+    if all(value is None for value in given.values()) and sys.stdin and sys.stdin.isatty():
+        given = {name: _asked(*question) for name, question in _QUESTIONS.items()}
+    known: dict[str, Any] = {
+        name: of(usual) if given[name] is None else given[name]
+        for name, (_, usual, of) in _QUESTIONS.items()
     }
-    named["check"] = [*named["check"], "all", *LINKS]
-    return ["-h", "--help", *(n for n in names if n.startswith("-")), *named.get(verb, [])]
+    vertices = [word.strip() for word in str(known.pop("vertices")).split(",")]
+    return show(new(arguments.out, vertices=vertices, **known), as_json=arguments.json)
+
+
+def _asked(question: str, usual: str, of: Callable[[str], object]) -> object:
+    """Return an answer from the terminal. It is asked again for one that cannot be."""
+    while True:
+        print(f"{question} [{usual}]: ", end="", file=sys.stderr, flush=True)
+        try:
+            return of(sys.stdin.readline().strip() or usual)
+        except argparse.ArgumentTypeError as error:
+            print(error, file=sys.stderr)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    """Print the state of the installation."""
+    return show(doctor(), as_json=arguments.json)
 
 
 VERBS = {
@@ -172,11 +176,43 @@ Editors for TOML complete and check a file whose first line names the schema:
     ),
     "completion": Verb(
         run=_completion,
-        options=(option("shell", "whose words are completed", choices=("bash", "zsh")),),
+        options=(option("shell", "whose words are completed", choices=SHELLS),),
         examples="""examples:
   ckptsim completion bash
   ckptsim completion zsh
+  ckptsim completion fish > ~/.config/fish/completions/ckptsim.fish
 
 A line in ~/.bashrc or ~/.zshrc takes it over: eval "$(ckptsim completion bash)" """,
+    ),
+    "new": Verb(
+        run=_new,
+        options=(
+            option("out", "the file to write", "JOB.toml", output_file),
+            option("--vertices", f"names from source to sink (default: {_VERTICES})", "A,B,..."),
+            option("--parallelism", "subtasks of each (default: 1)", "N", positive),
+            option("--rate", f"records of the source (default: {_RATE})", "RATE"),
+            option("--interval", f"of checkpoints (default: {_INTERVAL})", "TIME"),
+            option("--mode", "aligned (default), unaligned, aligned_timeout, ...", "MODE"),
+            option("--state", f"of each operator (default: {_STATE})", "SIZE"),
+            json_of("the file"),
+        ),
+        examples="""examples:
+  ckptsim new job.toml                                       asks on a terminal
+  ckptsim new job.toml --vertices source,enrich,sink --parallelism 8
+  ckptsim new job.toml --rate '20000 /s' --interval '30 s' --mode unaligned --state '2 GB'
+
+The file runs as it is. Each key has its meaning in a comment, and the first line names the schema
+for editors, which is written beside it.
+exit codes: 0 written, 2 the file is there already, or a value cannot be""",
+    ),
+    "doctor": Verb(
+        run=_doctor,
+        options=(json_of("the checks"),),
+        examples="""examples:
+  ckptsim doctor
+  ckptsim doctor --json
+
+It changes nothing. `missing` names what needs a package and how to install it.
+exit codes: 0 done""",
     ),
 }

@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from ckptsim._api.jobs.recorded import capture, import_job
+from ckptsim._api.jobs.captured import capture
+from ckptsim._api.jobs.recorded import import_job
 from ckptsim.scenarios.job import Profile
 from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
 from ckptsim.sim.cli.places import output_file, output_folder
@@ -47,6 +48,7 @@ def _import(arguments: argparse.Namespace) -> int:
         found = import_job(
             arguments.folder,
             out=arguments.out,
+            spans=arguments.spans,
             job=arguments.job,
             machine=arguments.machine,
             profile=arguments.profile,
@@ -97,7 +99,12 @@ VERBS = {
     "capture": Verb(
         run=_capture,
         options=(
-            option("url", "address of the REST server", "URL"),
+            option(
+                "url",
+                "address of the REST server or the history server, a folder of saved answers, or "
+                "an archived job",
+                "URL|DIR|FILE",
+            ),
             option("--out", "a new or empty folder", "DIR", output_folder, required=True),
             option(
                 "--seconds",
@@ -121,6 +128,8 @@ VERBS = {
   ckptsim capture http://localhost:8081 --out recorded/
   ckptsim capture https://flink.example/jobs-of-mine --out recorded/ --seconds 120 --job 7306f4ad
   ckptsim capture https://flink.example --out recorded/ --header "Authorization: Bearer $TOKEN"
+  ckptsim capture http://history:8082 --out recorded/ --job 7306f4ad        a history server
+  ckptsim capture saved/ --out recorded/            answers saved as saved/jobs/ID/checkpoints.json
 
 It asks with GET and nothing else, of this one server, and writes nothing but the answers: never a
 header, nor the address.  Hosts, paths, users, and values of options that smell of secrets are
@@ -130,8 +139,14 @@ exit codes: 0 the recording was written, 2 the server did not answer as a Flink 
     "import": Verb(
         run=_import,
         options=(
-            option("folder", "a recording; `orders` is shipped", "DIR", place_named),
+            option(
+                "folder",
+                "a recording, an archived job, or spans; `orders` is shipped",
+                "DIR|FILE",
+                place_named,
+            ),
             option("--out", "the file to write", "JOB.toml", output_file, required=True),
+            option("--spans", "spans of its checkpoints and restores, as OTLP JSON", "FILE", Path),
             *IMPORT,
             option("--seeds", "of the replay (default: 3)", type_=positive, default=3),
             flag("--no-replay", "do not simulate the job as it is"),
@@ -143,8 +158,10 @@ exit codes: 0 the recording was written, 2 the server did not answer as a Flink 
   ckptsim import recorded/ --out job.toml --set 'source.orders.rate=3900 /s'
   ckptsim import recorded/ --out job.toml --machine recorded --seeds 9
   ckptsim import recorded/ --out job.toml --json > imported.json
+  ckptsim import recorded/ --out job.toml --spans spans.json    checkpoints that only spans have
 
-A recording is a folder that `ckptsim capture` wrote, or one made with curl in the same format.  The
+A recording is a folder that `ckptsim capture` wrote, a folder of saved answers, or the archive of a
+job for the history server.  Spans alone name no vertex: a source and an operator are assumed.  The
 last line says how far a replay of the job as it is agrees with what was measured: good, fair, or do
 not trust, with the reason.
 exit codes: 0 the scenario was written, 2 the recording says too little of a job""",

@@ -106,12 +106,13 @@ def _replay(arguments: argparse.Namespace) -> int:
     )
     key = found.result.run.run_key[:12]
     folder = arguments.out or default_folder(Path("out", "replay", key))
-    try:
-        with extras_explained():
-            drawn = found.barriers
-        found.files.update({} if drawn is None else {"barriers.svg": drawn})
-    except ExtraMissing as missing:  # all else can be told without it
-        print(f"barriers.svg is not drawn: {missing}", file=sys.stderr)
+    for name in ("barriers", "pending"):
+        try:
+            with extras_explained():
+                drawn = getattr(found, name)
+            found.files.update({} if drawn is None else {f"{name}.svg": drawn})
+        except ExtraMissing as missing:  # all else can be told without it
+            print(f"{name}.svg is not drawn: {missing}", file=sys.stderr)
     found.save(folder)
     files = [str(folder / name) for name in found.files]
     if arguments.json:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from ckptsim._api.pages.stores import measure_store, store
+from ckptsim._api.pages.stores import asked, measure_store, store
 from ckptsim.scenarios import UserError
+from ckptsim.scenarios.dialect import printable
 from ckptsim.sim.cli.main import EXIT_FINE
 from ckptsim.sim.cli.options import Verb, json_of, option, whole
 from ckptsim.sim.cli.places import output_file
@@ -38,8 +41,32 @@ def _measure(arguments: argparse.Namespace) -> int:
 
 
 def _store(arguments: argparse.Namespace) -> int:
-    """List the partitions of a store. A damaged checkpoint is exit code 1."""
+    """List the partitions of a store, or answer a question. A damaged checkpoint is exit code 1."""
+    if arguments.sql is not None:
+        names, rows = asked(arguments.file, arguments.sql)
+        texts = [[_text(value) for value in row] for row in rows]
+        if arguments.json:
+            print(document_text([dict(zip(names, row, strict=True)) for row in texts]))
+        else:
+            print("\n".join(_columns([names, *texts])))
+        return EXIT_FINE
     return show(store(arguments.file), as_json=arguments.json)
+
+
+def _text(value: object) -> str | int | float | None:
+    """Return a value of the database as JSON has it."""
+    if value is None or isinstance(value, int | float | str):
+        return value
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def _columns(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield rows as lines, each column as wide as its widest text."""
+    texts = [[printable("" if value is None else str(value)) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for row in texts:
+        cells = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
+        yield "  ".join(cells).rstrip()
 
 
 VERBS = {
@@ -79,9 +106,14 @@ VERBS = {
     ),
     "store": Verb(
         run=_store,
-        options=(option("file", "a store file", "FILE", Path), json_of("the contents")),
+        options=(
+            option("file", "a store file", "FILE", Path),
+            option("--sql", "answer a question to `checkpoints`, `data` or `runs`", "QUESTION"),
+            json_of("the contents"),
+        ),
         examples="""examples:
   ckptsim store runs.duckdb
+  ckptsim store runs.duckdb --sql "SELECT topic, part, position FROM checkpoints"
   ckptsim store orders.duckdb --json""",
     ),
 }

@@ -58,7 +58,7 @@ _OF_STATE: Mapping[str, str] = {
 _UNALIGNED = (f"{_CHECKPOINTS}unaligned.enabled", f"{_CHECKPOINTS}unaligned")
 _MODE = f"{_CHECKPOINTS}mode"
 _INLINE = f"{_CHECKPOINTS}data-inline-threshold"
-_PARALLELISM = "parallelism.default"
+PARALLELISM = "parallelism.default"
 _FLUSHES = "execution.buffer-timeout.enabled"
 _EXPECTED: tuple[tuple[Read, str], ...] = (
     (duration_ns, "a duration such as 500 ms"),
@@ -74,9 +74,11 @@ OPTIONS: tuple[str, ...] = (
     _INLINE,
     *_NETWORK,
     _FLUSHES,
-    _PARALLELISM,
+    PARALLELISM,
     *_OF_STATE,
 )
+KNOWN = frozenset(OPTIONS)
+"""The options of the engine that mean something here, for a look whether one does."""
 
 
 def read_change(words: Sequence[str], flag_: str = "--set") -> dict[str, str]:
@@ -279,7 +281,7 @@ def _one(
         return _of_vertex(job, assignment, ours, problems)
     if option.removeprefix(_CHECKPOINTS) in _OF_CHECKPOINTS or option == _INLINE:
         return _of_checkpoints(job, assignment, problems)
-    if option == _PARALLELISM:
+    if option == PARALLELISM:
         found = _read(assignment, whole, 1, problems)
         names = [vertex.name for vertex in job.vertices]
         return job if found is None else with_parallelism(job, dict.fromkeys(names, found))

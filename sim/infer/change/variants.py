@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import cast
 
@@ -13,6 +13,7 @@ from ckptsim.scenarios.job import Job
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.day import DAY_S
 from ckptsim.sim.infer.change.change import changed
+from ckptsim.sim.infer.change.conf import Configuration
 from ckptsim.sim.infer.measures import LastPart, Measures
 
 _MS = 1e6
@@ -22,15 +23,19 @@ _MOST = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One change and the scenario that it makes."""
+    """One change and the scenario that it makes. conf: a file that has a part of the change."""
 
     change: Mapping[str, str]
     scenario: Scenario
+    conf: Configuration | None = None
 
     @property
     def name(self) -> str:
-        """Return the change in short, such as `interval=500 ms`."""
-        words = (f"{_last(option)}={value}" for option, value in self.change.items())
+        """Return the change in short, such as `interval=500 ms`. A file has its name."""
+        known = {} if self.conf is None else self.conf.change
+        own = [(key, value) for key, value in self.change.items() if known.get(key) != value]
+        words = [] if self.conf is None else [self.conf.name]
+        words += [f"{_last(option)}={value}" for option, value in own]
         return ", ".join(words) or "as it is"
 
 
@@ -41,10 +46,14 @@ def _last(option: str) -> str:
 
 
 def variants_of(
-    base: Scenario, change: Mapping[str, str], varied: Mapping[str, Sequence[str]]
+    base: Scenario,
+    change: Mapping[str, str],
+    varied: Mapping[str, Sequence[str]],
+    conf: Configuration | None = None,
 ) -> list[Variant]:
     """Return a variant for every combination of the varied options, with `change` in each.
 
+    conf: a file of the engine, whose options `change` and the varied ones override.
     Raises ScenarioError for options and values that cannot be, and for more than 64 variants.
     """
     count = 1
@@ -55,11 +64,26 @@ def variants_of(
     if count > _MOST:
         raise ScenarioError([Problem("--vary", f"{count} variants", f"at most {_MOST}")])
     found = []
+    of_file = {} if conf is None else dict(conf.change)
     for values in product(*varied.values()):
-        own = dict(change) | dict(zip(varied, values, strict=True))
-        if own:
-            found.append(Variant(change=own, scenario=bounded(changed(base, own))))
+        own = of_file | dict(change) | dict(zip(varied, values, strict=True))
+        if own or conf is not None:
+            scenario = bounded(_changed(base, own, conf))
+            found.append(Variant(change=own, scenario=scenario, conf=conf))
     return found
+
+
+def _changed(base: Scenario, change: Mapping[str, str], conf: Configuration | None) -> Scenario:
+    """Return a changed scenario. A problem of an option of a file names the file."""
+    try:
+        return changed(base, change)
+    except ScenarioError as error:
+        if conf is None:
+            raise
+        named = {f"--set {key}": f"{conf.name}: {key}" for key in conf.change}
+        raise ScenarioError(
+            [replace(one, path=named.get(one.path, one.path)) for one in error.problems]
+        ) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from ckptsim.sim.job.buffers.constants import PLAIN, Constants
 from ckptsim.sim.recording import Recording, SubtaskPart, VertexAnswer
 
 _PARTS = ("/checkpoints/details/:id/subtasks/:id",)
+_DOWNLOAD = "MaxDownloadStateDurationMs"
 _MB = 1_000_000
 _MS = 1_000_000
 
@@ -33,6 +34,25 @@ _LEAST_AT_ONCE = 0.01
 
 Member = tuple[str, int]
 """A subtask: the id of its vertex and its index."""
+
+
+def read_rate_of(recording: Recording) -> Found[int] | None:
+    """Return how fast a restore read state, in bytes per second, where spans say it.
+
+    The largest state and the longest download need not be of one subtask (assumption: they are).
+    """
+    rates = [
+        (start.figures["MaxRestoredStateSizeBytes.REMOTE"], start.figures[_DOWNLOAD])
+        for start in recording.initializations
+        if start.figures.get("MaxRestoredStateSizeBytes.REMOTE", 0.0) > 0
+        and start.figures.get(_DOWNLOAD, 0.0) > 0
+    ]
+    if not rates:
+        return None
+    rate = median(size / lasts_ms * 1000 for size, lasts_ms in rates)
+    how = f"largest restored state over the longest download of {len(rates)} restores"
+    sure = Sureness.ESTIMATED
+    return Found(value=max(1, round(rate)), how=how, answers=("JobInitialization",), sure=sure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,27 +21,30 @@ if TYPE_CHECKING:
 
 
 class JobChanged(Event):
-    """The user has changed the job: its parallelisms or its checkpoint mode."""
+    """The user changes the parallelisms or the checkpoint mode of the job."""
 
     job: Job
 
 
 class AttemptDeploying(Event):
-    """The parts of the next attempt are going to be made."""
+    """The next attempt is about to be deployed."""
 
 
 class TaskDeployed(TaskEvent):
-    """A task of the next attempt is made."""
+    """A task of the next attempt is deployed."""
 
 
 class AttemptBegun(Event):
-    """An attempt is built.  restored: the checkpoint that it begins from."""
+    """An attempt begins.
+
+    restored: the checkpoint of its beginning.
+    """
 
     restored: JobCheckpoint | None
 
 
 class CheckpointRestored(Event):
-    """A job is started from a checkpoint, which it may not be able to start from."""
+    """A job starts from a checkpoint, or is refused."""
 
     checkpoint: JobCheckpoint
 
@@ -53,29 +56,32 @@ class JobRestored(Event):
 
 
 class AttemptHalted(Event):
-    """The attempt is over: nothing of it acts any more."""
+    """An attempt has ended."""
 
 
 class TaskKilled(TaskEvent):
-    """A task does nothing more: it has failed, though that may not be known yet."""
+    """A task has stopped, which may not be known yet."""
 
 
 class ThreadSlept(TaskEvent):
-    """A task's thread sleeps as time passes, though it has something to do."""
+    """The thread of a task sleeps although it has work."""
 
 
 # Machines, restarts and the user ------------------------------------------------------------------
 
 
 class ManagerLost(Event):
-    """A task manager gives no heartbeat from now on.  unreachable: its connection is broken."""
+    """A task manager sends no more heartbeats.
+
+    unreachable: its connection is broken.
+    """
 
     manager: int
     unreachable: bool
 
 
 class ManagerLossKnown(Event):
-    """The job manager takes a task manager for lost."""
+    """The job manager detects the loss of a task manager."""
 
     manager: int
 
@@ -85,19 +91,19 @@ class JobManagerLost(Event):
 
 
 class FailureNoticed(Event):
-    """The job learns of a failure, before it does anything about it."""
+    """The job learns of a failure."""
 
 
 class FailureKnown(Event):
-    """The job manager knows of a failure, and why it was."""
+    """The job manager knows the cause of a failure."""
 
     cause: str
 
 
 class RestartDecided(Event):
-    """The restart strategy has answered.  delay_ns: until the restart, None for no restart.
+    """The restart strategy has answered.
 
-    recoverable: a restart is allowed at all.
+    delay_ns: until the restart, None for no restart.  recoverable: a restart is allowed at all.
     """
 
     delay_ns: int | None
@@ -109,47 +115,53 @@ class JobGivenUp(Event):
 
 
 class ChangeAsked(Event):
-    """The user asks for a change.  is_over: of a job that nothing changes any more."""
+    """The user asks for a change.
+
+    is_over: the job is final and accepts no change.
+    """
 
     change: Cancel | Rescale | Resubmit
     is_over: bool
 
 
 class ChangeDone(Event):
-    """What the user asked for has been dealt with."""
+    """A change of the user is complete."""
 
 
 class RestartAsked(Event):
-    """The user's change needs a restart, which begins now."""
+    """A change of the user needs a restart, which begins now."""
 
 
 class RestartBegun(Event):
-    """The user's restart has begun: what follows is of failures again."""
+    """The restart of the user has begun."""
 
 
 class JobSubmitted(Event):
-    """The user submits the job again, from the newest checkpoint or savepoint."""
+    """The user submits the job again."""
 
 
 class StopAsked(Event):
-    """The user asks for the stop, perhaps again."""
+    """The user asks for a stop."""
 
 
 class StopRefused(Event):
-    """The savepoint of a stop is not taken."""
+    """The savepoint of a stop is refused."""
 
 
 # Checkpoints at the coordinator -------------------------------------------------------------------
 
 
 class TriggersScheduled(Event):
-    """Periodic triggers begin, the first after `first_ns`."""
+    """Periodic triggers begin.
+
+    first_ns: until the first trigger.
+    """
 
     first_ns: int
 
 
 class TriggersSuspended(Event):
-    """Periodic triggers have ended."""
+    """Periodic triggers end."""
 
 
 class PlanAsked(Event):
@@ -168,7 +180,7 @@ class RequestRefused(Event):
 
 
 class CheckpointPlanned(Event):
-    """It is decided which tasks a checkpoint triggers and awaits."""
+    """A plan names the tasks to trigger and to await."""
 
     plan: Plan
 
@@ -186,22 +198,22 @@ class TriggersSent(Event):
 
 
 class ExpirySet(Event):
-    """A timer will end a checkpoint that takes too long."""
+    """The timer of a time-out is set."""
 
     checkpoint: int
     timer: Timer
 
 
 class TriggerArrived(TaskEvent):
-    """The trigger of a checkpoint comes to a task."""
+    """The trigger of a checkpoint arrives at a task."""
 
     checkpoint: int
 
 
 class PartReported(TaskEvent):
-    """A task acknowledges a checkpoint.  size: what it says that its part has in flight.
+    """A task acknowledges a checkpoint.
 
-    unaligned: how it calls its part.
+    size: the reported bytes in flight.  unaligned: the reported flag.
     """
 
     checkpoint: int
@@ -210,7 +222,7 @@ class PartReported(TaskEvent):
 
 
 class PartArrived(Event):
-    """An acknowledgement has come to the coordinator, perhaps too late, or again."""
+    """An acknowledgement arrives at the coordinator."""
 
     record: CheckpointRecord
     task: TaskGateway
@@ -218,7 +230,7 @@ class PartArrived(Event):
 
 
 class PartDeclined(Event):
-    """A task's refusal of a checkpoint has come to the coordinator."""
+    """A decline arrives at the coordinator."""
 
     task: TaskGateway
     checkpoint: int
@@ -226,7 +238,7 @@ class PartDeclined(Event):
 
 
 class PartAcknowledged(Event):
-    """An acknowledgement counts: it is the first of its task, of a pending checkpoint."""
+    """The first acknowledgement of a task for a pending checkpoint counts."""
 
     record: CheckpointRecord
     task: TaskGateway
@@ -234,9 +246,9 @@ class PartAcknowledged(Event):
 
 
 class CheckpointCompleted(Event):
-    """A checkpoint is complete.  Its status is still the one before.
+    """A checkpoint completes, and keeps its status until after this event.
 
-    kept: what the store has of it, None where it has failed to keep it.
+    kept: the stored parts, None after a failed write.
     """
 
     record: CheckpointRecord
@@ -245,9 +257,9 @@ class CheckpointCompleted(Event):
 
 
 class CheckpointsKept(Event):
-    """After a completion the coordinator's core says which checkpoints it keeps.
+    """The coordinator names the retained checkpoints.
 
-    held: all that its host holds then.
+    numbers: the core's answer.  held: the checkpoints of its host.
     """
 
     numbers: tuple[int, ...]
@@ -255,7 +267,7 @@ class CheckpointsKept(Event):
 
 
 class CheckpointFailed(Event):
-    """A checkpoint fails.  Its status is still the one before."""
+    """A checkpoint fails, and keeps its status until after this event."""
 
     record: CheckpointRecord
     reason: FailureReason
@@ -268,7 +280,7 @@ class CheckpointDiscarded(Event):
 
 
 class LogServiceCut(Event):
-    """A log service keeps in-flight data from this checkpoint on, and no older."""
+    """A log service keeps in-flight data from this checkpoint on."""
 
     oldest: int
 
@@ -281,7 +293,10 @@ class TasksNotified(Event):
 
 
 class NotificationLost(Event):
-    """A notification never comes to a task, by its number."""
+    """A notification is lost.
+
+    number: the task.
+    """
 
     number: int
     checkpoint: int
@@ -289,20 +304,26 @@ class NotificationLost(Event):
 
 
 class NotificationRepeated(Event):
-    """A task, by its number, gets a completion that was notified before, perhaps elsewhere."""
+    """A task gets the notification of a completion again.
+
+    number: the task.
+    """
 
     number: int
     checkpoint: int
 
 
 class DataEndReported(Event):
-    """A task has reported the end of its data.  asked: a final checkpoint is asked for then."""
+    """A task has reported the end of its data.
+
+    asked: a final checkpoint is requested then.
+    """
 
     task: TaskGateway
     asked: bool
 
 
 class TaskFinished(Event):
-    """A task is taken for FINISHED from now on."""
+    """A task counts as FINISHED."""
 
     task: TaskGateway

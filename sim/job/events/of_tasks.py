@@ -21,20 +21,20 @@ class BarrierTaken(TaskEvent):
 
 
 class BarrierSeen(TaskEvent):
-    """A task learns of a checkpoint by an announcement, or by a trigger of its own."""
+    """A task learns of a checkpoint by an announcement or its own trigger."""
 
     barrier: Barrier
 
 
 class BarrierReplaced(TaskEvent):
-    """A trigger by remote call replaces the barrier of a channel."""
+    """A remote trigger replaces the barrier of a channel."""
 
     channel: int
     checkpoint: int
 
 
 class CancellationTaken(TaskEvent):
-    """A task takes a cancellation marker, so that no barrier comes."""
+    """A task takes a cancellation marker."""
 
     checkpoint: int
 
@@ -46,19 +46,19 @@ class ChannelEnded(TaskEvent):
 
 
 class HandlerTriggered(TaskEvent):
-    """The barrier handler has the task take part in a checkpoint."""
+    """The barrier handler triggers a checkpoint in its task."""
 
     barrier: Barrier
 
 
 class HandlerAborted(TaskEvent):
-    """The barrier handler gives a checkpoint up."""
+    """The barrier handler aborts a checkpoint."""
 
     checkpoint: int
 
 
 class BarriersReceived(TaskEvent):
-    """The barrier handler says that all barriers of a checkpoint have come."""
+    """All barriers of a checkpoint have arrived."""
 
     checkpoint: int
 
@@ -68,11 +68,14 @@ class HandlerFailed(TaskEvent):
 
 
 class HandlerSettled(TaskEvent):
-    """The task has carried out what its barrier handler wanted."""
+    """The task has executed the effects of its barrier handler."""
 
 
 class AlignmentMeasured(TaskEvent):
-    """The figures of an alignment are known.  size: processed meanwhile."""
+    """The figures of an alignment are known.
+
+    size: the bytes processed meanwhile.
+    """
 
     checkpoint: int
     duration_ns: int
@@ -83,20 +86,23 @@ class AlignmentMeasured(TaskEvent):
 
 
 class ChannelStateBegun(TaskEvent):
-    """The channel state of a checkpoint is begun."""
+    """The channel state of a checkpoint begins."""
 
     barrier: Barrier
 
 
 class GateStarting(TaskEvent):
-    """A gate is to persist in-flight data for a checkpoint."""
+    """A gate is asked to persist in-flight data."""
 
     gate: int
     checkpoint: int
 
 
 class GateStarted(TaskEvent):
-    """A gate has begun to persist.  refused: it could not."""
+    """A gate persists in-flight data, or has refused to.
+
+    refused: the start failed.
+    """
 
     gate: int
     checkpoint: int
@@ -104,7 +110,7 @@ class GateStarted(TaskEvent):
 
 
 class GateStopped(TaskEvent):
-    """A gate is to persist no more."""
+    """A gate persists no more."""
 
     gate: int
 
@@ -126,34 +132,37 @@ class OutputPersisted(TaskEvent):
 
 
 class OutputOpened(TaskEvent):
-    """A subpartition does not know its state of a checkpoint yet."""
+    """The state of a subpartition is still open."""
 
     output: int
     checkpoint: int
 
 
 class OutputSettled(TaskEvent):
-    """A subpartition knows its state of a checkpoint, or never will."""
+    """The state of a subpartition is known, or never will be."""
 
     output: int
     checkpoint: int
 
 
 class FileEvent(Event):
-    """Something happens to the file of channel state of a group of tasks, by their numbers."""
+    """A shared file of channel state changes.
+
+    group: the tasks of the file, by their numbers.
+    """
 
     group: tuple[int, ...]
     checkpoint: int
 
 
 class FilePartBegun(FileEvent):
-    """A subtask begins to write its part."""
+    """A subtask begins to write its part of a file."""
 
     subtask: int
 
 
 class FileAborted(FileEvent):
-    """A subtask gives its part up."""
+    """A subtask aborts its part of a file."""
 
 
 class FileBroken(FileEvent):
@@ -168,7 +177,7 @@ class FileAnswered(FileEvent):
 
 
 class FileSettled(FileEvent):
-    """The beginning of a part has been taken in."""
+    """The beginning of a part is processed."""
 
     subtask: int
 
@@ -177,82 +186,88 @@ class FileSettled(FileEvent):
 
 
 class SnapshotDue(TaskEvent):
-    """The task is to take part in a checkpoint as soon as its thread can."""
+    """The task takes part in a checkpoint as soon as its thread can."""
 
     barrier: Barrier
     start_delay_ns: int
 
 
 class TriggerEntered(TaskEvent):
-    """The thread is about to take part in a checkpoint, or to skip its trigger."""
+    """The thread begins with a trigger, or skips it."""
 
     checkpoint: int
 
 
 class TriggerAnswered(TaskEvent):
-    """The thread has dealt with a trigger."""
+    """The thread has processed a trigger."""
 
     checkpoint: int
 
 
 class BarrierSent(TaskEvent):
-    """A barrier takes its place in all queues of the outputs: it comes next."""
+    """A barrier enters the queues of all outputs."""
 
     barrier: Barrier
 
 
 class CancellationSent(TaskEvent):
-    """The tasks below hear that no barrier comes."""
+    """A cancellation marker goes downstream."""
 
     checkpoint: int
 
 
 class SnapshotTaken(TaskEvent):
-    """The task takes its snapshot.  stop: of the savepoint of a stop."""
+    """The task takes its snapshot.
+
+    stop: of the savepoint of a stop.
+    """
 
     checkpoint: int
     stop: bool
 
 
 class WritingBegun(TaskEvent):
-    """The part is being written, and acknowledged when it is whole."""
+    """The task begins to write its part."""
 
     checkpoint: int
 
 
 class StateFileBegun(TaskEvent):
-    """A file of the task's own state is begun, where that takes a file."""
+    """A file of the task's own state is begun."""
 
     checkpoint: int
 
 
 class WritingEnded(TaskEvent):
-    """The part is acknowledged, as it is whole, or declined or taken back."""
+    """The part is acknowledged, declined or taken back."""
 
     checkpoint: int
     whole: bool
 
 
 class WritesSettled(TaskEvent):
-    """Nothing of the task is being written any more."""
+    """The task has no more writes under way."""
 
 
 class NotificationArrived(TaskEvent):
-    """A notification of the end of a checkpoint comes to the task."""
+    """A notification arrives at the task."""
 
     checkpoint: int
     completed: bool
 
 
 class CompletionTaken(TaskEvent):
-    """The thread takes the notification of a completion.  acted: something followed of it."""
+    """The thread processes the notification of a completion.
+
+    acted: the notification had an effect.
+    """
 
     checkpoint: int
     acted: bool
 
 
 class AbortTaken(TaskEvent):
-    """The thread takes the notification that a checkpoint was aborted.
+    """The thread processes the notification of an abort.
 
     latest: the completed checkpoint that it repeats.
     """
@@ -262,13 +277,13 @@ class AbortTaken(TaskEvent):
 
 
 class AbortBegun(TaskEvent):
-    """The task is to give a checkpoint up, before it may close."""
+    """The task begins to abort a checkpoint."""
 
     checkpoint: int
 
 
 class AbortDone(TaskEvent):
-    """The task gives the checkpoint up that it was told to."""
+    """The task has aborted a checkpoint."""
 
 
 # The end of a task --------------------------------------------------------------------------------
@@ -282,20 +297,23 @@ class OperatorCalled(TaskEvent):
 
 
 class EndMarked(TaskEvent):
-    """An end mark is sent next: `watermark`, `end of data` or `end of partition`."""
+    """A task sends an end mark: `watermark`, `end of data` or `end of partition`."""
 
     mark: str
     drain: bool = False
 
 
 class TaskStateChanged(TaskEvent):
-    """A task takes on another state."""
+    """A task changes its state."""
 
     state: TaskState
 
 
 class SourceStopped(TaskEvent):
-    """A source is asked to stop.  ended: it had ended its data before."""
+    """A source is asked to stop.
+
+    ended: its data had ended before.
+    """
 
     drain: bool
     ended: bool
@@ -308,7 +326,7 @@ class DataEndAcknowledged(TaskEvent):
 
 
 class AcknowledgementArrived(TaskEvent):
-    """A task learns that the EndOfData of one of its outputs was taken."""
+    """The EndOfData of an output is acknowledged."""
 
     output: int
 
@@ -320,7 +338,10 @@ class FinalWatermarkTaken(TaskEvent):
 
 
 class RecordRead(TaskEvent):
-    """A source makes a record.  timestamp: its event time in ns, None where that is not used."""
+    """A source emits a record.
+
+    timestamp: its event time in ns, or None.
+    """
 
     split: int
     timestamp: int | None
@@ -329,9 +350,8 @@ class RecordRead(TaskEvent):
 class RecordTaken(TaskEvent):
     """A task begins to process a record of an input.
 
-    owner: the subtask that has its key group, None on an edge without keys.  unit: what it belongs
-    to among what keeps its order, None where order is not needed.  split, timestamp: as it was
-    read.
+    owner: the subtask of its key group, None on an edge without keys.  unit: the records among
+    which it keeps its order, None without order.  split, timestamp: as it was read.
     """
 
     channel: int
@@ -345,8 +365,8 @@ class RecordTaken(TaskEvent):
 class RecordsRestored(TaskEvent):
     """A task begins with records in its state.
 
-    owners: of each, the subtasks that have its key group by one of the edges, empty without keys.
-    units: of each, as of a record that is taken.
+    owners: for each record the subtasks of its key group by one of the edges, empty without keys.
+    units: for each record, as in RecordTaken.
     """
 
     records: Sequence[int]
@@ -355,13 +375,16 @@ class RecordsRestored(TaskEvent):
 
 
 class RecordSent(TaskEvent):
-    """A record leaves a task.  routes: for each edge the places of its channels in the job."""
+    """A record leaves a task.
+
+    routes: for each edge the places of its channels in the job.
+    """
 
     routes: Sequence[tuple[OutputSpec, Sequence[int]]]
 
 
 class WatermarkTaken(TaskEvent):
-    """The sender of an input has news of event time, None for nothing new."""
+    """An input has a new watermark or status."""
 
     channel: int
     watermark: int | None
@@ -369,30 +392,36 @@ class WatermarkTaken(TaskEvent):
 
 
 class WatermarkRecovered(TaskEvent):
-    """A watermark that was in flight comes to a task, of an old channel of an input."""
+    """A task gets a watermark that was in flight."""
 
     channel: int
     watermark: int | None
 
 
 class WatermarkSent(TaskEvent):
-    """A task sends all channels below its news of event time, None for nothing new."""
+    """A task sends a new watermark or status to all channels."""
 
     watermark: int | None
     idle: bool | None
 
 
 class WatermarksSettled(TaskEvent):
-    """A task has dealt with what it took of event time."""
+    """A task has processed its watermarks."""
 
 
 class SplitsOpened(TaskEvent):
-    """A source begins to read.  moved: splits that other subtasks may have had."""
+    """A source begins to read.
+
+    moved: splits that may come from other subtasks.
+    """
 
     moved: Sequence[int]
 
 
 class SplitsTold(TaskEvent):
-    """A source has told of event time by now.  unread: splits with records left."""
+    """A source has emitted its watermarks so far.
+
+    unread: splits with records left.
+    """
 
     unread: Sequence[int]

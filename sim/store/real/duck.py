@@ -91,6 +91,11 @@ class DuckFile:
         self._connection = self._connect()
         self.about = self._checked_about()
 
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection itself, for questions of a user."""
+        return self._connection
+
     def begin(self) -> None:
         """Begin a transaction."""
         self._run("BEGIN TRANSACTION")

@@ -101,10 +101,7 @@ class StoreContents:
 
 def inspect_store(path: str | Path) -> StoreContents:
     """Read a store file, read-only; raises StoreFileError when there is none or it is unusable."""
-    place = Path(path)
-    if not place.is_file():
-        found = "a directory" if place.is_dir() else "no such file"
-        raise StoreFileError(f"{place}: found {found}, expected a store")
+    place = whole_file(path)
     file = DuckFile(place, read_only=True)
     try:
         counts = {
@@ -112,13 +109,23 @@ def inspect_store(path: str | Path) -> StoreContents:
         }
         blobs = {key: stored for slot, key, stored in file.slots() if slot is store.Slot.CUSTOM}
         keys = sorted({*counts, *blobs})
-        partitions = tuple(_contents(key, counts.get(key, 0), blobs.get(key)) for key in keys)
+        partitions = tuple(contents_of(key, counts.get(key, 0), blobs.get(key)) for key in keys)
         return StoreContents(path=place, about=file.about, partitions=partitions)
     finally:
         file.close()
 
 
-def _contents(key: store.TopicPartition, rows: int, stored: bytes | None) -> PartitionContents:
+def whole_file(path: str | Path) -> Path:
+    """Return the path of a store that is there. Raises StoreFileError when it is no file."""
+    place = Path(path)
+    if not place.is_file():
+        found = "a directory" if place.is_dir() else "no such file"
+        raise StoreFileError(f"{place}: found {found}, expected a store")
+    return place
+
+
+def contents_of(key: store.TopicPartition, rows: int, stored: bytes | None) -> PartitionContents:
+    """Return what a partition's slot holds, decoded where it is whole."""
     blob: bytes | None = None
     state: store.PartitionState | None = None
     damage: str | None = None

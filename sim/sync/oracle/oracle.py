@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import FailSync, Refusal, SendState, scope_text
-from ckptsim.scenarios.sync import PROPERTIES
+from ckptsim.scenarios.sync import DECLINED, PROPERTIES
 from ckptsim.sim.story import instant
 from ckptsim.sim.sync.intervals import shown
 from ckptsim.sim.sync.oracle.ends import EndChecks
@@ -42,7 +42,8 @@ class OrderingProperties:
 
     def __init__(self, world: SyncWorld) -> None:
         self.violations: list[ViolationRow] = []
-        self.violation_log = ViolationLog(world.spec.ignore)
+        declined = DECLINED[world.model.destination.design]
+        self.violation_log = ViolationLog(declined.union(world.spec.ignore))
         self._world = world
         self._env = world.env
         self._truth = world.truth

@@ -92,6 +92,7 @@ class Source:
         self._feeds_left = len(self._plans)
         self._unlocked = self._table.checkpoint_lock is CheckpointLock.UNLOCKED and not per_stream
         self._checkpoints = 0
+        self._states_sent = 0  # at once, by `disorder`
         self._checkpoints_under_way = 0
         self._last_due_ns = 0
         self._ended = self._env.event()
@@ -260,11 +261,22 @@ class Source:
                 self._env.trace.record(
                     "state", self._env.active_entity, state.scope, state.index, state.wire_id
                 )
-            if self._on_sockets:
+            if self._on_sockets and self._table.disorder is None:
                 self._pending.extend(messages)
             else:
-                accepted = self._attempt.sockets[0].put(messages)
+                accepted = self._state_socket().put(messages)
         return accepted
+
+    def _state_socket(self) -> Socket:
+        """Return the socket that carries the next state at once: the first, or one at random."""
+        sockets, disorder = self._attempt.sockets, self._table.disorder
+        if not disorder:
+            return sockets[0]
+        self._states_sent += 1
+        place = self._attempt.world.draws.share(
+            ("source.disorder", self._attempt.truth.number, self._states_sent)
+        )
+        return sockets[0 if place >= disorder else int(place / disorder * len(sockets))]
 
     def _emit_later(self, views: list[tuple[EmitState, View]]) -> None:
         """Leave time between what a global checkpoint says and the index that it gets.

@@ -16,6 +16,7 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.infer.folder import place_named
 from ckptsim.sim.judging import AS_USUAL, Judging
 from ckptsim.sim.own_properties import own_properties
+from ckptsim.sim.recording import is_recording
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.folder import ALLOW, DECISIONS, Kept, is_find, read
 from ckptsim.sim.slots import Factory
@@ -76,7 +77,7 @@ def source_of(
         place = place_named(str(found))
         if is_find(place):
             return find_of(place, allowed=allow_commands)[0]
-        if place.is_dir():
+        if is_recording(place):
             if set or core or mutant:
                 raise UserError(f"{place}: found a recording and changes, expected a scenario")
             return place

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 from ckptsim.scenarios.job.names import BOTH, BUFFERS, RECORDS
 from tests.job.buffers.broken import BROKEN
@@ -206,21 +207,16 @@ ENDS: dict[str, Invariant] = {
 }
 
 
-def table(rows: dict[str, Invariant]) -> list[str]:
-    """Return the lines of a table."""
-    lines = ["| invariant | what must hold | properties |", "| --- | --- | --- |"]
-    for number, row in rows.items():
-        names = ", ".join(f"`{name}`" for name in row.properties)
-        lines.append(f"| {number} | {row.says} | {names} |")
-    return lines
-
-
 def _properties() -> list[str]:
-    """Return the lines of a table of all properties."""
-    lines = ["| property | what must hold |", "| --- | --- |"]
-    for title, says in (("", BOTH), ("records: ", RECORDS), ("buffers: ", BUFFERS)):
-        lines += [f"| `{name}` | {title}{sentence} |" for name, sentence in says.items()]
-    return lines
+    """Return the sections of all properties."""
+    lines = []
+    for title, says in (("On both planes", BOTH), ("On records", RECORDS), ("On buffers", BUFFERS)):
+        lines += [f"## {title}", ""]
+        for name, sentence in says.items():
+            item = f"* `{name}`: {sentence}."
+            lines.append(fill(item, 118, subsequent_indent="  ", break_on_hyphens=False))
+        lines.append("")
+    return lines[:-1]
 
 
 def document() -> str:
@@ -229,30 +225,16 @@ def document() -> str:
     lines = [
         "# Properties of jobs",
         "",
-        "The oracle of a job checks these properties in every run, on both data planes. It listens",
-        "to the stream of [events](events.md), reads the counts of the data plane, and asks no",
-        "core. Each property has a run that breaks it and no other:",
+        "The oracle of a job checks these properties in every run. It listens to the",
+        "[events](events.md) of the job and asks no core. A run that breaks a hazard of released",
+        "Flink is counted apart ([hazards](hazards.md)).",
         "",
-        f"* `tests/job/properties` has {on_records} such runs on records.",
-        f"* {on_buffers} of these run on buffers as well.",
-        f"* `tests/job/buffers/broken.py` has {len(BROKEN)} more on buffers.",
-        "",
-        "Some properties exist on one plane only.",
-        "",
+        f"Each property has a run that breaks it and no other: {on_records} on records, and",
+        f"{on_buffers + len(BROKEN)} on buffers. `tests/job/properties/invariants.py` maps",
+        f"{len(BARRIERS) + len(ENDS)} published invariants to them.",
         "`python -m tests.job.properties.invariants` writes this page, and a test compares it.",
         "",
         *_properties(),
-        "",
-        "## Published invariants of barriers",
-        "",
-        "L6 and S20 to S22 concern recovered gates and rescaling. `models/recovery` also has tests",
-        "of its own.",
-        "",
-        *table(BARRIERS),
-        "",
-        "## Published invariants of the ends of tasks",
-        "",
-        *table(ENDS),
     ]
     return "\n".join(lines) + "\n"
 

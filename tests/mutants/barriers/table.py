@@ -59,15 +59,14 @@ MUTANTS = by_name(
     shown.MUTANTS["never_times_out"],
     Mutant(
         "obsolete_barrier_not_resumed",
-        "Drops an obsolete aligned barrier without resuming the sender that stopped behind it.",
+        "Drops an obsolete aligned barrier without resuming its blocked sender.",
         "handler",
         handlers.obsolete_barrier_not_resumed,
     ),
     shown.MUTANTS["tracker_stops_any_clock"],
     Mutant(
         "late_barrier_counts",
-        "Takes the late barrier of a cancelled checkpoint for received, and does not wait for "
-        "that of the next one (FLINK-20645).",
+        "Counts the late barrier of a cancelled checkpoint for the next one (FLINK-20645).",
         "input_channel",
         channels.LateBarrierCounts,
     ),
@@ -107,7 +106,7 @@ MUTANTS = by_name(
     ),
     Mutant(
         "early_abort_without_marker",
-        "Drops a checkpoint that was given up before it came, without telling the tasks below.",
+        "Drops a checkpoint that was aborted before it came, without a cancellation marker.",
         "subtask",
         subtasks.EarlyAbortWithoutMarker,
     ),
@@ -125,15 +124,14 @@ MUTANTS = by_name(
     ),
     Mutant(
         "superseded_result_removed",
-        "Removes the result of a superseded checkpoint that somebody still waits for "
-        "(FLINK-17869).",
+        "Removes the result of a superseded checkpoint while a task waits for it (FLINK-17869).",
         "channel_state",
         subtasks.SupersededResultRemoved,
     ),
     shown.MUTANTS["write_error_lost"],
     Mutant(
         "savepoints_subsumed",
-        "Gives up a running savepoint when a newer checkpoint completes.",
+        "Aborts a running savepoint when a newer checkpoint completes.",
         "coordinator",
         subtasks.SavepointsSubsumed,
     ),

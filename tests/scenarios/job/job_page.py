@@ -50,10 +50,9 @@ def limits(link: str = "barriers", places: Sequence[str] = (RECORDS, BUFFERS)) -
     for place in places:
         for one in limits_of(model):
             if one.limit.place == place and not one.limit.noted:
-                told = f"`{key}.{one.path} = {one.only}`"
-                keys.setdefault((place, one.limit.because), []).append(told)
-    rows = (_row(f"`{place}`", ", ".join(told), why) for (place, why), told in keys.items())
-    return _table(_row("place", "the only value of a key", "because"), *rows)
+                keys.setdefault((place, one.limit.because), []).append(f"`{key}.{one.path}`")
+    rows = (_row(f"`{place}`", ", ".join(named), why) for (place, why), named in keys.items())
+    return _table(_row("place", "keys that keep their default", "because"), *rows)
 
 
 def pipeline_limits() -> str:

@@ -68,7 +68,6 @@ HAZARDS: list[tuple[str, int, Check, list[pytest.MarkDecorator]]] = [
                 "",
             ),
             ("ckptsim check late_trigger_at_once --ties random,pct --seeds 60", ""),
-            ("ckptsim hunt late_trigger_at_once", " --out smallest"),
             ("ckptsim replay late_trigger_at_once --seed 5 --ties random", ""),
         )
     ],

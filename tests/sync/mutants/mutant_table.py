@@ -90,8 +90,8 @@ def _public() -> list[str]:
         "",
         "## Public designs",
         "",
-        "These designs have been in use. They run with all their known defects, on scenarios of",
-        f"those defects. The table counts how many of {PUBLIC_SEEDS} seeds break a property.",
+        "These designs have been in use. The table counts how many of",
+        f"{PUBLIC_SEEDS} seeds break a property on scenarios of their known defects.",
         "`destination.levels` is `persisted`, the level that all of them look at.",
         "",
         "| design | scenario | seeds | property |",
@@ -104,8 +104,8 @@ def _public() -> list[str]:
         lines.append(f"| `{design}` | `{scenario}` | {seeds} | {shown} |")
     lines += [
         "",
-        "`dataflow` is unsafe with concurrent readers on one channel, and not merely stuck. Its",
-        "counts can agree by chance while the records belong to other partitions.",
+        "With concurrent readers on one channel, counts of `dataflow` can agree by chance while",
+        "the records belong to other partitions.",
     ]
     return lines
 
@@ -116,11 +116,10 @@ def table() -> str:
     lines = [
         "# Mutants of the ordering core",
         "",
-        "Each mutant is the ordering core with one rule broken. From a checkout,",
-        "`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME` finds it. Seeds",
-        "start at 0, ties are random. The right core passes.",
-        "`python -m tests.sync.mutants.mutant_table` writes this page, and a test compares it",
-        "with the program.",
+        "Each mutant is the ordering core with one rule broken. From a checkout, find one with",
+        "`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME`. The right core",
+        "passes. `python -m tests.sync.mutants.mutant_table` writes this page, and a test compares",
+        "it.",
         "",
         *kills.lines_of(rows, MUTANTS, SAMPLE),
     ]

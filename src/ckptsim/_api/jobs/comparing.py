@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ckptsim._api.jobs.named import AnyJob, named_job
@@ -24,6 +25,7 @@ from ckptsim.sim.infer.advice.failing import (
     price_of_failures,
 )
 from ckptsim.sim.infer.advice.warnings import warnings_of
+from ckptsim.sim.infer.change.conf import read_configuration
 from ckptsim.sim.infer.change.variants import Variant, extrapolations, variants_of
 from ckptsim.sim.infer.folder import Named
 from ckptsim.sim.infer.measures import WARM_UP, behind_warm_up, predicted
@@ -48,6 +50,7 @@ def whatif(
     *,
     set: Mapping[str, Value] | None = None,
     vary: Mapping[str, Sequence[Value]] | None = None,
+    conf: str | Path | None = None,
     failure: str | bool = False,
     restart: Duration | None = None,
     seeds: int = 5,
@@ -61,6 +64,7 @@ def whatif(
 
     job: a scenario of a job on buffers, the path of its file, or the folder of a recording.
     set: options of every variant. vary: option -> values, a variant for each combination.
+    conf: a configuration file of the engine, or a FlinkDeployment, with options of every variant.
     failure: the vertex that fails, or True for the last one. restart: from then to the restart.
     seeds: runs of each.  machine, profile: as of `import_job`. job_id: where several
     were recorded.  spark: a session that runs them.
@@ -73,6 +77,7 @@ def whatif(
         lambda runs, _: run_scenarios(runs, spark, progress),
         set=set,
         vary=vary,
+        conf=conf,
         failure=failure,
         restart=restart,
         seeds=seeds,
@@ -85,19 +90,22 @@ def compare(
     *,
     set: Mapping[str, Value] | None,
     vary: Mapping[str, Sequence[Value]] | None,
+    conf: str | Path | None,
     failure: str | bool,
     restart: Duration | None,
     seeds: int,
 ) -> WhatIf:
     """Compare a job with its variants, as `whatif` does. runner: runs the scenarios."""
-    if not set and not vary and failure is False:
-        expected = "at least one --set, --vary or --failure"
+    if not set and not vary and conf is None and failure is False:
+        expected = "at least one --set, --vary, --conf or --failure"
         raise UserError(f"set: found no change, expected {expected}")
     varied = {name: [text_of(one) for one in values] for name, values in (vary or {}).items()}
-    variants = variants_of(named.scenario, change_of(set), varied)
+    file = None if conf is None else read_configuration(Path(conf))
+    variants = variants_of(named.scenario, change_of(set), varied, file)
     fails = None
     if failure is not False:
-        delay_ns = restart_delay_of(named.recording)
+        options = {} if named.recording is None else named.recording.options
+        delay_ns = restart_delay_of({**options, **({} if file is None else file.every)})
         restart_ns = delay_ns if restart is None else nanoseconds(restart, "restart")
         vertex = None if failure is True else failure
         fails = failure_of(_job(named.scenario), vertex, restart_ns=restart_ns)
@@ -107,7 +115,7 @@ def compare(
         named=named,
         variants=variants,
         outcomes=outcomes,
-        notes=list(_notes(named, variants, outcomes, fails)),
+        notes=[*(file.notes if file else ()), *_notes(named, variants, outcomes, fails)],
         failure=fails,
     )
 

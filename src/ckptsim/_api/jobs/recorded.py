@@ -1,31 +1,26 @@
-"""Recordings: the results of `capture` and `import`, and how both come about."""
+"""Jobs of recordings: what `import` makes of one, and how far it can be trusted."""
 
 from __future__ import annotations
 
 import re
-import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ckptsim._api.columns import aligned, notes_lines
-from ckptsim._api.frames import frame_of, ns_of, tidy
+from ckptsim._api.frames import frame_of
 from ckptsim._api.jobs.plots import CheckpointPlots
-from ckptsim._api.result import Duration, Facts, Result, nanoseconds
+from ckptsim._api.result import Facts, Result
 from ckptsim._api.scenario import Scenario, Value, wrapped
 from ckptsim._api.scenario import text_of as option_text
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import written_whole
+from ckptsim.scenarios.files.json_schema import with_schema
 from ckptsim.scenarios.job import Job, Profile
-from ckptsim.sim.capture.client import Client, resolved, server_of
-from ckptsim.sim.capture.folder import check_free, write_recording
-from ckptsim.sim.capture.redaction import redacted
-from ckptsim.sim.capture.visit import Visit
 from ckptsim.sim.infer.advice.budget import bounded
 from ckptsim.sim.infer.advice.warnings import warnings_of
 from ckptsim.sim.infer.change import changed, read_change
@@ -35,7 +30,7 @@ from ckptsim.sim.infer.measures import Measures, predicted, simulated
 from ckptsim.sim.infer.tasks.machine import MachineChoice
 from ckptsim.sim.infer.text import text_of
 from ckptsim.sim.infer.verdict import Row, Verdict, figure_text, verdict_of
-from ckptsim.sim.recording import CheckpointAnswer, Recording
+from ckptsim.sim.recording import Recording
 from ckptsim.sim.rows import RunResult
 
 if TYPE_CHECKING:
@@ -44,179 +39,6 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e]*)")
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 _SIZES = ("checkpointed_bytes", "processed_bytes", "persisted_bytes")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Captured(Result):
-    """A recording of a running job, and the folder in which it is.
-
-    answers, size_bytes: of all that was written. redacted: how many of each kind were replaced.
-    left_out: what the server did not answer.
-    """
-
-    folder: Path
-    recording: Recording
-    answers: int
-    size_bytes: int
-    redacted: Mapping[str, int]
-    left_out: Sequence[str]
-
-    def frame(self) -> pd.DataFrame:
-        """Return one row per completed checkpoint that the server showed."""
-        completed = self.recording.completed
-        first_ms = min((one.trigger_ms or 0 for one in completed), default=0)
-        rows = [_recorded(one, first_ms) for one in completed]
-        return tidy(frame_of(rows, ("checkpoint_id", "triggered_ns", "duration_ns", *_SIZES)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `ckptsim capture --json` prints."""
-        return {
-            "written": str(self.folder),
-            "answers": self.answers,
-            "bytes": self.size_bytes,
-            "flink_version": self.recording.version,
-            "job": self.recording.job_name,
-            "vertices": len(self.recording.vertices),
-            "checkpoints": len(self.recording.completed),
-            "redacted": dict(self.redacted),
-            "left_out": list(self.left_out),
-        }
-
-    @property
-    def plot(self) -> CheckpointPlots:
-        """The figures of the recording."""
-        return CheckpointPlots(self.recording, ())
-
-    @property
-    def text(self) -> str:
-        """The job, and what was written, replaced and not answered."""
-        counts = self.redacted.items()
-        plural = (f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts)
-        vertices, completed = len(self.recording.vertices), len(self.recording.completed)
-        version = self.recording.version or "of unknown version"
-        missing = ["not answered:", *(f"  {one}" for one in self.left_out)]
-        lines = [
-            f"job {self.recording.job_name!r} of Flink {version}",
-            f"{vertices} vertices, {completed} completed checkpoints",
-            f"redacted: {', '.join(plural) or 'nothing'}",
-            *(missing if self.left_out else ()),
-            f"written: {self.folder} ({self.answers} answers, {self.size_bytes:,} bytes)",
-            f"next: ckptsim import {self.folder} --out job.toml",
-        ]
-        return "\n".join(lines)
-
-    def _facts(self) -> Facts:
-        return [
-            ("job", f"{self.recording.job_name}"),
-            ("vertices", len(self.recording.vertices)),
-            ("checkpoints", f"{len(self.recording.completed)} completed"),
-            ("not answered", ", ".join(self.left_out) or "nothing"),
-            ("written", f"{self.folder} ({self.answers} answers)"),
-            ("next", f"ckptsim.import_job({str(self.folder)!r})"),
-        ]
-
-
-def _recorded(one: CheckpointAnswer, first_ms: int) -> dict[str, Any]:
-    """Return the row of a recorded checkpoint."""
-    triggered_ms = None if one.trigger_ms is None else one.trigger_ms - first_ms
-    return {
-        "checkpoint_id": one.id,
-        "triggered_ns": ns_of(triggered_ms, _NS_PER_MS),
-        "duration_ns": ns_of(one.duration_ms, _NS_PER_MS),
-        **{name: getattr(one, name) for name in _SIZES},
-    }
-
-
-def capture(
-    url: str,
-    *,
-    out: str | Path | None = None,
-    seconds: float = 30.0,
-    job: str | None = None,
-    headers: Mapping[str, str] | Sequence[str] = (),
-    timeout: Duration = 10.0,
-    ca: str | Path | None = None,
-    insecure: bool = False,
-    redact: bool = True,
-    progress: Callable[[float], object] = float,
-) -> Captured:
-    """Record a running job from the REST server of its engine, with GET and nothing else.
-
-    out: a new or empty folder. Without it `recorded` in the working directory, or the first of
-    `recorded-2`, `recorded-3`, ... that is free.  seconds: how long samples are taken.
-    job: its id, where several run.  headers: of every request, such as a token, also as texts
-    "NAME: VALUE". Never written.  ca: certificates to trust, as PEM. insecure: take any
-    certificate.  redact: replace hosts, paths, users and secrets.
-    progress: called with the share of the time that is over.
-
-    Raises UserError for a folder that is in use, and for a server that does not answer as one of
-    Flink's does.
-    """
-    if ca is not None and insecure:
-        raise UserError("insecure: found together with ca, expected one of them")
-    folder = _free() if out is None else Path(out)
-    check_free(folder)
-    server = server_of(url)
-    client = Client(
-        server,
-        headers=_headers(headers),
-        timeout_s=nanoseconds(timeout, "timeout") / _NS_PER_S,
-        context=_context(ca, insecure=insecure) if server.is_encrypted else None,
-    )
-    resolved(server)
-    visit = Visit(client, seconds=seconds, job=job, progress=progress)
-    visit.run()
-    taken, counts = visit.taken, {}
-    if redact:
-        taken, redaction = redacted(taken)
-        counts = redaction.counts
-    recording, size = write_recording(folder, taken)
-    return Captured(
-        folder=folder,
-        recording=recording,
-        answers=len(taken),
-        size_bytes=size,
-        redacted=counts,
-        left_out=visit.left_out,
-    )
-
-
-def _free() -> Path:
-    """Return the first default folder of a recording that is not there or empty."""
-    names = chain(["recorded"], (f"recorded-{number}" for number in count(2)))
-    return next(
-        path
-        for path in map(Path, names)
-        if not path.exists() or (path.is_dir() and not any(path.iterdir()))
-    )
-
-
-def _headers(given: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
-    """Return the headers that were given. A message never repeats their values."""
-    found = {}
-    words = [f"{n}: {v}" for n, v in given.items()] if isinstance(given, Mapping) else given
-    for word in words:
-        match = _HEADER.fullmatch(word)
-        if match is None:
-            name = word.partition(":")[0][:40]
-            raise UserError(f"header: found {name!r} and more, expected 'NAME: VALUE'")
-        found[match[1]] = match[2]
-    return found
-
-
-def _context(ca: str | Path | None, *, insecure: bool) -> ssl.SSLContext:
-    """Return how certificates are judged."""
-    context = ssl.create_default_context()
-    if ca is not None:
-        try:
-            context = ssl.create_default_context(cafile=str(ca))
-        except (OSError, ssl.SSLError) as error:
-            expected = "certificates as PEM"
-            raise UserError(f"ca: found {str(ca)!r}, expected {expected}") from error
-    if insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -240,7 +62,7 @@ class ImportedJob(Result):
 
     def save(self, path: str | Path) -> Path:
         """Write the scenario as a file in which every value says how it was found."""
-        written_whole(Path(path), self.contents)
+        written_whole(Path(path), with_schema(Path(path), self.contents))
         return Path(path)
 
     def frame(self) -> pd.DataFrame:
@@ -316,6 +138,7 @@ def import_job(
     recording: str | Path,
     *,
     out: str | Path | None = None,
+    spans: str | Path | None = None,
     job: str | None = None,
     machine: str = "quiet",
     profile: str = "plain",
@@ -325,8 +148,10 @@ def import_job(
 ) -> ImportedJob:
     """Make a scenario of a recording, and say how every value was found.
 
-    recording: its folder, or the name of one that is shipped, such as `orders`.  out: the file to
-    write. Without it nothing is written.  job: its id, where several were recorded.
+    recording: a folder, an archive of the history server, a file of spans, or the name of one that
+    is shipped, such as `orders`.  out: the file to write. Without it nothing is written.
+    spans: a file of OTLP JSON with more of its checkpoints and with its restores.
+    job: its id, where several were recorded.
     machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
     profile: whose constants hold, "plain", or "rig" for the recordings that are shipped.
     set: what the recording does not say, by the engine's option names or ours.
@@ -337,7 +162,8 @@ def import_job(
     place, change = place_named(str(recording)), change_of(set)
     kept = one_named(Profile, "profile", profile)
     choice = one_named(MachineChoice, "machine", machine)
-    named = job_named(place, job=job, machine=choice, profile=kept)
+    more = None if spans is None else Path(spans)
+    named = job_named(place, job=job, machine=choice, profile=kept, spans=more)
     if named.recording is None or named.imported is None:
         raise UserError(f"{place}: found a file, expected the folder of a recording")
     scenario = lasting(changed(named.scenario, change), named.measures)
@@ -345,6 +171,7 @@ def import_job(
     text = text_of(replace(named.imported, scenario=scenario), named.recording, head=head)
     written = None if out is None else Path(out)
     if written is not None:
+        text = with_schema(written, text)
         written_whole(written, text)
     results: list[RunResult] = []
     if seeds:

@@ -54,6 +54,14 @@ class StoreContents(Result):
         ]
         return frame_of(rows, ("partition", "rows", "position", "blob_bytes", "damage"))
 
+    def sql(self, question: str) -> pd.DataFrame:
+        """Ask the file in SQL. Its tables are `checkpoints`, `data` and `runs`.
+
+        Raises UserError for a question that the database refuses.
+        """
+        names, rows = asked(self.contents.path, question)
+        return frame_of(rows, names)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `ckptsim store --json` prints."""
         return asdict(self.contents) | {"path": str(self.contents.path)}
@@ -103,6 +111,17 @@ def store(file: str | Path) -> StoreContents:
         from ckptsim.sim.store.real import inspect_store
 
         return StoreContents(contents=inspect_store(Path(file)))
+
+
+def asked(file: str | Path, question: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the columns and rows that answer a question in SQL. The extra `store` reads the file.
+
+    Raises UserError for what is no store, or in use, or a question that the database refuses.
+    """
+    with extras_explained():
+        from ckptsim.sim.store.real.query import query
+
+        return query(file, question)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

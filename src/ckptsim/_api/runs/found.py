@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ckptsim._api.columns import setting_of, table, violation_text, violation_texts
 from ckptsim._api.frames import frame_of, frame_of_rows, tidy
 from ckptsim._api.result import Facts, Result
-from ckptsim._api.runs.plots import RunPlots, barriers_figure, job_on_buffers
+from ckptsim._api.runs.plots import (
+    RunPlots,
+    barriers_figure,
+    job_on_buffers,
+    pending_figure,
+)
 from ckptsim._api.runs.ran import RunResult, run_result, setting_document
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.files import written_whole
@@ -205,6 +210,15 @@ class Replay(Result):
         from ckptsim.analysis.figures.style import svg
 
         return svg(barriers_figure(self.result, self.target.index, self.entries))
+
+    @property
+    def pending(self) -> str | None:
+        """The pending states of a sync over time, as SVG. None of anything else."""
+        if not self.result.pending:
+            return None
+        from ckptsim.analysis.figures.style import svg
+
+        return svg(pending_figure(self.result))
 
     def save(self, folder: str | Path) -> Path:
         """Write the story and the files for Perfetto, Mermaid and ShiViz."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RunPlots(Plots):
-    """The figures of one run: durations, in_flight, alignment, barriers, recovery, timeline."""
+    """The figures of one run, such as durations, alignment, barriers, pending and recovery."""
 
     __slots__ = ("_result",)
     _first = "durations"
@@ -66,6 +66,12 @@ class RunPlots(Plots):
             barriers_figure(self._result, number)
         return axes
 
+    def pending(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the states of a sync that wait to be returned, by scope and socket, over time."""
+        with on(ax) as axes:
+            pending_figure(self._result)
+        return axes
+
     def recovery(self, number: int = 0, *, ax: Axes | None = None) -> Axes:
         """Draw one recovery, from the failure until the job has caught up."""
         found = self._result.recoveries
@@ -95,6 +101,13 @@ class RunPlots(Plots):
 
         found = frame_of(table, arrow_table(table, getattr(self._result, table)))
         return some(found, table.replace("_", " ")) if some_at_least else found
+
+
+def pending_figure(result: RunResult) -> Figure:
+    """Return the pending states of a sync over time."""
+    from ckptsim.analysis.figures.pending import pending_over_time
+
+    return pending_over_time(result.plot._rows("pending"))  # noqa: SLF001 - of this module
 
 
 def barriers_figure(

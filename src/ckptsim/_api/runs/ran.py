@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TABLES = (
     *("checkpoints", "task_checkpoints", "tasks", "releases", "recoveries", "violations"),
-    "figures",
+    *("figures", "pending"),
 )
 ResultT = TypeVar("ResultT", bound=Result)
 _EVENTS_DRAWN = 300_000  # a longer run is not made again for the picture of a notebook

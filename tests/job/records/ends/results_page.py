@@ -33,73 +33,32 @@ GOLDEN = (
     "final_backlog_naive",
     "final_backlog_naive_aligned",
 )
-# Plan of the sweep -> (its number in the published list, what comes out).
+# Plan of the sweep -> the result.
 SWEEPS = {
-    "final_by_depth": ("1, 2", "1 checkpoint at any depth D; without EndOfData D + 1"),
+    "final_by_depth": "1 checkpoint at any depth D; without EndOfData D + 1",
     "finishing_depth": (
-        "3, 4",
-        (
-            "aligned: 1 checkpoint as long as the backlog; unaligned: 1 + ceil((T_D - k0) / I) "
-            "short ones; every task to the instant of the closed form, with time-outs, too"
-        ),
+        "aligned: 1 checkpoint as long as the backlog; unaligned: 1 + ceil((T_D - k0) / I) short "
+        "ones; every task to the instant of the closed form"
     ),
-    "finishing_backlog": ("3, 4", "the same against the backlog"),
-    "finishing_interval": ("3, 4", "the same against the interval"),
-    "final_by_phase": ("5", "extra wait I/2 + c in the mean; c with a checkpoint at once"),
-    "final_beside_endless": ("5", "a checkpoint at once gains nothing beside an endless source"),
-    "final_by_branch": ("6", "the short branch closes first; no final watermark before both end"),
+    "finishing_backlog": "the same against the backlog",
+    "finishing_interval": "the same against the interval",
+    "final_by_phase": "extra wait I/2 + c in the mean; c with a checkpoint at once",
+    "final_beside_endless": "a checkpoint at once gains nothing beside an endless source",
+    "final_by_branch": "the short branch closes first; no final watermark before both end",
     "final_by_subtask": (
-        "7",
-        (
-            "each subtask closes at its own next checkpoint; below finished ones forward "
-            "successors are triggered by remote call"
-        ),
+        "each subtask closes at its own next checkpoint; forward successors of finished ones are "
+        "triggered by remote call"
     ),
-    "final_with_union_state": ("8", "nothing completes from the first end to the last"),
-    "final_failing": ("9", "1 / (1 - q) checkpoints in the mean"),
-    "final_words_lost": ("10", "the largest of n geometric variables in the mean"),
+    "final_with_union_state": "no checkpoint completes from the first end to the last",
+    "final_failing": "1 / (1 - q) checkpoints in the mean",
+    "final_words_lost": "the largest of n geometric variables in the mean",
     "stop_words_lost_by_rules": (
-        "10",
-        "released Flink's stop ends with (1 - p) ** n, that of the design always",
+        "a stop of released Flink ends with (1 - p) ** n, a stop of the design always"
     ),
-    "final_race_by_phase": ("11", "two messages over the interval is the share of declined ones"),
-    "final_unacknowledged": ("12", "without acknowledgement a checkpoint lasts for the backlog"),
-    "stop_by_depth": ("13", "1 savepoint, backlog + c + D h, whatever the kind and the mode"),
-    "final_concurrent": (
-        "14",
-        "the first of m completed closes; m - 1 empty transactions at most",
-    ),
-}
-# What a cluster printed -> scenario of the same calls in the same order, or why there is none.
-OBSERVED = {
-    "chain of four operators": "`flink_chain`",
-    "four tasks, also with a new source": "`flink_long_interval`; both kinds of source end alike",
-    "interval of 1000 s": "`flink_long_interval`",
-    "no checkpoints; checkpoints that end with tasks": (
-        "`checkpoints_off`, `checkpoints_end_with_tasks`"
-    ),
-    "short source joined with a long one": "`flink_union`",
-    "slow, aligned": "`flink_slow_aligned`",
-    "slow, unaligned, with a shuffle": (
-        "`flink_slow_unaligned`; numbers of checkpoints follow the times of this machine, not of "
-        "that cluster"
-    ),
-    "slow, unaligned, without a shuffle": (
-        "`flink_slow_unaligned_pointwise`, with the same numbers: 1 and 4 before the end of the "
-        "last task, 2 and 3 declined, 5 the final one"
-    ),
-    "drain, no drain": "`flink_drain`, `stop_no_drain`",
-    "stop while a branch waits, both kinds": "`flink_drain_waiting`, `flink_no_drain_waiting`",
-    "stop after a branch has closed, both kinds": ("`flink_drain_closed`, `flink_no_drain_closed`"),
-    "two-phase commit": "`flink_two_phase_commit`",
-    "restore with a finished branch": "`restore_finished_branch`, `flink_restore_new_behind`",
-    "restore with a new predecessor": "`flink_restore_new_before`: refused by the same rule",
-    "restore of a partly finished vertex": "`flink_restore_partly`",
-    "union state after the first finish": "`flink_restore_union`",
-    "two inputs; the same stopped without drain": (
-        "`flink_two_inputs`, `flink_two_inputs_no_drain`"
-    ),
-    "savepoint of a stop that expires": "`savepoint_expires`",
+    "final_race_by_phase": "the share of declined ones is two messages over the interval",
+    "final_unacknowledged": "without acknowledgement a checkpoint lasts for the backlog",
+    "stop_by_depth": "1 savepoint, backlog + c + D h, for every kind and mode",
+    "final_concurrent": "the first of m completed closes; m - 1 empty transactions at most",
 }
 
 
@@ -108,59 +67,45 @@ def document() -> str:
     parts = [
         "# How jobs end: results",
         (
-            "This page has the results of the scenarios and sweep plans on bounded jobs. The rules "
-            "are in [the life of a task](lifecycle.md). "
-            "`python -m tests.job.records.ends.results_page` writes the tables, and a test "
-            "compares them with the program."
+            "How long does a bounded job take to end after its input? [The life of a "
+            "task](lifecycle.md) has the rules, and this page the results. "
+            "`python -m tests.job.records.ends.results_page` writes it, and a test compares it."
         ),
         "## Golden numbers",
         (
-            "There are five tasks in a row, and the source ends at 25 s. A checkpoint is triggered "
-            "every 10 s and takes 1 s. EndOfPartition takes 0.1 s per hop. In scenarios with a "
-            "backlog, 7 records of 1 s wait before each task. `ckptsim run NAME` repeats a row."
+            "Five tasks form a row, and the source ends at 25 s. A checkpoint is triggered every "
+            "10 s and takes 1 s. EndOfPartition takes 0.1 s per hop. In scenarios with a backlog, "
+            "7 records of 1 s wait before each task. `ckptsim run NAME` repeats a row."
         ),
         table(("scenario", "triggered [s]", "tasks close [s]"), golden()),
         "## Time to finish",
         (
-            "The tables have the seconds from the end of the source until the last task closes. "
-            "The checkpoints that are triggered meanwhile are in brackets. Unless a table varies "
-            "it, three records of 1 s wait before each of five tasks. The first trigger comes 5 s "
-            "after the end, and one follows every 10 s. Where the interval varies, the first comes "
-            "after 1 s. `ckptsim sweep PLAN --out DIR` and `ckptsim report DIR` draw the pictures."
+            "The tables have the seconds from the end of the source until the last task closes, "
+            "with the triggered checkpoints in brackets. Three records of 1 s wait before each of "
+            "five tasks. The first trigger comes 5 s after the end, and one follows every 10 s. "
+            "`ckptsim sweep PLAN --out DIR` and `ckptsim report DIR` draw the pictures. The plan "
+            "`finishing_interval` varies the interval."
         ),
         *(text for plan in PANELS for text in (f"`{plan}`:", finishing(plan))),
         "![time to finish against depth](figures/finishing_depth.svg)",
         "## Sweeps",
-        table(
-            ("symbol", "meaning"),
-            [
-                ("T_D", "end of the data of the last task"),
-                ("k0", "first trigger after the end"),
-                ("I", "interval"),
-                ("c", "duration of a checkpoint"),
-                ("h", "hop"),
-                ("n", "number of tasks"),
-            ],
-        ),
         (
-            "A test checks the numbers (`tests/job/records/ends/test_sweeps.py`). They are exact "
-            "without chance. With chance they are within three standard deviations."
+            "T_D is the end of the data of the last task, k0 the first trigger after the end, and "
+            "I the interval. c is the duration of a checkpoint, h a hop, and n the number of "
+            "tasks. A test checks the results (`tests/job/records/ends/test_sweeps.py`). They are "
+            "exact without chance, and within three standard deviations with it."
         ),
-        table(
-            ("published sweep", "plan", "what comes out"),
-            [(number, f"`{plan}`", says) for plan, (number, says) in SWEEPS.items()],
-        ),
+        table(("plan", "result"), [(f"`{plan}`", says) for plan, says in SWEEPS.items()]),
         "## Order of lifecycle calls",
         (
-            "These jobs ran on a local cluster of Flink 1.20.3. The scenario makes the same calls "
-            "in the same order (`tests/job/records/ends/test_observed.py`)."
+            "Jobs of 18 kinds ran on a local cluster of Flink 1.20.3. The scenarios `flink_*` make "
+            "the same calls in the same order (`tests/job/records/ends/test_observed.py`)."
         ),
-        table(("on the cluster", "scenario"), list(OBSERVED.items())),
         "## Pictures of a run",
         (
-            "A report draws the run with the slowest checkpoint. The first picture has five tasks "
-            "with unaligned checkpoints and a backlog (`final_backlog_unaligned`). The second has "
-            "three checkpoints at once after the end of data (`transactions_after_finish`)."
+            "The first picture has five tasks with unaligned checkpoints and a backlog "
+            "(`final_backlog_unaligned`). The second has three checkpoints at once after the end "
+            "of data (`transactions_after_finish`)."
         ),
         "![lives of five tasks](figures/final_backlog_unaligned.svg)",
         "![three checkpoints at once](figures/transactions_after_finish.svg)",
@@ -171,7 +116,6 @@ def document() -> str:
 PANELS = {
     "finishing_depth": ("repeat", "tasks in all", 2),
     "finishing_backlog": ("preloaded_records", "records before each task", 0),
-    "finishing_interval": ("interval", "interval", 0),
 }
 
 

@@ -42,28 +42,6 @@ SCENARIO_OF: dict[str, str] = {
 # What this one lacks shows only where one store is slower than sixteen others; here all are equal.
 SHOWN_BY_CORE = {"slow_stores_forgotten"}
 
-# Published issues of barriers that no scenario here shows, and why.
-NOT_SHOWN: dict[str, str] = {
-    "FLINK-17861": "The size of a handle: records have no bytes here. The mutant "
-    "`whole_blob_per_channel` fails a test of its own.",
-    "FLINK-26803": "A cost, not a fault: one file per subtask. The shared files that came of it "
-    "are in every scenario.",
-    "FLINK-21453, FLINK-21132, FLINK-24161": "Ends of tasks: scenarios of `final_checkpoint`.",
-    "FLINK-22815, FLINK-21945, FLINK-22686, FLINK-31963, FLINK-38267, FLINK-38544": "Rescaled "
-    "jobs: scenarios of folder `rescaling`, with mutants of their own.",
-    "FLINK-36287, FLINK-37870, FLINK-36368, FLINK-37747, apache/iceberg 15846": "Committables "
-    "between writers and a global committer: `docs/committer.md`, with mutants of their own.",
-}
-
-# Numbers of the list of published defects that scenarios are asked for, and the mutant of each.
-ZOO: dict[str, tuple[str, str]] = {
-    "Z3": ("FLINK-17994", "stop_resets_newer"),
-    "Z4": ("FLINK-20645", "late_barrier_counts"),
-    "Z5": ("FLINK-20654, FLINK-21104", "obsolete_place_kept"),
-    "Z6": ("FLINK-18139", "gate_local_lookup"),
-    "Z7": ("FLINK-21086", "end_of_partition_aborts"),
-}
-
 
 def violated(mutant: str | None, scenario: str, seed: int) -> str | None:
     """Return the first property broken under a seed and the tie policy of its turn."""
@@ -89,33 +67,15 @@ def table() -> str:
     lines = [
         "# Mutants of the barrier cores",
         "",
-        "Each mutant is a core of barriers, channels, in-flight state or the coordinator. It lacks",
-        "one safeguard, in most cases one that a published issue has added. From a checkout,",
-        f"`{_COMMAND}`",
-        "finds it. The right core survives the same seeds, which start at 0.",
+        "Each mutant is a core of barriers, channels, in-flight state or the coordinator without",
+        "one safeguard. Most are published issues. From a checkout, find one with",
+        f"`{_COMMAND}`.",
+        "The right core survives the same seeds.",
         "`python -m tests.job.records.mutants.mutant_table` writes this page, and a test compares",
-        "it with the program.",
+        "it.",
         "",
         *kills.lines_of(rows, MUTANTS, SAMPLE),
     ]
-    lines += [
-        "",
-        "## Published defects by number",
-        "",
-        "Z1, Z2 and Z8 to Z18 concern ends of tasks, rescaling and sinks. They also concern the",
-        "ordering of states and stores.",
-        "See [lifecycle.md](lifecycle.md) and [ordering-mutants.md](ordering-mutants.md),",
-        "[checkpoint-store.md](checkpoint-store.md) and [composed.md](composed.md).",
-        "",
-        "| number | issue | mutant | scenario |",
-        "| --- | --- | --- | --- |",
-    ]
-    lines += [
-        f"| {number} | {issue} | `{mutant}` | `{SCENARIO_OF[mutant]}` |"
-        for number, (issue, mutant) in ZOO.items()
-    ]
-    lines += ["", "## Issues that are not shown here", "", "| issue | why |", "| --- | --- |"]
-    lines += [f"| {issue} | {why} |" for issue, why in NOT_SHOWN.items()]
     return "\n".join(lines) + "\n"
 
 

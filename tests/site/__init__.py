@@ -1,0 +1,1 @@
+"""The site of the documentation: its pages, its generated reference, its gallery."""
