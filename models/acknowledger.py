@@ -34,10 +34,10 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordRead:
-    """A record is read and emitted, which brings its split to a position."""
+class RecordsRead:
+    """Records are read and emitted up to these positions, before a snapshot or a notification."""
 
-    position: Position
+    positions: tuple[Position, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class CheckpointAborted:
 
 
 AcknowledgerEvent: TypeAlias = (
-    Restored | RecordRead | SnapshotTaken | CheckpointCompleted | CheckpointAborted
+    Restored | RecordsRead | SnapshotTaken | CheckpointCompleted | CheckpointAborted
 )
 
 
@@ -84,7 +84,7 @@ class Acknowledger:
     def step(self, event: AcknowledgerEvent) -> list[Acknowledge]:
         """Take one event and return its effects."""
         match event:
-            case Restored() | RecordRead():
+            case Restored() | RecordsRead():
                 return []
             case SnapshotTaken(checkpoint, positions):
                 self.snapshots[checkpoint] = positions

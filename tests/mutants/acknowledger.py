@@ -15,14 +15,14 @@ class AcknowledgesRead(Acknowledger):
 
     def __init__(self) -> None:
         super().__init__()
-        self.read: dict[int, Position] = {}
+        self.read: tuple[Position, ...] = ()
 
     def step(self, event: AcknowledgerEvent) -> list[Acknowledge]:
         """Take one event and return its effects."""
-        if isinstance(event, acknowledger.RecordRead):
-            self.read[event.position.split] = event.position
+        if isinstance(event, acknowledger.RecordsRead):
+            self.read = event.positions
         if isinstance(event, acknowledger.CheckpointCompleted):
-            return self._acknowledge(tuple(self.read.values()))
+            return self._acknowledge(self.read)
         return super().step(event)
 
 

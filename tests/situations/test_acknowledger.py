@@ -14,7 +14,7 @@ def at(records: int) -> ev.Position:
 def test_positions_of_complete_checkpoints_are_acknowledged() -> None:
     """Neither a read nor a snapshot nor a failed checkpoint is enough."""
     core = Acknowledger()
-    for event in (ev.Restored((at(0),)), ev.RecordRead(at(1)), ev.SnapshotTaken(1, (at(3),))):
+    for event in (ev.Restored((at(0),)), ev.RecordsRead((at(1),)), ev.SnapshotTaken(1, (at(3),))):
         assert core.step(event) == []
     core.step(ev.SnapshotTaken(2, (at(5),)))
     assert core.step(ev.CheckpointAborted(2)) == []

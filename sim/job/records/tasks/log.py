@@ -35,13 +35,14 @@ class SourceLog:
             env.trace.record("log_acknowledged", entity, place, one.records)
             env.call_in(delay_ns, Kind.MESSAGE, entity, self._cut, one)
 
-    def read(self, split: Split) -> None:
-        """Say that a record was read."""
-        self.step(acknowledger.RecordRead(acknowledger.Position(split.number, split.position)))
+    def notified(self, event: AcknowledgerEvent) -> None:
+        """Give the core an event, after the positions that are read by now."""
+        self.step(acknowledger.RecordsRead(self._positions()))
+        self.step(event)
 
     def snapshot_taken(self, checkpoint: int) -> None:
         """Say which positions a snapshot has."""
-        self.step(acknowledger.SnapshotTaken(checkpoint, self._positions()))
+        self.notified(acknowledger.SnapshotTaken(checkpoint, self._positions()))
 
     def _positions(self) -> tuple[Position, ...]:
         counts = self._source.held_splits.items()

@@ -177,7 +177,7 @@ class Source(Task):
         """Take a notification, by which the log may be acknowledged."""
         if self._log is not None:
             kinds = acknowledger.CheckpointCompleted, acknowledger.CheckpointAborted
-            self._log.step(kinds[not completed](checkpoint))
+            self._log.notified(kinds[not completed](checkpoint))
 
     def _open(self, split: Split) -> None:
         origin = self.attempt.graph.begun_as(self.spec.vertex.name)
@@ -196,8 +196,6 @@ class Source(Task):
         split.due_ns = self.env.now + (split.gap_ns or 0)
         self.attempt.progress()
         self._marks.read(split, record)
-        if self._log is not None:
-            self._log.read(split)
         self.emit(record)
 
 
