@@ -44,6 +44,9 @@ BY_SEVERITY: Mapping[Severity, tuple[str, ...]] = {
         "durable_rows_are_the_content",
         # jobs and pipelines
         "restored_checkpoint_is_a_cut",
+        "table_has_completed_checkpoints",
+        "every_split_has_one_owner",
+        "logs_outlast_checkpoints",
         "exactly_once_output",
         "exactly_once_state",
         "at_least_once",

@@ -20,7 +20,8 @@ from ckptsim.scenarios.spec import Scenario
 
 def barriers(choices: Choices) -> Scenario:
     """Return a random job for all that has to do with barriers, more often on buffers."""
-    kind = choices.of(("buffers", "records", "buffers", "alone", "records"))
+    kinds = ("buffers", "records", "buffers", "alone", "records")
+    kind = "records" if choices.wanted else choices.of(kinds)
     if kind == "alone":
         return uncoordinated(choices)
     return job(choices, "barriers" if kind == "buffers" else "barrier_protocol", kind)
@@ -28,13 +29,14 @@ def barriers(choices: Choices) -> Scenario:
 
 def barrier_protocol(choices: Choices) -> Scenario:
     """Return a random job on records, in which some tasks take checkpoints by themselves."""
-    alone = choices.integer(0, 4) == 4
+    alone = not choices.wanted and choices.integer(0, 4) == 4
     return uncoordinated(choices) if alone else job(choices, "barrier_protocol", "records")
 
 
 def final_checkpoint(choices: Choices) -> Scenario:
     """Return a random job, most often on records, where it is cheaper."""
-    plane = choices.of(("records", "records", "buffers"))
+    planes = ("records", "records", "buffers")
+    plane = "records" if choices.wanted else choices.of(planes)
     return job(choices, "final_checkpoint", plane)
 
 

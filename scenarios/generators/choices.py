@@ -25,10 +25,17 @@ class Choices:
     given: choices to repeat, as distances from the lower bound. One that is out of bounds, because
     the list was changed, is taken modulo their number.  more: (low, high) -> a number between both,
     included.  `taken` has the distance from the lower bound of every choice so far: given again it
-    leads to the same choices, and 0 is the simplest of each.
+    leads to the same choices, and 0 is the simplest of each.  wanted: situations that scenarios are
+    to have, since cores of their slots are explored.
     """
 
-    def __init__(self, given: Sequence[int] = (), more: Callable[[int, int], int] = lowest) -> None:
+    def __init__(
+        self,
+        given: Sequence[int] = (),
+        more: Callable[[int, int], int] = lowest,
+        wanted: Collection[str] = (),
+    ) -> None:
+        self.wanted = wanted
         self._given = given
         self._more = more
         self.taken: list[int] = []

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from ckptsim.scenarios.generators.choices import Choices, drawn, fitted, slower
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.hazards import with_hazards
+from ckptsim.scenarios.generators.situations import situate
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.limits import without_refused
@@ -34,17 +34,14 @@ _OVERTAKING = ("unaligned", "aligned_timeout")
 _NEVER_NS = 10_000 * MS
 # Ways to keep in-flight data, and to put it back, that all properties hold with.  Offsets at the
 # snapshot are none: a task that closes can wait for one for ever.
-CHANNEL_STATES: tuple[Mapping[str, str], ...] = tuple(
-    MappingProxyType(table)
-    for table in (
-        {"handled_by": "downstream"},
-        {"handled_by": "downstream", "recovered": "atomic"},
-        {"spilling": "continuous", "replay_from": "file_index"},
-        {"ordered_edges": "reassigned"},
-        {"rescaling": "keyed"},
-        {"rescaling": "refused"},
-        {"persistence": "log_service"},
-    )
+CHANNEL_STATES: tuple[Mapping[str, str], ...] = (
+    {"handled_by": "downstream"},
+    {"handled_by": "downstream", "recovered": "atomic"},
+    {"spilling": "continuous", "replay_from": "file_index"},
+    {"ordered_edges": "reassigned"},
+    {"rescaling": "keyed"},
+    {"rescaling": "refused"},
+    {"persistence": "log_service"},
 )
 # Of unbounded restarts each begins anew: whatever fails in each attempt would go on for ever.
 _BOUNDED: tuple[Mapping[str, Any], ...] = (
@@ -306,6 +303,7 @@ def _on_records(choices: Choices, text: dict[str, Any]) -> None:
     if choices.integer(0, 3) == 3:
         text["event_time"] = {"watermark_interval_ns": choices.of((5, 1, 20)) * MS}
         text["event_time"]["idle_timeout_ns"] = choices.of(("none", 2 * MS, 10 * MS))
+    situate(choices, text)
 
 
 def _on_buffers(choices: Choices, text: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from ckptsim.scenarios import job as jobs
 from ckptsim.scenarios.composed import Pipeline
 from ckptsim.scenarios.composed import Placement as PipelinePlacement
 from ckptsim.scenarios.job import faults as job_faults
+from ckptsim.scenarios.job.faults import AtCheckpoint
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
 from ckptsim.scenarios.store import Lost, StoreModel, StorePlacement
@@ -94,6 +95,9 @@ def _of_job(model: jobs.Job, checkpoints: int) -> Parts:
         | dict.fromkeys(triggers, sources)
         | {
             "rescale.vertex": rescaled,
+            "lose_split.vertex": tuple(one.name for one in single if one.splits is not None),
+            "occurrence": (1, 2, 3),
+            "delay_precommit.vertex": tuple(one.name for one in single if one.global_committer),
             "resubmit.vertex": ("",) * len(rescaled) + rescaled or ("",),
             "parallelism": range(1, most + 1),
             "mode": modes,
@@ -115,10 +119,14 @@ def _left_out_of_checkpoints(model: jobs.Job) -> dict[str, str]:
         return {kind: _ALONE for kind in kinds if kind not in _OF_ANY_TASK}
     if not checkpointing.enabled:
         none = "needs checkpoints (job.checkpointing.enabled)"
-        at_checkpoints = job_faults.AtCheckpoint
+        at_checkpoints = AtCheckpoint
         of_checkpoints = [k for k, table in kinds.items() if issubclass(table, at_checkpoints)]
         return dict.fromkeys([*of_checkpoints, "request_checkpoint", "resubmit"], none)
     left_out = {"rescale": _OF_ONE_WIDTH} if _is_of_one_width(model) else {}
+    if not any(vertex.global_committer for vertex in model.vertices):
+        left_out["delay_precommit"] = "needs a sink with `global_committer`"
+    if all(vertex.splits is None for vertex in model.vertices):
+        left_out["lose_split"] = "needs a source with `splits`"
     if not checkpointing.unaligned and not model.channel_state.is_logged:
         left_out["fail_channel_state"] = "needs checkpoints with in-flight data (unaligned)"
     return left_out

@@ -177,7 +177,23 @@ class Job:
         )
         for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
             found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]
-        return found + limit_problems(self)
+        return found + self._situation_problems() + limit_problems(self)
+
+    def _situation_problems(self) -> list[Problem]:
+        """Return what global committers and enumerators do not allow."""
+        coordinated = self.checkpointing.coordinated and self.ending.protocol != "naive"
+        alone = "none beside watermarks, preloaded records, or without a coordinator"
+        plain = self.event_time.watermark_interval_ns or self.channels.preloaded_records
+        expected = "false, unless a coordinator and final checkpoints say what is complete"
+        return [
+            Problem(f"vertices[{index}].global_committer", "true", expected)
+            for index, vertex in enumerate(self.vertices)
+            if vertex.global_committer and not coordinated
+        ] + [
+            Problem(f"vertices[{index}].splits", str(vertex.splits), alone)
+            for index, vertex in enumerate(self.vertices)
+            if vertex.splits is not None and (plain or not coordinated)
+        ]
 
     def _preload_problems(self) -> list[Problem]:
         chain = [(one.name, next_.name) for one, next_ in pairwise(self.vertices)]

@@ -47,6 +47,8 @@ _RECORDS_GOALS = (
     "resubmitted",
     "left_to_the_external_system",
     "transaction_timed_out",
+    "committed_to_the_table_again",
+    "split_lost_on_its_way",
     "triggered_by_remote_call_below_finished",
     "immediate_final_checkpoint",
     "failed_after_stop_savepoint",
@@ -213,6 +215,17 @@ BOTH: Mapping[str, str] = {
 
 # Of records that have identities.
 RECORDS: Mapping[str, str] = {
+    "logs_outlast_checkpoints": (
+        "the log of a source has every record that a restart from the newest checkpoint reads"
+    ),
+    "every_split_has_one_owner": (
+        "a restart finds each unread split of a source once, with its enumerator or a reader, and "
+        "every split is read"
+    ),
+    "table_has_completed_checkpoints": (
+        "a table that parallel writers share has every file of each completed checkpoint, and none "
+        "of records that are written again"
+    ),
     "records_come_out_whole": (
         "rescaled in-flight data finds a channel, and comes out as whole records"
     ),

@@ -80,8 +80,8 @@ class Graph:
     edge and sender, in this order. Outputs[task]: the ones of a task, one per edge.
     gate_channels[task]: how many channels each input gate has, in the order of the edges.
     inputs[task]: channel indices.  plan_edges: the edges as plans of checkpoints see them.
-    splits: of each source, by number: the ones of its subtasks when the job began.  hot_sources:
-    the share of hot keys by split that has any.
+    splits: of each source, by number: those of its subtasks when the job began, or those that an
+    enumerator assigns.  hot_sources: the share of hot keys by split that has any.
     origin: the original graph of the job, before rescaling.
     """
 
@@ -103,6 +103,10 @@ class Graph:
         self.plan_edges: list[PlanEdge] = []
         begun = self._origin
         self.splits = {v.name: begun.tasks_of(v.name) for v in job.vertices if v.is_source}
+        end = sum(v.parallelism for v in begun.vertices)
+        for vertex in (v for v in job.vertices if v.splits is not None):
+            self.splits[vertex.name] = range(end, end + (vertex.splits or 0))
+            end = self.splits[vertex.name].stop
         self.hot_sources = {
             number: self._by_name[name].hot_ratio
             for name, numbers in self.splits.items()

@@ -237,6 +237,26 @@ class JobPort(Protocol):
         """Note that every task has FINISHED."""
 
 
+class Participant(Protocol):
+    """What takes part in the checkpoints of a job beside its tasks."""
+
+    def begin(self, attempt: Any) -> None:
+        """Begin with an attempt that is being deployed."""
+        ...
+
+    def prepare(self, checkpoint: int, then: Callable[[], None]) -> None:
+        """Call a function once the tasks of a checkpoint may be triggered."""
+        ...
+
+    def completed(self, checkpoint: int, *, notified: bool) -> None:
+        """Note that a checkpoint is complete, and then that tasks are notified of it."""
+        ...
+
+    def failed(self, checkpoint: int) -> None:
+        """Note that a checkpoint has failed."""
+        ...
+
+
 class DataPlane(Protocol):
     """What makes and runs the tasks of a job, attempt after attempt.
 

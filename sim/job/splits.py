@@ -95,6 +95,7 @@ class Splits:
             if vertex.is_source:
                 dealt = self._dealt(vertex, restored)
                 self._of[vertex.name] = dealt
+                self.owners |= dict.fromkeys(graph.splits[vertex.name], 0)
                 self.owners |= {
                     one.number: subtask for subtask, own in enumerate(dealt) for one in own
                 }
@@ -105,17 +106,21 @@ class Splits:
 
     def _dealt(self, vertex: Vertex, restored: JobCheckpoint | None) -> list[list[Split]]:
         count, numbers = vertex.parallelism, self._graph.splits[vertex.name]
+        if restored is None and vertex.splits is not None:
+            return [[] for _ in range(count)]
         if restored is None:
-            return [
-                [self._made(vertex, n) for n in numbers[first::count]] for first in range(count)
-            ]
+            return [[self.made(vertex, n) for n in numbers[first::count]] for first in range(count)]
         dealt = [self._held(vertex, one) for one in restored.snapshots_of(vertex.name)]
         if len(dealt) != count:
             unread = [[one for one in own if not one.is_read] for own in dealt]
             dealt = [list(own) for own in split(unread, count)]
         named = {one.number for own in dealt for one in own}
+        named.update(restored.unassigned.get(vertex.name, ()))
         for place, number in enumerate(numbers):
-            if number not in named:
+            if number not in named and vertex.splits is not None:
+                read = restored.positions.get(number, 0)
+                dealt[place % count].append(self.made(vertex, number, read, over=True))
+            elif number not in named:
                 dealt[place % count].append(self._left(vertex, restored, place))
         return dealt
 
@@ -124,7 +129,7 @@ class Splits:
         if part is None:
             return []
         over = part.exhausted
-        return [self._made(vertex, n, at, over=over) for n, at in part.splits.items()]
+        return [self.made(vertex, n, at, over=over) for n, at in part.splits.items()]
 
     def _left(self, vertex: Vertex, restored: JobCheckpoint, place: int) -> Split:
         """Return a split that is in no one's state, by its place among the ones of its source.
@@ -137,10 +142,11 @@ class Splits:
         ended = old[place % len(old)] in restored.finished
         known = number in restored.positions or ended
         if not full and (not known or (ended and not vertex.keeps_position)):
-            return self._made(vertex, number)
-        return self._made(vertex, number, restored.positions.get(number, 0), over=True)
+            return self.made(vertex, number)
+        return self.made(vertex, number, restored.positions.get(number, 0), over=True)
 
-    def _made(self, vertex: Vertex, number: int, position: int = 0, *, over: bool = False) -> Split:
+    def made(self, vertex: Vertex, number: int, position: int = 0, *, over: bool = False) -> Split:
+        """Return a split of a source."""
         index = number - self._graph.splits[vertex.name].start
         most = self._graph.begun_as(vertex.name).records_of(index)
         if most is not None:

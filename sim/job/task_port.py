@@ -200,6 +200,10 @@ class SinkPort(Protocol):
     def precommit(self, checkpoint_id: int, *, open_successor: bool) -> None:
         """Pre-commit the open transaction."""
 
+    def snapshot(self, checkpoint_id: int) -> None:
+        """Take note that a snapshot follows."""
+        ...
+
     def commit(self, checkpoints: tuple[int, ...]) -> None:
         """Commit what these checkpoints have pre-committed."""
 

@@ -37,6 +37,21 @@ CONTROL: Vocabulary = {
 
 RECORDS: Vocabulary = {
     **CONTROL,
+    "log_acknowledged": Telling("acknowledges {records} records of split {split}", "split records"),
+    "split_assigned": Telling(
+        "assigns split {split} to reader {reader}; it gets lost: {lost}", "split reader lost"
+    ),
+    "no_more_splits": Telling("has no more splits for reader {reader}", "reader"),
+    "splits_kept": Telling("keeps {count} splits in checkpoint {index}", "index count"),
+    "handed_over": Telling(
+        "sends {count} files of checkpoint {index} to the global committer", "index count"
+    ),
+    "row_persisted": Telling("persists {count} files of checkpoint {index}", "index count"),
+    "row_acknowledged": Telling("acknowledges the files of checkpoint {index}", "index"),
+    "rewinds": Telling("lets writer {writer} begin after checkpoint {index}", "writer index"),
+    "committed_together": Telling(
+        "commits {count} files of checkpoint {index} to the table", "index count", always=True
+    ),
     "performed": Telling("takes its snapshot of checkpoint {index}", "index"),
     "acknowledged": Telling("has acknowledged checkpoint {index}", "index persisted state"),
     "completed": Telling(

@@ -396,6 +396,6 @@ class JobWorld:
         self.ended = True
         self.coordinator.suspend(FailureReason.CHECKPOINT_COORDINATOR_SHUTDOWN)
         self.env.trace.record("finished", self.entity)
-        self.end()
+        self.sinks.when_settled(self.end)
         if self.owner is not None:
             self.owner.job_finished()

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ckptsim.models import barriers, uncoordinated
+from ckptsim.models.acknowledger import Acknowledger
 from ckptsim.models.barriers.channels import NetworkEffect
+from ckptsim.models.committer import GlobalCommitter
 from ckptsim.models.coordinator import (
     CheckpointCoordinator,
     CoordinatorParameters,
@@ -15,6 +17,7 @@ from ckptsim.models.coordinator import (
     Recovery,
     after_failure,
 )
+from ckptsim.models.enumerator import SplitEnumerator
 from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.ordering.source import SourceCore, SourceParameters
@@ -22,6 +25,7 @@ from ckptsim.models.recovery import GateAssignment, InFlightAssignment, Recovere
 from ckptsim.models.store import Placement, make_store
 from ckptsim.models.store.fence import Fence
 from ckptsim.models.store.positions import Positions
+from ckptsim.sim.slots import protocols
 from ckptsim.sim.slots.protocols import (
     ChannelStateWriter,
     Coordinator,
@@ -116,6 +120,9 @@ class ProtocolCores:
     coordinator: MakeCoordinator = CheckpointCoordinator
     lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
+    global_committer: Callable[[int], protocols.GlobalCommitter] = GlobalCommitter
+    enumerator: Callable[[int], protocols.SplitEnumerator] = SplitEnumerator
+    acknowledger: Callable[[], protocols.Acknowledger] = Acknowledger
     store: Callable[[Placement], Store] = make_store
     fence: Callable[[], FenceDoor] = Fence
     positions: Callable[[], PositionsDoor] = Positions

@@ -12,11 +12,14 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from ckptsim.models.acknowledger import Acknowledge, AcknowledgerEvent
 from ckptsim.models.barriers import BarrierHandler
 from ckptsim.models.barriers.channel_state.events import WriterEffect, WriterEvent
 from ckptsim.models.barriers.reason import FailureReason
+from ckptsim.models.committer import CommitterEffect, CommitterEvent
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent
 from ckptsim.models.coordinator.requests import Decision, Request, Situation
+from ckptsim.models.enumerator import EnumeratorEffect, EnumeratorEvent
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.states import EndMode, TaskState
@@ -121,6 +124,30 @@ class ChannelStateWriter(Protocol):
 
     def step(self, event: WriterEvent) -> list[WriterEffect]:
         """Take one event and return its effects."""
+
+
+class GlobalCommitter(Protocol):
+    """The global committer of a sink as its host sees it."""
+
+    def step(self, event: CommitterEvent) -> list[CommitterEffect]:
+        """Take one event and return its effects."""
+        ...
+
+
+class Acknowledger(Protocol):
+    """The acknowledger of a source as its host sees it."""
+
+    def step(self, event: AcknowledgerEvent) -> list[Acknowledge]:
+        """Take one event and return its effects."""
+        ...
+
+
+class SplitEnumerator(Protocol):
+    """The split enumerator of a source as its host sees it."""
+
+    def step(self, event: EnumeratorEvent) -> list[EnumeratorEffect]:
+        """Take one event and return its effects."""
+        ...
 
 
 class Store(Protocol):

@@ -21,6 +21,7 @@ from ckptsim.sim.slots import protocols
 from ckptsim.sim.slots.slot import Call, Slot
 
 _JOBS = ("barriers", "barrier_protocol", "final_checkpoint", "composed")
+_RECORD_JOBS = ("barrier_protocol", "final_checkpoint")
 _SECOND_NS = 1_000_000_000
 _USERS = (StreamDescriptor("users"),)
 _BARRIER = barriers.Barrier(1, 0, barriers.OptionKind.ALIGNED)
@@ -33,7 +34,7 @@ def _close_store(store: StoreVersions) -> None:
 
 _whole = partial(Slot, links=_JOBS, whole=True)
 _part = partial(Slot, links=_JOBS)
-_part_on_records = partial(Slot, links=("barrier_protocol", "final_checkpoint"))
+_part_on_records = partial(Slot, links=_RECORD_JOBS)
 _part_of_pipeline = partial(Slot, links=("composed",))
 _part_of_vectors = partial(Slot, suites=("coordinator",))
 
@@ -103,6 +104,36 @@ _WHOLE = (
         ours="ckptsim.models.barriers:SharedStateWriter",
         sample=lambda: Call(([0],)),
         protocol=protocols.ChannelStateWriter,
+    ),
+    _whole(
+        name="global_committer",
+        says="which files of parallel writers one commit has, and when",
+        takes="(writers: int)",
+        gives="GlobalCommitter",
+        ours="ckptsim.models.committer:GlobalCommitter",
+        links=_RECORD_JOBS,
+        sample=lambda: Call((2,)),
+        protocol=protocols.GlobalCommitter,
+    ),
+    _whole(
+        name="enumerator",
+        says="which reader gets which split, and what a checkpoint has of splits",
+        takes="(readers: int)",
+        gives="SplitEnumerator",
+        ours="ckptsim.models.enumerator:SplitEnumerator",
+        links=_RECORD_JOBS,
+        sample=lambda: Call((2,)),
+        protocol=protocols.SplitEnumerator,
+    ),
+    _whole(
+        name="acknowledger",
+        says="up to where the owner of a source's log may cut it",
+        takes="()",
+        gives="Acknowledger",
+        ours="ckptsim.models.acknowledger:Acknowledger",
+        links=_RECORD_JOBS,
+        sample=Call,
+        protocol=protocols.Acknowledger,
     ),
     _whole(
         name="store",

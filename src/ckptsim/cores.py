@@ -15,6 +15,9 @@ your own. An implementation of your own that has the same door can be put into a
 | checkpoint coordinator | `coordinator.CheckpointCoordinator` | `coordinator_events` |
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
+| acknowledger of a log | `acknowledger.Acknowledger` | `acknowledger` |
+| split enumerator of a source | `enumerator.SplitEnumerator` | `enumerator` |
+| global committer of a sink | `committer.GlobalCommitter` | `committer` |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
 | fence of a shared store | `fence.Fence` | `fence` |
 | positions in two logs | `positions.Positions` | `positions` |
@@ -29,8 +32,11 @@ your own. An implementation of your own that has the same door can be put into a
 """
 
 from ckptsim.models import (
+    acknowledger,
     barriers,
+    committer,
     coordinator,
+    enumerator,
     lifecycle,
     ordering,
     recovery,
@@ -52,11 +58,14 @@ from ckptsim.models.store import fence, positions
 __all__ = [
     "Core",
     "ProtocolError",
+    "acknowledger",
     "barriers",
     "channel_effects",
+    "committer",
     "coordinator",
     "coordinator_events",
     "detection",
+    "enumerator",
     "failover",
     "fence",
     "handler_events",

@@ -2,7 +2,16 @@
 
 from ckptsim.sim.mutants import rescaling, uncoordinated
 from ckptsim.sim.mutants.mutant import Mutant, by_name
-from tests.mutants import barriers, composed, lifecycle, ordering, store
+from tests.mutants import (
+    acknowledger,
+    barriers,
+    committer,
+    composed,
+    enumerator,
+    lifecycle,
+    ordering,
+    store,
+)
 from tests.mutants.ordering import sources
 
 MUTANTS: dict[str, Mutant] = by_name(
@@ -10,6 +19,9 @@ MUTANTS: dict[str, Mutant] = by_name(
     *sources.MUTANTS.values(),
     *barriers.MUTANTS.values(),
     *lifecycle.MUTANTS.values(),
+    *committer.MUTANTS.values(),
+    *enumerator.MUTANTS.values(),
+    *acknowledger.MUTANTS.values(),
     *rescaling.MUTANTS.values(),
     *uncoordinated.MUTANTS.values(),
     *store.MUTANTS.values(),

@@ -159,6 +159,40 @@ class StrayNotification(LateAtCheckpoint):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DelayPrecommit(LateAtCheckpoint):
+    """The files of a sink's subtask for a checkpoint come late to the global committer."""
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = AtCheckpoint.problems_in(self, model)
+        if not found and all(
+            v.name != self.vertex or not v.global_committer for v in model.vertices
+        ):
+            found.append(Problem("vertex", f'"{self.vertex}"', "a sink with `global_committer`"))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseSplit(AtSubtask):
+    """A split that an enumerator sends to a subtask gets lost, as its call's time-out shows."""
+
+    occurrence: int = count(1, minimum=1, unit="splits", says="the how manieth that is sent to it")
+    noticed_ns: int = duration_ns(
+        "10 ms",
+        says="after which the call fails",
+        source="assumption: far below the 10 s of `pekko.ask.timeout` of Apache Flink 1.20.3",
+    )
+
+    def problems_in(self, model: JobModel) -> list[Problem]:
+        """Return what does not fit the job."""
+        found = AtSubtask.problems_in(self, model)
+        sources = [vertex.name for vertex in model.vertices if vertex.splits is not None]
+        if not found and self.vertex not in sources:
+            found.append(Problem("vertex", f'"{self.vertex}"', "a source with `splits`"))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StallTask(StrikesSubtask):
     """A subtask's thread does nothing for a while."""
 
@@ -304,6 +338,8 @@ JobFault = (
     | LoseNotification
     | DelayNotification
     | StrayNotification
+    | DelayPrecommit
+    | LoseSplit
     | StallTask
     | SlowStorage
     | FailStorage

@@ -7,7 +7,7 @@ from ckptsim.scenarios.job.graph.graph import edges_of as edges_of
 from ckptsim.scenarios.job.graph.graph import forward_group as forward_group
 from ckptsim.scenarios.job.graph.graph import row_names as row_names
 from ckptsim.scenarios.job.graph.graph import spelled_out as spelled_out
-from ckptsim.scenarios.job.graph.vertex import RateChange as RateChange
-from ckptsim.scenarios.job.graph.vertex import Recorded as Recorded
+from ckptsim.scenarios.job.graph.kinds import RateChange as RateChange
+from ckptsim.scenarios.job.graph.kinds import Recorded as Recorded
+from ckptsim.scenarios.job.graph.kinds import VertexKind as VertexKind
 from ckptsim.scenarios.job.graph.vertex import Vertex as Vertex
-from ckptsim.scenarios.job.graph.vertex import VertexKind as VertexKind

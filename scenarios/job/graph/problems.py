@@ -10,7 +10,8 @@ from ckptsim.scenarios.dialect import duration_text, one_of
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.job.graph.edges import Partitioner
 from ckptsim.scenarios.job.graph.graph import row_names, spelled_out
-from ckptsim.scenarios.job.graph.vertex import Recorded, Vertex, VertexKind
+from ckptsim.scenarios.job.graph.kinds import Recorded, VertexKind
+from ckptsim.scenarios.job.graph.vertex import Vertex
 
 
 def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
@@ -80,6 +81,16 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
     if vertex.opens_after_finish and vertex.kind is not VertexKind.SINK:
         expected = "false, but at a sink: only that has transactions"
         found.append(Problem(f"{path}.opens_after_finish", "true", expected))
+    if vertex.global_committer and vertex.kind is not VertexKind.SINK:
+        expected = "false, but at a sink: only that has files to commit"
+        found.append(Problem(f"{path}.global_committer", "true", expected))
+    if vertex.acknowledges and not (vertex.is_source and vertex.keeps_position):
+        expected = "false, but at a source that remembers its position"
+        found.append(Problem(f"{path}.acknowledges", "true", expected))
+    found += _enumerated_problems(path, vertex)
+    if vertex.file_records is not None and not vertex.global_committer:
+        where, value = f"{path}.file_records", str(vertex.file_records)
+        found.append(Problem(where, value, "none without `global_committer`"))
     if vertex.recorded is Recorded.PARTIAL and vertex.parallelism == 1:
         found.append(Problem(f"{path}.recorded", '"partial"', "more than one subtask for that"))
     alike = bool(vertex.inputs) and all(
@@ -92,6 +103,18 @@ def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem
     return found + (
         _operator_keys(path, vertex) if vertex.is_source else _source_keys(path, vertex)
     )
+
+
+def _enumerated_problems(path: str, vertex: Vertex) -> list[Problem]:
+    """Return what a source may not have beside splits that an enumerator assigns."""
+    if vertex.splits is None:
+        return []
+    fits = vertex.is_source and vertex.records is not None and vertex.ends_at_ns is None
+    plain = not (vertex.records_step or vertex.rate_shares) and vertex.keeps_position
+    if fits and plain and vertex.recorded is Recorded.NONE:
+        return []
+    expected = "none, unless a source has `records`, and nothing that is set per subtask"
+    return [Problem(f"{path}.splits", str(vertex.splits), expected)]
 
 
 def _list_problems(path: str, vertex: Vertex) -> list[Problem]:

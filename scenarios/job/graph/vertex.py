@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import StrEnum
 
 from ckptsim.scenarios.fields import (
     REQUIRED,
@@ -23,45 +22,20 @@ from ckptsim.scenarios.fields import (
     whole,
 )
 from ckptsim.scenarios.job.graph.edges import NO_SIZE, Input
-from ckptsim.scenarios.limits import not_on_records
+from ckptsim.scenarios.job.graph.kinds import RateChange, Recorded, VertexKind
+from ckptsim.scenarios.limits import not_in_pipelines, not_on_buffers, not_on_records
 
 _JOB = "assumption: part of the job"
 _SMALL = "assumption: small enough to be hunted in milliseconds"
 _FLINK = "Source: Apache Flink 1.20.3, "
 _SECOND_NS = 1_000_000_000
 _PACE = not_on_records("a source keeps the pace that it was given")
+_OF_IDENTITIES = not_on_buffers("its records have no identities")
 _YEAR_NS = 365 * 86_400 * _SECOND_NS
 
 # The least time between two records of a source that has no number of them, on records.
 # Assumption: as the least interval of checkpoints.
 SHORTEST_NS = 1_000
-
-
-class VertexKind(StrEnum):
-    """What a vertex does."""
-
-    SOURCE = "source"
-    OPERATOR = "operator"
-    SINK = "sink"
-
-
-class Recorded(StrEnum):
-    """What the checkpoint that a job is started from says of a vertex."""
-
-    NONE = "none"
-    RUNNING = "running"
-    PARTIAL = "partial"
-    FULL = "full"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateChange:
-    """From an instant on a source emits at another rate, as in the course of a day."""
-
-    SOURCE = _JOB
-
-    at_ns: int = duration_ns(REQUIRED, says="from when on")
-    factor: float = number(REQUIRED, minimum=0.0, maximum=1000.0, says="times the source's rate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,6 +269,40 @@ class Vertex:
         says="a sink opens transactions also after finish()",
         source=_FLINK + "TwoPhaseCommitSinkFunction opens none (FLINK-23473)",
     )
+    splits: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        maximum=1024,
+        unit="splits",
+        says="that an enumerator assigns to the subtasks of a source one by one, when they ask for "
+        "one; absent: each subtask has one of its own",
+        source=_FLINK + "SplitEnumerator, SourceCoordinator",
+        limits=_OF_IDENTITIES + not_in_pipelines("its readers are fed by sockets"),
+    )
+    acknowledges: bool = flag(
+        False,
+        says="a source acknowledges what it has read, and the owner of its log cuts it there",
+        source="Source: PostgreSQL, replication slots; Apache Kafka, SourceTask.commit",
+        limits=_OF_IDENTITIES + not_in_pipelines("sockets feed its readers"),
+    )
+    global_committer: bool = flag(
+        False,
+        says="the subtasks of a sink write files and hand them to one global committer, which "
+        "commits those of a checkpoint in one step",
+        source="Source: Apache Flink 2.0, GlobalCommitterOperator; RisingWave, exactly-once sinks",
+        limits=_OF_IDENTITIES + not_in_pipelines("each subtask commits through the store"),
+    )
+    file_records: int | None = count(
+        None,
+        optional=True,
+        minimum=1,
+        maximum=1_000_000,
+        unit="records",
+        says="that a file for the global committer holds at most; absent: one file a checkpoint",
+        source="assumption: small enough that a checkpoint has several",
+        limits=_OF_IDENTITIES,
+    )
 
     @property
     def is_source(self) -> bool:
@@ -347,7 +355,8 @@ class Vertex:
         """Return how many records a subtask of a source emits, None for any number."""
         if self.records is None:
             return None
-        share = self.records // self.parallelism + (subtask < self.records % self.parallelism)
+        count = self.splits or self.parallelism
+        share = self.records // count + (subtask < self.records % count)
         return share + self.records_step * subtask
 
     def service_of(self, subtask: int) -> int:

@@ -25,6 +25,7 @@ class CheckpointRecord:
     arrival.  operators_finished: tasks that have reported so.  status: "pending", "completed",
     "aborted" or "expired".  duration_ns: from the trigger to the last acknowledgement.
     file_sizes: of its files, in bytes.  places: vertex and subtask of each task that it waits for.
+    unassigned: splits that enumerators keep, by source.
     """
 
     checkpoint: int
@@ -42,6 +43,7 @@ class CheckpointRecord:
     ended_ns: int | None = None
     file_sizes: list[int] = field(default_factory=list)
     places: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    unassigned: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,7 @@ class JobCheckpoint:
     each vertex's tasks when it was taken.  vertices: what it records of each vertex.  finished:
     tasks that had finished when it was planned.  positions, lost_state: the true number of records
     emitted per split, also where the checkpoint holds none, and the vertices with state that left
-    with finished subtasks.
+    with finished subtasks.  unassigned: splits that enumerators keep, by source.
     """
 
     checkpoint_id: int
@@ -63,6 +65,7 @@ class JobCheckpoint:
     finished: frozenset[int]
     positions: Mapping[int, int]
     lost_state: frozenset[str]
+    unassigned: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def snapshots_of(self, vertex: str) -> list[Any]:
         """Return the snapshots of a vertex's subtasks, None for those that had finished."""
@@ -107,6 +110,8 @@ def kept_of(
     """Return the kept parts of a completed checkpoint. Of vertices that have finished, nothing."""
     snapshots = {number: part.snapshot for number, (part, _) in record.parts.items()}
     positions = plane.positions()  # of splits that no snapshot names as of now: they have been read
+    for number in (one for kept in record.unassigned.values() for one in kept):
+        positions[number] = 0  # it is assigned later
     for snapshot in snapshots.values():
         positions |= snapshot.splits
     full = [name for name, state in vertices.items() if state is FinishedState.FULL]
@@ -119,6 +124,7 @@ def kept_of(
         finished=frozenset(planning.numbers(record.plan.finished)),
         positions=positions,
         lost_state=plane.lost_state,
+        unassigned=record.unassigned,
     )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from ckptsim.models.barriers.reason import FailureReason
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.planning import PlanCalculator
     from ckptsim.sim.job.events import Events
-    from ckptsim.sim.job.port import JobPort, Messages, TaskGateway, TaskPart
+    from ckptsim.sim.job.port import JobPort, Messages, Participant, TaskGateway, TaskPart
     from ckptsim.sim.kernel import Environment, Timer
     from ckptsim.sim.slots.protocols import Coordinator
 
@@ -65,6 +66,7 @@ class CoordinatorHost:
     records: all that were triggered. completed: the kept data of those that can be restored, both
     by number.  highest_completed: the newest that has ever been completed.  stop_id: the savepoint
     of the stop.  backlog: the interval while sources start up, and until when, where it is another.
+    participants: those beside the tasks.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class CoordinatorHost:
         self._messages = messages
         self._job = job
         self._attempt = 0
+        self.participants: Sequence[Participant] = ()
         self._timers: dict[tuple[int, int], Timer] = {}
         self._planned: Plan
         self.backlog: tuple[int, int] | None = None
@@ -255,6 +258,8 @@ class CoordinatorHost:
                 self._emit(of_job.TasksNotified(record, completed=True))
                 numbers = self.planning.numbers(record.plan.commit_to)
                 self.gateway.notify_complete(numbers, checkpoint)
+                for one in self.participants:
+                    one.completed(checkpoint, notified=True)
             case coordinator_events.NotifyAborted(checkpoint, latest_completed):
                 record = self.records[checkpoint]
                 self._emit(of_job.TasksNotified(record, completed=False))
@@ -316,8 +321,18 @@ class CoordinatorHost:
         if request.synchronous and self._job.has_backlog():
             self._env.goals.reach(f"stopped_under_backlog_{self._settings.stop_mode.name.lower()}")
         stop = self._settings.stop_mode if request.synchronous else None
-        for number in tasks:
-            self.gateway.trigger(number, barrier, stop, self._refuse)
+        then: Callable[[], None] = partial(self._send, barrier, tasks, stop)
+        for one in self.participants:
+            then = partial(one.prepare, checkpoint, then)
+        then()
+
+    def _send(self, barrier: Barrier, tasks: Sequence[int], stop: StopMode | None) -> None:
+        """Trigger tasks, unless the checkpoint has failed while others prepared for it."""
+        record = self.records[barrier.checkpoint]
+        if record.status == "pending":
+            self._emit(of_job.TriggersSent(record))
+            for number in tasks:
+                self.gateway.trigger(number, barrier, stop, self._refuse)
 
     def _in_backlog(self) -> None:
         """Trigger next after the interval of the backlog, or after the usual one from its end."""
@@ -369,6 +384,8 @@ class CoordinatorHost:
         record.ended_ns = self._env.now
         self.highest_completed = max(self.highest_completed, checkpoint)
         self._emit(of_job.CheckpointsKept(self.core.completed, self.completed))
+        for one in self.participants:
+            one.completed(checkpoint, notified=False)
         self._job.checkpoint_completed(record)
         if checkpoint == self.stop_id and self._settings.triggers_after_stop:
             self._schedule(self._settings.interval_ns)
@@ -380,12 +397,13 @@ class CoordinatorHost:
         record.status = "expired" if expired else "aborted"
         record.reason = record.reason or reason.value
         record.ended_ns = self._env.now
+        for one in self.participants:
+            one.failed(checkpoint)
         if checkpoint == self.stop_id:
             self._stop_failed()
 
     def _stop_failed(self) -> None:
-        """Continue with periodic checkpoints: the stop has failed."""
-        self.forget_stop()
+        self.forget_stop()  # and continue with periodic checkpoints
         self._schedule(self._settings.interval_ns)
 
     def _discard(self, checkpoint: int) -> None:

@@ -16,6 +16,7 @@ from ckptsim.scenarios.job.faults import (
     FailStorage,
     JobFault,
     LoseAcknowledgement,
+    LoseSplit,
     LoseTrigger,
     RequestCheckpoint,
     RequestSavepoint,
@@ -216,6 +217,12 @@ class FaultPlan:
                 job.stall(number, fault.lasts_ns)
             case _ as never:
                 assert_never(never)
+
+    def lost_split(self, task: Subtask, occurrence: int) -> int | None:
+        """Return after how long the loss of a split is noticed, in ns, None where it arrives."""
+        losses = [one for one in self._faults if isinstance(one, LoseSplit)]
+        found = [one for one in losses if task.place == (one.vertex, one.subtask)]
+        return next((one.noticed_ns for one in found if one.occurrence == occurrence), None)
 
     def _sum(self, *fields: str) -> int:
         return sum(getattr(fault, field, 0) or 0 for fault in self._faults for field in fields)

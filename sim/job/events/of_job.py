@@ -201,6 +201,12 @@ class CheckpointTriggered(Event):
     record: CheckpointRecord
 
 
+class TriggersSent(Event):
+    """Every participant is ready for a checkpoint, and the triggers leave."""
+
+    record: CheckpointRecord
+
+
 class ExpirySet(Event):
     """The timer of a time-out is set."""
 

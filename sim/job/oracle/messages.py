@@ -97,7 +97,7 @@ class MessageOracle(Listener):
 
     # Triggers and acknowledgements ------------------------------------------------------------
 
-    def triggered(self, event: of_job.CheckpointTriggered) -> None:
+    def triggered(self, event: of_job.TriggersSent) -> None:
         """Expect a trigger at every task that the plan has triggered, unless a fault takes it."""
         number, faults = event.record.checkpoint, self._faults
         self._under_way[number] = None

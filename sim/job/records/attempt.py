@@ -63,6 +63,7 @@ class Attempt:
         self.splits = Splits(self.graph, restored)
         world.events.emit(of_job.AttemptDeploying())
         self.cores: ProtocolCores = world.cores
+        world.begin_attempt(self)
         self.tasks: list[Task] = []
         self.files: list[ChannelStateFile] = make_files(self)
         for spec in self.graph.tasks:

@@ -93,6 +93,10 @@ class RecordMessages:
     def discard(self, sizes: list[int]) -> None:
         """Delete files, which costs nothing here."""
 
+    def delay_ns(self, purpose: str) -> int:
+        """Draw how long a message of another kind takes."""
+        return self._costs.rpc_ns + self._jitter(purpose, self._costs.rpc_jitter_ns)
+
     def _sender(self, what: str, checkpoint: int) -> Entity:
         return self._job if self._costs.messages_in_order else self._env.entity(what, checkpoint)
 

@@ -135,6 +135,8 @@ def _restart(
     other.emitted = world.most_emitted()
     other.attempts_before = world.attempts
     other.run()
+    if other.ended:
+        other.control.sinks.check_tables()
     if other.ended and not other.stopped_without_drain:
         other.check_contents()
     return other

@@ -19,6 +19,8 @@ from ckptsim.sim.job.oracle.job import JobOracle
 from ckptsim.sim.job.oracle.view import Violation
 from ckptsim.sim.job.parallelism import Changes
 from ckptsim.sim.job.records.attempt import Attempt
+from ckptsim.sim.job.records.committers import committers
+from ckptsim.sim.job.records.enumerators import EnumeratorHost, enumerators
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import can_rescale
@@ -89,6 +91,7 @@ class RecordWorld:
         self.emitted: dict[int, int] = {}  # the most that earlier attempts have emitted
         self.attempts_before = 0  # of the job that `restored` is of
         self.progress_ns = 0
+        self.log_cuts: dict[int, tuple[int, int]] = {}  # by split, with the instant
         self.entity = env.entity("job")
         self.events = Events()
         self.oracle: JobOracle | None = self._judge() if judged else None
@@ -110,6 +113,10 @@ class RecordWorld:
             owner=embedding.owner,
             latest=None if self.uncoordinated is None else self.uncoordinated.restored,
         )
+        self.control.sinks.committers = committers(self)
+        self.enumerators: dict[str, EnumeratorHost] = enumerators(self)
+        beside = (self.control.sinks.committers, self.enumerators)
+        self.coordinator.participants = [one for hosts in beside for one in hosts.values()]
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.attempt: Attempt = Attempt(self, 1, restored)
         self.watchdog = Watchdog(self)
@@ -141,6 +148,8 @@ class RecordWorld:
         control.begin()
         self.env.run(until=self._over)
         self._watch.cancel()
+        for host in self.enumerators.values() if self.watchdog.stalled else ():
+            host.check_end(stalled=True)
 
     def _look(self) -> None:
         self.watchdog.look()
@@ -204,6 +213,11 @@ class RecordWorld:
         self.closed_ns = {}
         self.attempt = Attempt(self, number, restored)
         self.events.emit(of_job.AttemptBegun(restored))
+
+    def begin_attempt(self, attempt: Attempt) -> None:
+        """Make what takes part in an attempt beside its tasks."""
+        for one in self.coordinator.participants:
+            one.begin(attempt)
 
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Return whether a job may be restored from a checkpoint with another parallelism."""
@@ -308,6 +322,8 @@ class RecordWorld:
 
     def check_contents(self) -> None:
         """Check what state and output of a job that has ended hold."""
+        for host in self.enumerators.values():
+            host.check_end()
         if self.oracle is not None:
             self.oracle.check_contents()
 

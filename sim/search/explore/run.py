@@ -15,6 +15,7 @@ from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.catalogue import all_names, all_scenarios
 from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
 from ckptsim.scenarios.generators.choices import lowest
+from ckptsim.scenarios.generators.situations import SITUATIONS, has
 from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel
@@ -107,11 +108,18 @@ class Explorer:
                 f"--explore: found {self.link!r}, expected one of {', '.join(GENERATORS)}"
             )
 
+    @property
+    def _situations(self) -> tuple[str, ...]:
+        """Return the situations that cores are explored in, by slot."""
+        mutants = [_slot_of(world, self.mutant) for world in self.worlds if self.mutant]
+        slots = dict.fromkeys((*self.cores, *mutants))
+        return tuple(slot for slot in SITUATIONS if slot in slots)
+
     def subject(
         self, given: Sequence[int], more: Callable[[int, int], int] = lowest
     ) -> tuple[Subject, int, str, tuple[int, ...]]:
         """Return what a list of choices means: a subject, a seed, a tie policy, the whole list."""
-        choices = Choices(given, more)
+        choices = Choices(given, more, self._situations)
         # The order of the first choices is known to `evenly`, which gives their values turns.
         ties = choices.of(TIES)
         seed = choices.integer(0, 999_999)
@@ -122,11 +130,11 @@ class Explorer:
         elif choices.integer(1, LIBRARY_EVERY) < LIBRARY_EVERY:
             scenario = GENERATORS[self.link](choices)
         else:
-            scenario = choices.of(_shelf(self.link))
+            scenario = choices.of(_shelf(self.link, self._situations))
             if not scenario.violates and not _is_large(scenario) and choices.integer(0, 3) > 0:
                 scenario, cut_after = _around(scenario)(choices), _STEPS_MAX
         there = {slot.name for slot in slots_of(scenario.world)}
-        missing = self.mutant is not None and not _has_mutant(scenario.world, self.mutant)
+        missing = self.mutant is not None and _slot_of(scenario.world, self.mutant) is None
         subject = Subject(
             scenario=scenario,
             cores={slot: core for slot, core in self.cores.items() if slot in there},
@@ -176,21 +184,23 @@ class Explorer:
         return _completed(found, either_way=_ends_either_way(subject, found))
 
 
-def _has_mutant(world: str, name: str) -> bool:
-    """Return whether a world has the slot that a mutant takes."""
+def _slot_of(world: str, name: str) -> str | None:
+    """Return the slot that a mutant takes, None where a world does not have it."""
     from ckptsim.sim.mutants.registry import mutants_of  # noqa: PLC0415 - brings all worlds
 
-    return name in mutants_of(world)
+    found = mutants_of(world).get(name)
+    return None if found is None else found.slot
 
 
 @cache
-def _shelf(link: str) -> tuple[Scenario, ...]:
+def _shelf(link: str, wanted: tuple[str, ...]) -> tuple[Scenario, ...]:
     """Return the scenarios of the library that the worlds of a link run, by name.
 
     Anti-patterns are among them: what they list they may break, and nothing else at any seed.
     """
     links = _SHARED.get(link, (link,))
-    return tuple(each for each in all_scenarios() if each.link in links)
+    shelf = tuple(each for each in all_scenarios() if each.link in links)
+    return tuple(each for each in shelf if has(each, wanted)) or shelf
 
 
 def _is_large(scenario: Scenario) -> bool:

@@ -48,6 +48,25 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
     "consistent_cut": (
         by_mutant("late_barrier_counts", "flink_20645_late_barrier", ties="random"),
     ),
+    "table_has_completed_checkpoints": (
+        by_mutant(
+            "todays_writers",
+            "committed_after_rescale",
+            _PROBE,
+            "exactly_once_output",
+            "no_transaction_lingers",
+        ),
+    ),
+    "every_split_has_one_owner": (by_mutant("keeps_at_once", "split_lost_in_a_call", _PROBE),),
+    "logs_outlast_checkpoints": (
+        by_mutant(
+            "acknowledges_snapshots",
+            "log_cut_by_late_notification",
+            _PROBE,
+            _CUT,
+            "exactly_once_state",
+        ),
+    ),
     "exactly_once_output": (
         by_cores(small(chain()), _PROBE, world=worlds.loses_a_record),
         by_cores(small(chain()), _PROBE, world=worlds.writes_twice),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
+from ckptsim.models.committer import Row
 from ckptsim.models.lifecycle import SinkState
 
 
@@ -24,8 +25,9 @@ class Transaction:
     """One transaction: the written data into it and how it is.
 
     attempt: the attempt that began it, 0 of a job before this one.  recovered: a restored sink was
-    told to end it.  timed_out: the external system has aborted it by itself.  records: the written
-    data, by identity. unnamed: how many records without one.
+    told to end it.  timed_out: the external system has aborted it by itself.  records: what was
+    written, by identity; unnamed: how many records without one.  writers: how many subtasks
+    pre-commit for its checkpoint, where one commit is for all.
     """
 
     name: str
@@ -37,6 +39,17 @@ class Transaction:
     unnamed: int = 0
     status: Status = Status.OPEN
     checkpoint_id: int | None = None
+    writers: int = 1
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task that began it."""
+        return self.name.partition(" #")[0]
+
+    @property
+    def subtask(self) -> int:
+        """Return the index of the subtask that began it."""
+        return int(self.task.rpartition("/")[2])
 
     @property
     def count(self) -> int:
@@ -44,15 +57,41 @@ class Transaction:
         return len(self.records) + self.unnamed
 
 
+@dataclass(slots=True)
+class CommitterStore:
+    """What outlives a committer.
+
+    rows: by checkpoint.  committed: rows that were committed and deleted since.  completed:
+    checkpoints of the job that are complete.
+    """
+
+    rows: dict[int, Row] = field(default_factory=dict)
+    committed: dict[int, Row] = field(default_factory=dict)
+    completed: dict[int, None] = field(default_factory=dict)
+
+    def forget(self, checkpoint: int) -> None:
+        """Delete a row."""
+        row = self.rows.pop(checkpoint, None)
+        if row is not None and row.committed:
+            self.committed[checkpoint] = row
+
+    def fork(self, up_to: int) -> CommitterStore:
+        """Return what a job finds that is started from checkpoint `up_to`, the last one."""
+        rows = {n: row for n, row in (self.committed | self.rows).items() if n <= up_to}
+        return CommitterStore(rows, {}, {n: None for n in self.completed if n <= up_to})
+
+
 class ExternalSystem:
     """All transactions of all attempts. Committing twice is a no-op, as recovery may do.
 
-    violate: told (property, sentence) when a rule of two-phase commit is broken.
+    violate: told (property, sentence) when a rule of two-phase commit is broken.  committers: what
+    global committers have persisted, by sink vertex.
     """
 
     def __init__(self, violate: Callable[[str, str], None]) -> None:
         self.transactions: dict[str, Transaction] = {}
         self._violate = violate
+        self.committers: dict[str, CommitterStore] = {}
         self._begun = 0
         self._uncommitted: dict[str, dict[str, None]] = {}  # of each task, in order of pre-commits
 
@@ -87,7 +126,7 @@ class ExternalSystem:
         Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction: pending transactions are a
         LinkedHashMap, and a state's are recovered in the order of its list.
         """
-        before = self._uncommitted.setdefault(_task_of(transaction.name), {})
+        before = self._uncommitted.setdefault(transaction.task, {})
         for name in before:
             if name == transaction.name:
                 break
@@ -174,10 +213,15 @@ class ExternalSystem:
         state has open is open and empty.  Of the others only those stay that were committed for
         `up_to` or an earlier checkpoint.
         """
-        pending = frozenset(name for state in states for name in state.pending)
+        stores = {vertex: store.fork(up_to) for vertex, store in self.committers.items()}
+        rows = [row for store in stores.values() for row in store.rows.values()]
+        pending = frozenset(name for state in states for name in state.pending).union(
+            name for row in rows for name in row.committables
+        )
         left_open = frozenset(state.open for state in states)
         other = ExternalSystem(self._violate)
         other._begun = self._begun
+        other.committers = stores
         for name, transaction in self.transactions.items():
             number = transaction.checkpoint_id
             covered = number is not None and number <= up_to
@@ -186,6 +230,8 @@ class ExternalSystem:
                 other.transactions[name] = Transaction(name, transaction.sink)
             elif name in pending or kept:
                 undone = transaction.status is Status.ABORTED and not transaction.timed_out
+                if transaction.sink in stores and not transaction.count:
+                    undone = False  # an empty file stays aborted
                 other.transactions[name] = replace(
                     transaction,
                     attempt=1,

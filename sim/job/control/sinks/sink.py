@@ -133,6 +133,9 @@ class SinkWriter:
         self._by_checkpoint[checkpoint_id] = self._open
         self._open = self._begin() if open_successor else None
 
+    def snapshot(self, checkpoint_id: int) -> None:
+        """Take note that a snapshot follows, behind what it pre-commits."""
+
     def commit(self, checkpoints: tuple[int, ...]) -> None:
         """Commit what these checkpoints have pre-committed."""
         for number in checkpoints:

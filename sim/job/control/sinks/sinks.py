@@ -8,7 +8,8 @@ Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction. Apache Kafka, transacti
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ckptsim.models.recovery import split
 from ckptsim.scenarios.dialect import duration_text
@@ -39,7 +40,7 @@ class Sinks:
 
     timeout_ns: after which the external system aborts a transaction that no one has ended. kind: of
     the calendar entries of time-outs.  coordinator: of the job's checkpoints.  violate: told
-    (property, sentence) of what does not hold.
+    (property, sentence) of what does not hold.  committers: the global ones, by sink vertex.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Sinks:
         self._kind = kind
         self._coordinator = coordinator
         self._left: set[str] = set()
+        self.committers: dict[str, Any] = {}
         self._due_ns: dict[str, int] = {}  # when the external system gives a transaction up
         self.attempt = 1
 
@@ -89,6 +91,12 @@ class Sinks:
     def _known(self, restored: JobCheckpoint | None) -> None:
         if restored is not None:
             self.external.recovers(restored.sink_states)
+
+    def when_settled(self, then: Callable[[], None]) -> None:
+        """Call a function once no global committer has anything under way."""
+        for host in self.committers.values():
+            then = partial(host.when_settled, then)
+        then()
 
     def states_of(self, restored: JobCheckpoint | None, spec: TaskSpec) -> tuple[SinkState, ...]:
         """Return the elements of list state that fall to a subtask of a sink vertex."""
@@ -133,6 +141,11 @@ class Sinks:
         if savepoint is not None and checkpoint > savepoint:
             self._left.add(name)
 
+    def check_tables(self) -> None:
+        """Check, when a job has ended, that tables have what global committers are to commit."""
+        for host in self.committers.values():
+            host.check_end()
+
     def check_end(self, careless: Collection[str]) -> None:
         """Check, when a job has ended, that no transaction is left.
 
@@ -140,6 +153,7 @@ class Sinks:
         failed had begun after the checkpoint that was restored, as no state speaks of it, and what
         a sink may leave that closes.
         """
+        self.check_tables()
         for one in self.external.unended():
             self.check_time(one.name)
         left = [
@@ -153,8 +167,12 @@ class Sinks:
             self.violate("no_transaction_lingers", f"nobody ends {', '.join(left)}")
 
     def _wait_for(self, name: str) -> None:
-        """Wait for the end of a transaction, as long as the external system does."""
-        if self._timeout_ns is not None:
+        """Wait for the end of a transaction, as long as the external system does.
+
+        A file of a global committer has no time-out.
+        """
+        is_file = self.external.transactions[name].sink in self.external.committers
+        if self._timeout_ns is not None and not is_file:
             self._due_ns[name] = self._env.now + self._timeout_ns
             self._env.call_in(self._timeout_ns, self._kind, self._entity, self._time_out, name)
 

@@ -170,6 +170,8 @@ class LifecycleHost:
             case lifecycle_effects.TakeSnapshot(checkpoint):
                 emit(of_tasks.SnapshotTaken(task, checkpoint, ending.is_stop(checkpoint)))
                 ending.tell("snapshot", checkpoint)
+                if task.sink is not None:
+                    task.sink.snapshot(checkpoint)
                 task.snapshots.capture(effect, self._captured)
             case lifecycle_effects.DeclineCheckpoint(checkpoint):
                 ending.decline_closing(checkpoint)

@@ -71,6 +71,7 @@ class TaskEnding:
             if self._waits:
                 self.performed.append(checkpoint)
             self.task.attempt.performed(self.task, checkpoint)
+            self.task.snapshot_taken(checkpoint)
         self.task.attempt.calls(self.task, what, checkpoint)
 
     def emit_max_watermark(self) -> None:
@@ -114,6 +115,7 @@ def handle_complete(task: Task, checkpoint: int) -> None:
     """Handle the notification that a checkpoint is complete."""
     before = task.ending.state
     task.snapshots.completed(checkpoint)
+    task.checkpoint_ended(checkpoint, completed=True)
     task.control.lifecycle.complete(checkpoint)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
         _note_close(task, checkpoint)
@@ -137,5 +139,6 @@ def handle_aborted(task: Task, checkpoint: int, latest_completed: int | None) ->
     """Handle the notification that a checkpoint was aborted."""
     before = task.ending.state
     task.control.abort(checkpoint, latest_completed)
+    task.checkpoint_ended(checkpoint, completed=False)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:
         task.attempt.goal("closed_on_repeated_completion")

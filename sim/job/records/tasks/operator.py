@@ -18,6 +18,7 @@ from ckptsim.sim.job.records.keys import unit_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.restoring.recovered_gate import StateEnd
 from ckptsim.sim.job.records.state import SOURCE_SPAN, WATERMARK, Element, Mark, Record, is_record
+from ckptsim.sim.job.records.tasks.coordinated import coordinated_writer
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 
 
@@ -230,7 +231,7 @@ class Sink(Operator):
             return
         world = self.attempt.world
         committer = world.embedding.committer
-        self.sink = world.embedding.sink(
+        self.sink = coordinated_writer(self) or world.embedding.sink(
             world.control.sinks,
             self.place,
             committer=None if committer is None else committer(self.subtask),

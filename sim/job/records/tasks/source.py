@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ckptsim.models import acknowledger
 from ckptsim.sim.job.embedding import SourceReader
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import SOURCE_SPAN, Record
 from ckptsim.sim.job.records.tasks.event_time import SourceMarks
+from ckptsim.sim.job.records.tasks.log import SourceLog
 from ckptsim.sim.job.records.tasks.task import Steps, Task
 from ckptsim.sim.job.splits import Split, held, left
 
@@ -21,11 +24,13 @@ class Source(Task):
         self._reader: SourceReader | None = (
             None if reader is None else reader(self.subtask, self.wake)
         )
+        self._enumerator = self.attempt.world.enumerators.get(self.spec.vertex.name)
+        self._asked = self._no_more = False
         self._splits = self.attempt.splits.of(self.spec.vertex.name, self.spec.subtask)
-        origin = self.attempt.graph.begun_as(self.spec.vertex.name)
+        is_cut = self.spec.vertex.acknowledges
+        self._log = SourceLog(self) if is_cut else None
         for split in self._splits:
-            split.gap_ns = origin.pause_of(split.index)
-            split.due_ns = self.env.now + split.gap_ns
+            self._open(split)
         self._marks = SourceMarks(self)
         self._emission = self.env.timer(Kind.EMIT, self.entity, self.wake)
 
@@ -50,6 +55,8 @@ class Source(Task):
                 self.handle_mail()
             elif not self.has_room:
                 yield self.news
+            elif self._lacks_split:
+                self._ask()
             elif self._is_exhausted:
                 self.exhausted = True
                 self.control.exhausted()
@@ -68,6 +75,8 @@ class Source(Task):
             return True
         if self.has_ended() or not self.has_room:
             return False
+        if self._lacks_split:
+            return True
         due_ns = self._due_ns()
         if self._is_exhausted or due_ns is None:
             return self._is_exhausted
@@ -109,7 +118,8 @@ class Source(Task):
         vertex = self.spec.vertex
         if self.exhausted or (vertex.ends_at_ns is not None and vertex.ends_at_ns <= self.env.now):
             return True
-        return vertex.records is not None and all(one.is_read for one in self._splits)
+        is_over = self._enumerator is None or self._no_more
+        return is_over and vertex.records is not None and all(one.is_read for one in self._splits)
 
     def _due_ns(self) -> int | None:
         """Return when something is to be done next: a record is due, or the source ends.
@@ -125,6 +135,56 @@ class Source(Task):
     def unread(self) -> list[Split]:
         """Return the splits that have records left. Of one with a reader, that knows by itself."""
         return [one for one in self._splits if self._reader is not None or not one.is_read]
+
+    @property
+    def read_splits(self) -> Sequence[Split]:
+        """Return the splits that it has, or has read."""
+        return self._splits
+
+    @property
+    def _lacks_split(self) -> bool:
+        """Return whether it has to ask its enumerator for a split."""
+        if self._enumerator is None or self._asked or self._no_more or self.exhausted:
+            return False
+        return not self.unread
+
+    def _ask(self) -> None:
+        self._asked = True
+        if self._enumerator is not None:
+            self._enumerator.request(self)
+
+    def take_split(self, split: Split) -> None:
+        """Take a split from the enumerator."""
+        self._asked = False
+        self._open(split)
+        self._splits.append(split)
+        self.attempt.progress()
+        self.wake()
+
+    def end_splits(self) -> None:
+        """Read to the end what it has: no split follows."""
+        self._no_more = True
+        self.wake()
+
+    def snapshot_taken(self, checkpoint: int) -> None:
+        """Say to enumerator and acknowledger that a snapshot is taken."""
+        if self._enumerator is not None:
+            self._enumerator.snapshot_taken(self, checkpoint)
+        if self._log is not None:
+            self._log.snapshot_taken(checkpoint)
+
+    def checkpoint_ended(self, checkpoint: int, *, completed: bool) -> None:
+        """Take a notification, by which the log may be acknowledged."""
+        if self._log is not None:
+            kinds = acknowledger.CheckpointCompleted, acknowledger.CheckpointAborted
+            self._log.notified(kinds[not completed](checkpoint))
+
+    def _open(self, split: Split) -> None:
+        origin = self.attempt.graph.begun_as(self.spec.vertex.name)
+        split.gap_ns = origin.pause_of(split.index)
+        split.due_ns = self.env.now + split.gap_ns
+        if self._log is not None:
+            self._log.open(split)
 
     def _emit_next(self) -> None:
         """Emit the record that is due first. What a source with a reader takes in is its state."""

@@ -116,6 +116,12 @@ class Task:
         """Emit an event."""
         self.attempt.world.events.emit(event)
 
+    def snapshot_taken(self, checkpoint: int) -> None:
+        """Take note of a snapshot, which a source says to its enumerator."""
+
+    def checkpoint_ended(self, checkpoint: int, *, completed: bool) -> None:
+        """Take note of a notification, which the log of a source may be cut by."""
+
     @property
     def splits(self) -> dict[int, int]:
         """Return how many records a source has emitted of each of its splits, by number."""

@@ -1,0 +1,1 @@
+"""Global committers, split enumerators and logs: their cores alone, and jobs with them."""

@@ -1,0 +1,78 @@
+"""Jobs in a situation: published bugs are found by their harm, and right designs are clean."""
+
+from __future__ import annotations
+
+import pytest
+
+from ckptsim.models.enumerator import SplitEnumerator
+from ckptsim.scenarios.catalogue import by_name
+from ckptsim.sim.search import Subject
+from ckptsim.sim.slots import Factory
+from tests.mutants import acknowledger, committer, enumerator
+from tests.situations.exploring import CLEAN, MOST, explored, runs_to_find
+
+MUTANTS = {**committer.MUTANTS, **enumerator.MUTANTS, **acknowledger.MUTANTS}
+HARM = {
+    "global_committer": "table_has_completed_checkpoints",
+    "enumerator": "every_split_has_one_owner",
+    "acknowledger": "logs_outlast_checkpoints",
+}
+SHOWN_BY = {
+    "empty_is_not_persisted": "quiet_table_restarts",
+    "todays_writers": "committed_after_rescale",
+    "merges_writers": "committed_after_rescale",
+    "replaces_rows": "one_commit_of_three_writers",
+    "assigns_during_checkpoints": "splits_assigned_around_checkpoints",
+    "opens_on_triggers": "splits_assigned_around_checkpoints",
+    "keeps_at_once": "split_lost_in_a_call",
+    "ignores_losses": "split_lost_in_a_call",
+    "acknowledges_read": "log_cut_by_acknowledgements",
+    "acknowledges_snapshots": "log_cut_by_late_notification",
+}
+RIGHT: list[tuple[str, Factory]] = [
+    *(("global_committer", core) for core in committer.REMEDIES),
+    ("enumerator", SplitEnumerator),
+    *(("acknowledger", core) for core in acknowledger.REMEDIES),
+]
+SCENARIOS = {
+    slot: sorted({SHOWN_BY[name] for name, one in MUTANTS.items() if one.slot == slot})
+    for slot in HARM
+}
+
+
+def test_every_mutant_has_its_scenario() -> None:
+    """No planted core is without a scenario of the library that shows it."""
+    assert set(SHOWN_BY) == set(MUTANTS)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_published_bug_loses_or_doubles_data(name: str) -> None:
+    """The first violation is harm, in the words of those who run such a system."""
+    slot = MUTANTS[name].slot
+    subject = Subject(scenario=by_name(SHOWN_BY[name]), cores={slot: MUTANTS[name].factory})
+    rows = [row for seed in range(8) for row in subject.run(seed, "random").violations[:1]]
+    assert {row.property for row in rows} == {HARM[slot]}
+
+
+@pytest.mark.parametrize(("slot", "core"), RIGHT)
+def test_right_designs_are_clean(slot: str, core: type) -> None:
+    """Our own cores, and others that keep the same promise, do no harm."""
+    for scenario in SCENARIOS[slot]:
+        subject = Subject(scenario=by_name(scenario), cores={slot: core})
+        for seed in range(3):
+            assert subject.run(seed, "random").violations == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", MUTANTS)
+def test_exploring_finds_a_planted_core_soon(name: str) -> None:
+    """The median over seeds is within the bound."""
+    assert runs_to_find(MUTANTS[name].slot, MUTANTS[name].factory) <= MOST
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("slot", "core"), RIGHT)
+def test_exploring_clears_right_designs(slot: str, core: type) -> None:
+    """They are clean in hundreds of runs."""
+    report = explored(slot, core, seed=0, runs=CLEAN)
+    assert (report.violating, report.runs) == ([], CLEAN)
