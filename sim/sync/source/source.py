@@ -28,7 +28,6 @@ from ckptsim.sim.sync.socket import (
     CompleteMessage,
     EndMessage,
     Message,
-    RecordPacket,
     StateMessage,
 )
 from ckptsim.sim.sync.source.resources import PartitionIds, Resources
@@ -209,7 +208,7 @@ class Source:
                 break
             end = self._truth.piece_end(feed, low, partition.high)
             yield env.timeout((end - low) * table.record_ns)
-            accepted = self._put_packet(socket, partition, low, end)
+            accepted = socket.put((self._maker.packet(partition, low, end),))
             if accepted is not None:
                 yield accepted
             self._attempt.point(Point.AFTER_PACKET)
@@ -223,16 +222,6 @@ class Source:
                 yield accepted
         env.trace.record("reader_ended", env.active_entity, partition.wire_id)
         self._release(socket)
-
-    def _put_packet(
-        self, socket: Socket, partition: Partition, low: int, high: int
-    ) -> Event | None:
-        stream = self._truth.stream_at(partition.feed, low)
-        size = (high - low) * self._attempt.model.streams[stream].record_bytes
-        packet = RecordPacket(partition, stream, low=low, high=high, size_bytes=size)
-        partition.produced += packet.count
-        self._attempt.world.properties.records.on_produced(self._attempt, packet)
-        return socket.put((packet,))
 
     # Results and states -----------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from ckptsim.models.ordering.source import EmitState
 from ckptsim.scenarios.sync import CheckpointLock, MixedKind, RepeatIndex, RepeatState
 from ckptsim.sim.sync.intervals import Intervals, IntervalSet
 from ckptsim.sim.sync.oracle.truth import LOG_FEED, Partition, SourceState
+from ckptsim.sim.sync.socket import RecordPacket
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
@@ -42,6 +43,15 @@ class StateMaker:
         self._truth = attempt.world.truth
         self._table = attempt.model.source
         self._plans = plans
+
+    def packet(self, partition: Partition, low: int, high: int) -> RecordPacket:
+        """Make a packet of a partition's records, and enter it into the ground truth."""
+        stream = self._truth.stream_at(partition.feed, low)
+        size = (high - low) * self._attempt.model.streams[stream].record_bytes
+        packet = RecordPacket(partition, stream, low=low, high=high, size_bytes=size)
+        partition.produced += packet.count
+        self._attempt.world.properties.records.on_produced(self._attempt, packet)
+        return packet
 
     def view(self, effect: EmitState) -> View:
         """Fix what a message says: absorb the news in it, repeat everything that is not."""
