@@ -1,1 +1,1 @@
-"""Sweeps on Spark and what is made of their tables: statistics, figures, reports."""
+"""Sweeps on Spark and the results from their tables: statistics, figures, reports."""

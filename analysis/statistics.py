@@ -1,7 +1,7 @@
-"""Estimators on plain numbers, for what is printed: intervals of means, paired differences.
+"""Estimators on plain numbers, for printed results: intervals of means, paired differences.
 
 Both are exact functions of the multiset of their inputs (sums are exactly rounded), so results do
-not depend on the order of rows.  Those of whole sweeps are in `summaries`.
+not depend on the order of rows.  The ones of whole sweeps are in `summaries`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def interval(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Inte
 class PairedDifference:
     """How two designs differ over the replications that both have run.
 
-    unpaired: replications that only one of them has; they are counted, not used.
+    unpaired: replications that only one of them has. They are counted, not used.
     """
 
     difference: Interval
@@ -68,7 +68,7 @@ def paired_difference(
     *,
     confidence: float = CONFIDENCE,
 ) -> PairedDifference | None:
-    """Return `values - baseline` over common replications; None when there is none.
+    """Return `values - baseline` over common replications. None when there is none.
 
     The keys name the replication (its seed).  With common random numbers much of
     the noise is in both designs and cancels.

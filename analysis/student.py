@@ -1,7 +1,7 @@
-"""Quantiles of Student's t distribution, of which confidence intervals are made.
+"""Quantiles of Student's t distribution, for confidence intervals.
 
 For whole degrees of freedom the distribution is a finite sum of powers of a cosine, so its quantile
-is found by solving an exact equation; for many degrees an expansion around the normal distribution
+is found by solving an exact equation. For many degrees an expansion around the normal distribution
 is as exact as floats are, and does not take longer with every run of a sweep.
 Source: M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, 26.7.3 to 26.7.5.
 """
@@ -29,7 +29,7 @@ def t_quantile(confidence: float, degrees: int) -> float:
     slope = 2 * math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2))
     slope /= math.sqrt(math.pi)
     # Newton's method: the probability is concave in the angle, so from the left it only rises to
-    # the solution; rounding alone makes it stop rising.
+    # the solution. Rounding alone makes it stop rising.
     angle = 0.0
     while True:
         step = (confidence - _within(angle, degrees)) / (slope * math.cos(angle) ** (degrees - 1))
@@ -42,8 +42,8 @@ def _within(angle: float, degrees: int) -> float:
     """Return the probability that |T| < sqrt(degrees) tan(angle)."""
     sine, cosine = math.sin(angle), math.cos(angle)
     odd = degrees % 2
-    # The terms have the powers 1, 3, ... of the cosine for odd degrees and 0, 2, ... for even
-    # ones, up to degrees - 2; each is the one before times cosine^2 and 2/3, 4/5, ... or 1/2, ...
+    # The terms have the powers 1, 3, ... of the cosine for odd degrees and 0, 2, ... for even ones,
+    # up to degrees - 2. Each is the one before times cosine^2 and 2/3, 4/5, ... or 1/2, ...
     term = cosine if odd else 1.0
     total = 0.0
     for power in range(odd, degrees - 1, 2):
@@ -53,7 +53,7 @@ def _within(angle: float, degrees: int) -> float:
 
 
 def expansion(confidence: float) -> tuple[float, ...]:
-    """Return the terms whose sum, each over that power of the degrees, is the quantile of many.
+    """Return the terms of the series for many degrees, each over that power of the degrees.
 
     The first, over the power 0, is the quantile of the normal distribution.
     """

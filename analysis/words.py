@@ -61,7 +61,7 @@ def _unit(values: Iterable[float], known: Sequence[tuple[str, int]]) -> Unit:
 
 
 def unit_of(metric: str, values: Iterable[float]) -> Unit:
-    """Return the unit in which values of a metric are read most easily; counts have none."""
+    """Return the unit in which values of a metric are read most easily. Counts have none."""
     measure = METRICS[metric].measure
     if measure is Measure.TIME:
         return time_unit(values)
@@ -96,7 +96,7 @@ def amount(metric: str, value: float) -> str:
 
 
 def time_in_words(value_ns: float | None) -> str:
-    """Return a time with its unit; a dash for none."""
+    """Return a time with its unit. A dash for none."""
     if value_ns is None or math.isnan(value_ns):
         return "-"
     return in_unit(value_ns, time_unit([value_ns]))
@@ -114,7 +114,7 @@ def span(metric: str, low: float, high: float) -> str:
 
 
 def with_interval(metric: str, mean: float, low: float, high: float) -> str:
-    """Return a mean with its interval, in one unit; without the interval where there is none."""
+    """Return a mean with its interval, in one unit. Without the interval where there is none."""
     unit = unit_of(metric, [mean])
     if math.isnan(low):
         return in_unit(mean, unit)
@@ -135,7 +135,7 @@ def name_in_words(path: str, words: Mapping[str, str]) -> str:
 
 
 def names_in_words(paths: Sequence[str], words: Mapping[str, str]) -> dict[str, str]:
-    """Return what each swept parameter is called; those that would be called alike by path."""
+    """Return what each swept parameter is called. Those that would be called alike by path."""
     named = {path: name_in_words(path, words) for path in paths}
     found = list(named.values())
     return {path: path if found.count(name) > 1 else name for path, name in named.items()}
@@ -187,7 +187,7 @@ def _exact(value: int, known: Sequence[tuple[str, int]]) -> str:
 
 
 def number(value: object) -> float | None:
-    """Return the number that a swept value is, in base units if it has one; None for a word."""
+    """Return the number that a swept value is, in base units if it has one. None for a word."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -228,5 +228,5 @@ def in_lines(label: str, width: int) -> str:
 
 
 def count_label(n: int, unfinished: int = 0) -> str:
-    """Return how many values stand behind something."""
+    """Return how many values belong to something."""
     return f"n = {n:,}" + (f", {unfinished:,} unfinished" if unfinished else "")

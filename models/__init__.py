@@ -1,1 +1,1 @@
-"""Protocol cores: events in, effects out; no clock, no randomness, no I/O."""
+"""Protocol cores: events in, effects out. No clock, no randomness, no I/O."""

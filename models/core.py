@@ -19,7 +19,7 @@ class Core(Protocol[EventT_contra, EffectT]):
     def step(self, event: EventT_contra) -> list[EffectT]:
         """Take one event and return its effects in the order in which the host carries them out.
 
-        Raises ProtocolError when the event is not allowed in the present state; the observable
+        Raises ProtocolError when the event is not allowed in the present state. The observable
         state is then as before.
         """
 
@@ -27,10 +27,10 @@ class Core(Protocol[EventT_contra, EffectT]):
 class ProtocolError(Exception):
     """A core got an input that its rules refuse, or broke an invariant of its own.
 
-    kind: the rule's short name, such as `duplicate_index`; one of a closed set per protocol.
+    kind: the rule's short name, such as `duplicate_index`. One of a closed set per protocol.
     state: the state (or the part of it that matters) in words.
     event: the refused event.
-    story: what led here, oldest first, one short sentence each; may be empty.
+    story: what led here, oldest first, one short sentence each. May be empty.
     """
 
     def __init__(

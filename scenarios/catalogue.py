@@ -1,6 +1,6 @@
 """The library: scenarios and sweep plans that come with the program, found by name.
 
-A scenario's name is the name of its file without `.toml`; folders of the library only order it.
+A scenario's name is the name of its file without `.toml`. Folders of the library only order it.
 Wherever a name is taken, the path of a file of the user's will do as well.
 """
 

@@ -17,7 +17,7 @@ from ckptsim.scenarios.spec import Link, Scenario
 class Description:
     """One parameter as a person reads it.
 
-    value, default: as in a file, in the human form; default is None where the key is required.
+    value, default: as in a file, in the human form. Default is None where the key is required.
     plain: the value in base units, as JSON data.
     changed: whether the value differs from the default.
     """

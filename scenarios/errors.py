@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class UserError(Exception):
-    """The user's input is wrong; the message says where, what was found and what was expected.
+    """The user's input is wrong. The message says where, the value found and the value expected.
 
     The command line turns it into exit code 2 without a traceback.
     """
@@ -17,7 +17,7 @@ class Problem:
     """One thing that is wrong in the user's input.
 
     path: where, such as `library/crash.toml: sync.sockets[1].latency`.
-    found: what stands there, as a short literal.
+    found: the value, as a short literal.
     expected: what may stand there, with a suggestion for a misspelt key.
     """
 
@@ -30,7 +30,7 @@ class Problem:
 
 
 class ScenarioError(UserError):
-    """A scenario or plan is wrong; carries every problem found, in the order of the file."""
+    """A scenario or plan is wrong. Carries every problem found, in the order of the file."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = tuple(problems)

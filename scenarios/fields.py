@@ -1,6 +1,6 @@
 """Helpers that declare a parameter: one field, one default, its unit, bounds, meaning and origin.
 
-A table of parameters is a frozen dataclass whose fields are declared with these helpers:
+A table of parameters is a frozen dataclass with fields from these helpers:
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Timer:
@@ -9,7 +9,7 @@ A table of parameters is a frozen dataclass whose fields are declared with these
         )
 
 Names carry their unit (`_ns`, `_bytes`, `_per_s`, `_bytes_per_s`), qualifiers follow
-(`latency_ns_max`).  A default of REQUIRED makes the key mandatory; of None (with `optional=True`)
+(`latency_ns_max`).  A default of REQUIRED makes the key mandatory. Of None (with `optional=True`)
 makes it absent unless given.  `says` is one clause without a full stop.  `source` is where default
 and meaning come from: `Source: system, version, place`, or `assumption` with its reason.
 
@@ -56,7 +56,7 @@ NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_.\-]*"
 
 
 class Planned:
-    """A fault: what strikes, where and when is the choice of whoever plans it."""
+    """A fault: what strikes, where and when is the choice of anyone who plans it."""
 
     __slots__ = ()
     SOURCE = "assumption: part of the fault plan"
@@ -77,7 +77,7 @@ def duration_ns(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a duration or an instant in nanoseconds; bounds may be texts such as `"1 ms"`."""
+    """Declare a duration or an instant in nanoseconds. Bounds may be texts such as `"1 ms"`."""
     kind = duration(minimum=minimum, maximum=maximum, optional=optional)
     return _field(kind, _base(default, units.DURATION_UNITS), says, source, limits)
 
@@ -92,7 +92,7 @@ def size_bytes(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a size in bytes; bounds may be texts such as `"32 KiB"`."""
+    """Declare a size in bytes. Bounds may be texts such as `"32 KiB"`."""
     kind = size(minimum=minimum, maximum=maximum, optional=optional)
     return _field(kind, _base(default, units.SIZE_UNITS), says, source, limits)
 
@@ -107,7 +107,7 @@ def rate_bytes_per_s(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a bandwidth in bytes per second; bounds may be texts such as `"20 MB/s"`."""
+    """Declare a bandwidth in bytes per second. Bounds may be texts such as `"20 MB/s"`."""
     kind = Whole(
         minimum=_base(minimum, units.BYTE_RATE_UNITS),
         maximum=_base(maximum, units.BYTE_RATE_UNITS),
@@ -130,7 +130,7 @@ def rate_per_s(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a rate per second (a float); files may say `"600 /min"`."""
+    """Declare a rate per second (a float). Files may say `"600 /min"`."""
     kind = Real(
         minimum=float(minimum),
         maximum=float(maximum),
@@ -153,7 +153,7 @@ def ratio(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a ratio, by default from 0 to 1; files may say `"25 %"`."""
+    """Declare a ratio, by default from 0 to 1. Files may say `"25 %"`."""
     kind = Real(
         minimum=float(minimum),
         maximum=float(maximum),
@@ -192,7 +192,7 @@ def count(
     optional: bool = False,
     limits: Limits | None = None,
 ) -> Any:
-    """Declare a whole number: a count, an index, an identifier; `unit` says of what."""
+    """Declare a whole number: a count, an index, an identifier. `unit` says of what."""
     kind = Whole(minimum=minimum, maximum=maximum, unit=unit, optional=optional)
     return _field(kind, default, says, source, limits)
 
@@ -234,7 +234,7 @@ def text(
     expected: str = "a text without control characters",
     longest: int = 2000,
 ) -> Any:
-    """Declare a text; `expected` says in words what the pattern asks for."""
+    """Declare a text. `expected` says in words what the pattern asks for."""
     return _field(Text(pattern=pattern, says=expected, longest=longest), default, says, source)
 
 
@@ -266,7 +266,7 @@ def one_of(
     source: str = "",
     optional: bool = False,
 ) -> Any:
-    """Declare a table whose key `kind` names one of the given dataclasses."""
+    """Declare a table with one of the given dataclasses, by its key `kind`."""
     if default is REQUIRED and optional:
         default = None
     return _field(OneOf(tables=dict(tables), optional=optional), default, says, source)

@@ -19,7 +19,7 @@ def repeated(names: Sequence[str]) -> list[tuple[int, str]]:
 def cycle(before: Mapping[str, Iterable[str]]) -> list[str]:
     """Return the names along one cycle, ending with the first again, or nothing.
 
-    `before` maps a name to those that come before it; names that are no keys have none.
+    `before` maps a name to those that come before it. Names that are no keys have none.
     """
     finished: set[str] = set()
     for start in before:

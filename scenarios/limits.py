@@ -39,7 +39,7 @@ class Placed(Protocol):
 
 
 def not_on_records(because: str, *, noted: bool = False) -> Limits:
-    """Declare that a parameter means nothing on plane `records`; `noted`: it may be left set."""
+    """Declare that a parameter means nothing on plane `records`. `noted`: it may be left set."""
     return (Limit(RECORDS, f'on plane "{RECORDS}"', because, noted),)
 
 
@@ -61,7 +61,10 @@ def not_in_pipelines_on_records(because: str) -> Limits:
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """A parameter of a model with one of its limits; `vertices[].KEY` is that of every vertex."""
+    """A parameter of a model with one of its limits.
+
+    `vertices[].KEY` is the one of every vertex.
+    """
 
     path: str
     entry: Entry
@@ -73,7 +76,7 @@ class Limited:
         return _text(self.path, self.entry.default)
 
     def problem(self, path: str, value: object) -> Problem:
-        """Return what is wrong with another value."""
+        """Return the problem of another value."""
         found = shown(str(value)) if isinstance(value, str) else _text(path, value)
         return Problem(path, found, f"{self.only} {self.limit.says}: {self.reason}")
 
@@ -112,7 +115,7 @@ def _tables(kind: Kind) -> Iterator[tuple[type[Any], str]]:
 
 
 def limit_problems(model: Placed) -> list[Problem]:
-    """Return what is set in a model that means nothing where the model is."""
+    """Return the settings of a model that mean nothing there."""
     return [
         limited.problem(path, value)
         for limited, path, value in _set(model)
@@ -121,7 +124,7 @@ def limit_problems(model: Placed) -> list[Problem]:
 
 
 def unread(model: Placed) -> dict[str, str]:
-    """Return what is set in a model and kept, though nothing reads it, each with the reason."""
+    """Return the settings of a model that nothing reads, each with the reason."""
     return {path: limited.reason for limited, path, _ in _set(model) if limited.limit.noted}
 
 

@@ -1,4 +1,7 @@
-"""The registry of links: one line each; whoever adds a link adds its module and its line here."""
+"""The registry of links: one line each.
+
+Anyone who adds a link adds its module and its line here.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _ALL: tuple[Link, ...] = (
     # One line per link, in the order of the chain.
     Link(
         name="ordering",
-        says="a sync: states are returned in order and only behind their records",
+        says="a sync: states are returned in order and only after their records",
         key="sync",
         model=SyncModel,
         faults=SYNC_FAULTS,

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Severity(IntEnum):
-    """The classes of properties, the worst first; reports are in this order."""
+    """The classes of properties, the worst first. Reports are in this order."""
 
     DATA = 1
     COMMIT = 2
@@ -28,7 +28,7 @@ _SAYS = {
 }
 
 
-# The properties of every link by their class; each one that is not here is a rule of its protocol.
+# The properties of every link by their class. Each one that is not here is a rule of its protocol.
 BY_SEVERITY: Mapping[Severity, tuple[str, ...]] = {
     Severity.DATA: (
         # syncs
@@ -93,10 +93,10 @@ _OF = {name: severity for severity, names in BY_SEVERITY.items() for name in nam
 
 # What looks on at runs of every link has these, which may be declined as well.
 OF_EVERY_LINK: tuple[str, ...] = ("the_scenario_completes", "a_host_does_its_duty")
-# They say that a run ends well; the first of `OF_EVERY_LINK` says so of drawn scenarios.
+# They say that a run ends well. The first of `OF_EVERY_LINK` says so of drawn scenarios.
 ENDS: tuple[str, ...] = ("sync_completes", "input_is_caught_up", "job_ends", "stop_ends")
 
 
 def severity_of(name: str) -> Severity:
-    """Return the class of a property; one that is not ours is a rule, that of its user."""
+    """Return the class of a property. One that is not ours is a rule, the one of its user."""
     return _OF.get(name, Severity.RULE)

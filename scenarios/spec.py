@@ -1,4 +1,4 @@
-"""Scenarios (what is simulated, and which faults strike it) and the links they belong to."""
+"""Scenarios (a model and its faults) and their links."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Link:
 
     key: the table that holds the model in a scenario file, such as `sync`.
     model: the dataclass of the model's parameters.
-    faults: kind -> dataclass of every fault that may strike it; one that names parts of the model
+    faults: kind -> dataclass of every fault that may strike it. One that names parts of the model
         has `problems_in(model) -> list[Problem]`, with paths relative to the fault.
     goals, properties: the names that a scenario may ask for, each property with its sentence.
     defaults: paths inside the model -> defaults of this link's own, such as
-        `checkpointing.interval_ns`; the others are those of the dataclasses.
-    renamed: what is written in the place of an old key, by its path.
+        `checkpointing.interval_ns`. The others come from the dataclasses.
+    renamed: the replacement of an old key, by its path.
     costs: path of the parameters that are costs of a store's steps, None where there is no store.
     """
 
@@ -41,15 +41,15 @@ class Placed(Protocol):
     """A model that may be run by the world of another link than its scenario's."""
 
     def world_of(self, link: str) -> str:
-        """Return the link whose world runs it."""
+        """Return the link that runs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One scenario; everything that decides a run except seed and tie policy.
+    """One scenario. Everything that decides a run except seed and tie policy.
 
     goals: "sometimes" situations that some run of this scenario must reach.
-    violates: properties that an anti-pattern is expected to break; none for a sound design.
+    violates: properties that an anti-pattern is expected to break. None for a sound design.
     model: an instance of the link's model dataclass.
     faults: instances of the link's fault dataclasses, in the order of the file.
     """
@@ -64,7 +64,7 @@ class Scenario:
 
     @property
     def world(self) -> str:
-        """The link whose world runs the scenario: another one's where its model says so."""
+        """The link that runs the scenario: another one's where its model says so."""
         if not isinstance(self.model, Placed):
             return self.link
         return self.model.world_of(self.link)

@@ -1,9 +1,9 @@
 """Whom an exception is put down to that comes out of a run.
 
-A core may raise ProtocolError for an event that its rules refuse, and nothing else; what it answers
-must be effects.  Anything else that a core raises, or that a host raises because of what a
-core answered, breaks a property of the core, be it ours or somebody else's; what is raised without
-a core on the way is a fault of this program.
+A core may raise ProtocolError for an event that its rules refuse, and nothing else. What it answers
+must be effects.  Anything else that a core raises, or that a host raises because of what a core
+answered, breaks a property of the core, be it ours or someone else's. Everything that is raised
+without a core on the way is a fault of this program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ckptsim.sim.slots import Factory
 from ckptsim.sim.slots.guest import CORE_ANSWERS
 from ckptsim.sim.slots.process import CoreFailedError, CoreSilentError
 
-# The property that is violated when a core raises what no core may raise; CORE_ANSWERS is the one
+# The property that is violated when a core raises what no core may raise. CORE_ANSWERS is the one
 # that is violated when it ends or splits the process, or does not come back.
 CORE_RAISED = "the_core_raises_protocol_errors_only"
 OUTCOME_RAISED = "error"
@@ -42,9 +42,9 @@ def raised_by_core(
 ) -> RunResult | None:
     """Return the result of a run that an exception ended, or None where no core has to do with it.
 
-    Of cores that are not ours it is the one whose module is on the exception's way; where none is,
-    because a world could not use what a core gave it, all of them are named.  The digest is
-    that of what happened until then.  fault: in which way a core has not answered.
+    Of user cores it is the one with its module on the exception's way. Where none is, because a
+    world could not use what a core gave it, all of them are named.  The digest is the one of what
+    happened until then.  fault: in which way a core has not answered.
     """
     found = _blamed(spec, factories, error, fault)
     if found is None:
@@ -70,7 +70,7 @@ def raised_by_core(
 def _blamed(
     spec: RunSpec, factories: Mapping[str, Factory], error: BaseException, fault: str | None
 ) -> str | None:
-    """Say who raised, or made a run raise; None where it is no core."""
+    """Say who raised, or made a run raise. None where it is no core."""
     if fault is not None:
         found = [slot for slot, made in factories.items() if _is_on_the_way(made, error)]
         return f"{', '.join(_name(spec, slot) for slot in found or factories)} {fault}"
@@ -93,7 +93,7 @@ def _name(spec: RunSpec, slot: str) -> str:
 
 
 def _is_on_the_way(factory: Factory, error: BaseException) -> bool:
-    """Say whether the exception came through the factory's module, or its package."""
+    """Return whether the exception came through the factory's module, or its package."""
     module = sys.modules.get(getattr(factory, "__module__", ""))
     path = getattr(module, "__file__", None)
     if module is None or path is None:
@@ -116,7 +116,7 @@ def _core_of(frame: FrameType) -> str | None:
 
 
 def _answered(error: BaseException) -> str | None:
-    """Return the module of a core of ours whose answer a host could not carry out.
+    """Return the module of our core with an answer that a host could not execute.
 
     The host either could not go through the answer, or its `match` over the effects found none
     that fits: the exception then comes from there, and the host's `self` has the core.

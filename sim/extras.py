@@ -1,7 +1,7 @@
 """Optional packages: which extra of the distribution brings them, and what to say without it.
 
-Runs need SimPy and numpy.  Sweeps, reports and figures need more, and so do stores on real files;
-an installation may be without either.
+Runs need SimPy and numpy.  Sweeps, reports and figures need more, and so do stores on real files.
+An installation may be without either.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXTRAS: dict[str, str] = {
 
 
 class ExtraMissing(UserError):  # noqa: N818 - named after what is the case, as its readers see it
-    """A package is not installed that only one extra brings; the message has the pip command."""
+    """A package is not installed that only one extra brings. The message has the pip command."""
 
     def __init__(self, package: str) -> None:
         extra = EXTRAS[package]
@@ -37,7 +37,7 @@ class ExtraMissing(UserError):  # noqa: N818 - named after what is the case, as 
 
 @contextmanager
 def extras_explained() -> Iterator[None]:
-    """Turn the failed import of an optional package into ExtraMissing; other errors pass."""
+    """Turn the failed import of an optional package into ExtraMissing. Other errors pass."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -1,8 +1,8 @@
 """Which sources decide a run, and the fingerprint of the program that is made of them.
 
 A run is decided by what its world really imports: cores, scenarios, kernel, the world itself, what
-comes into its slots.  What only tells of runs, draws, validates, conforms or is a command line does
-not count, so that a new text there leaves the keys of runs, and a sweep continues where it was.
+comes into its slots.  Code for display, draws, validation, conformance and the command line does
+not count. So a new text there keeps the keys of runs, and a sweep continues.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WORLDS: dict[str, str] = {
 _DOOR = "ckptsim.sim.world"  # through which every run goes
 _EXPLORING = "ckptsim.sim.search.explore"
 _TELLING = ("ckptsim.sim.story",)  # the words that worlds declare are read after the run
-# Mutants of all worlds come with the door; what they change of a world is of that world's runs.
+# Mutants of all worlds come with the door. What they change of a world is of that world's runs.
 _OF_WORLDS = tuple(f"ckptsim.sim.{name}" for name in ("sync", "job", "store", "composed"))
 
 # Imports are found in the text: to import them all would take long, and so would parsing them.
@@ -82,7 +82,7 @@ def _with_imports(root: str, leaves_out: tuple[str, ...]) -> frozenset[str]:
 
 
 def _imported(text: str) -> Iterator[str]:
-    """Yield what a source imports at runtime; of `from a import b`, both a and a.b."""
+    """Yield what a source imports at runtime. Of `from a import b`, both a and a.b."""
     text = _TYPES.sub("", text)
     yield from _IMPORT.findall(text)
     for package, names in _FROM.findall(text):

@@ -25,8 +25,8 @@ def run_key(
 ) -> str:
     """Return the key of a run: a hash of all that decides its rows, as 32 hexadecimal digits.
 
-    cores: slot -> name of a core that is not ours.  ignore: properties that are not judged, sorted;
-    properties: names of those of the user's.
+    cores: slot -> name of a core that is not ours.  ignore: properties that are not judged, sorted.
+    properties: names of the ones of the user's.
     """
     program, chosen = version(scenario.world), canonical_names(cores or {})
     identity = [_canonical(scenario), seed, ties, program, chosen, mutant]
@@ -51,9 +51,10 @@ def replay_command(
     parameters: str = "{}",
     judged: Sequence[str] = (),
 ) -> str:
-    """Return the command that tells the story of this run again; judged: `Judging.words`.
+    """Return the command that notifies the story of this run again. judged: `Judging.words`.
 
-    parameters: JSON of those that were set; swept designs among them are told by `cores`, `mutant`.
+    parameters: JSON of those that were set. Swept designs among them are reported by `cores`,
+    `mutant`.
     """
     words = ["ckptsim", "replay", source, "--seed", str(seed)]
     if ties != "structural":

@@ -30,7 +30,7 @@ class RunTimeoutError(UserError):
 
 
 class TooLongError(BaseException):
-    """A run that does not end; no Exception, so that no handler takes it for one of a core."""
+    """A run that does not end. No Exception, so that no handler takes it for one of a core."""
 
 
 class RunMemoryError(UserError):
@@ -57,9 +57,9 @@ def limited(limits: Limits) -> Iterator[None]:
 
 @contextmanager
 def limited_cpu(seconds: float) -> Iterator[None]:
-    """End the block with TooLongError when it takes longer; in a main thread only.
+    """End the block with TooLongError when it takes longer. In a main thread only.
 
-    seconds: of the processor; infinite ones are no limit.
+    seconds: of the processor. Infinite ones are no limit.
     """
     if seconds == float("inf") or threading.current_thread() is not threading.main_thread():
         yield
@@ -124,11 +124,11 @@ def _measured(memory_bytes: int | None) -> Iterator[None]:
 
 
 def _address_space_bytes() -> int:
-    """Return what the process has of the address space; nothing where the system does not say."""
+    """Return what the process has of the address space. Nothing where the system does not say."""
     sizes = Path("/proc/self/statm")
     return int(sizes.read_text().split()[0]) * resource.getpagesize() if sizes.exists() else 0
 
 
 def least(*limits: int) -> int:
-    """Return the least of some limits of a resource, of which some may be none."""
+    """Return the least of some limits of a resource, without those that are none."""
     return min((each for each in limits if each != resource.RLIM_INFINITY), default=limits[0])

@@ -19,7 +19,7 @@ from ckptsim.scenarios.store import Damage
 
 
 class Loss(StrEnum):
-    """What of the durable state is gone; co-located, data and checkpoints go together."""
+    """What of the durable state is gone. Co-located, data and checkpoints go together."""
 
     DATA = "data"
     CHECKPOINT = "checkpoint"
@@ -53,9 +53,11 @@ def flip_bit(client: StoreClient, key: TopicPartition, bit: int) -> None:
 
 
 def damage(client: StoreClient, key: TopicPartition, how: Damage) -> None:
-    """Damage the stored blob of a partition in some way; what is damaged already stays as it is.
+    """Damage the stored blob of a partition in some way.
 
-    Of a consumer group's checkpoint it is the metadata; the group's offset stays what it is.
+    Everything that is damaged already stays as it is.
+
+    Of a consumer group's checkpoint it is the metadata. The group's offset stays what it is.
     """
     client.topics.check(key)
     if how is Damage.BIT:
@@ -74,7 +76,7 @@ def damage(client: StoreClient, key: TopicPartition, how: Damage) -> None:
 
 
 def _damaged(key: TopicPartition, blob: bytes, how: Damage) -> bytes:
-    """Return the frame of a blob that is wrong in one place; its checksum is right, if it can be.
+    """Return the frame of a blob that is wrong in one place. Its checksum is right, if it can be.
 
     Written from the description of a frame, not by the code that seals one.
     """
@@ -106,7 +108,7 @@ _FIELDS = {
     Damage.NO_FIELDS: b"{",
     Damage.NO_TABLE: b"[]",
     Damage.OTHER_FIELDS: b'{"position":0,"unheard_of":1}',
-    Damage.NO_POSITION: b"",  # its own fields, but for a text where the position stands
+    Damage.NO_POSITION: b"",  # its own fields, except for a text where the position is
 }
 
 
@@ -118,13 +120,13 @@ def _is_state(blob: bytes) -> bool:
 
 
 def tear(client: StoreClient, key: TopicPartition, blob: bytes, kept_bytes: int) -> None:
-    """Leave of the write of a blob a prefix, less than all of it, in place of what was stored."""
+    """Leave of the write of a blob a prefix, less than all of it, in place of the stored data."""
     stored = client.store.seal(key, blob).stored or b""
     client.store.overwrite(key, stored[: min(kept_bytes, len(stored) - 1)])
 
 
 def commit_by_another_party(client: StoreClient, key: TopicPartition, position: int) -> None:
-    """Overwrite the stored position, validly sealed; flags and version state stay."""
+    """Overwrite the stored position, validly sealed. Flags and version state stay."""
     client.topics.check(key)
     known = client.checkpoint(key)
     state = PartitionState() if known is None else known
@@ -173,7 +175,7 @@ def fold(log: PartitionLog, position: int) -> Rows:
 def loss_of(client: StoreClient, log: PartitionLog, key: TopicPartition) -> ContentLoss:
     """Compare the content of a partition with what its log implies.
 
-    Open, that is the working content up to the position in memory; closed, the durable content up
+    Open, that is the working content up to the position in memory. Closed, the durable content up
     to the checkpoint.
     """
     replica = client.replicas.get(key)

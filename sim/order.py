@@ -79,14 +79,14 @@ class Pipeline:
             self.upload(passed.stream, now)
 
     def upload(self, stream: StreamDescriptor, now: int) -> None:
-        """Upload what is open of a stream."""
+        """Upload open work of a stream."""
         batch = self._open.pop(stream, None)
         if batch is not None:
             self._uploads.append((now + self._rules.upload_delay_messages, batch))
             self.batches += 1
 
     def due(self, now: int) -> list[RecordsDurable]:
-        """Upload batches that are too old, and return what is durable by message `now`."""
+        """Upload batches that are too old, and return the durable data by message `now`."""
         while self._ages and self._ages[0][0] <= now:
             _, batch = self._ages.popleft()
             if self._open.get(batch.stream) is batch:
@@ -105,7 +105,7 @@ class Pipeline:
 
 @dataclass(slots=True, kw_only=True)
 class StreamSummary:
-    """What came and went of one stream; its states are those of the stream, not of the sync."""
+    """What came and went of one stream. Its states are the ones of the stream, not of the sync."""
 
     records_read: int = 0
     records_committed: int = 0
@@ -117,7 +117,7 @@ class StreamSummary:
 
 @dataclass(slots=True, kw_only=True)
 class Summary:
-    """What came and went, and how it ended; `failure` is None when the sync ended well."""
+    """What came and went, and how it ended. `failure` is None when the sync ended well."""
 
     messages: int = 0
     records_read: int = 0
@@ -125,7 +125,7 @@ class Summary:
     states_read: int = 0
     states_sent: int = 0
     batches: int = 0
-    counts_differing: int = 0  # released states whose count is not the source's; STDIO only
+    counts_differing: int = 0  # released states with another count than the source's. STDIO only
     streams: dict[ordering.StreamDescriptor, StreamSummary] = field(default_factory=dict)
     source_errors: list[str] = field(default_factory=list)
     failure: ordering.FailSync | None = None
@@ -134,7 +134,7 @@ class Summary:
 class Destination:
     """Reads lines, batches records, and hands released states to `emit` as lines.
 
-    catalog: the streams of the sync; None means that streams are announced as they come.
+    catalog: the streams of the sync. None means that streams are announced as they come.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class Destination:
             self._of(stream)
 
     def read(self, line: bytes, number: int) -> None:
-        """Take one line of the input; `number` counts lines from 1, for messages.
+        """Take one line of the input. `number` counts lines from 1, for messages.
 
         Raises UserError when the line is not a message, or one that the core refuses.
         """
@@ -180,7 +180,7 @@ class Destination:
     def finish(self) -> Summary:
         """End the input: everything becomes durable, then comes the verdict."""
         if not any(stream.status for stream in self.summary.streams.values()):
-            # A source without stream statuses: its end stands for all of them.
+            # A source without stream statuses: its end represents all of them.
             for stream in self.summary.streams:
                 self._feed(ordering.CompleteRead(stream=stream))
         self._feed(ordering.ChannelClosed(channel=0))

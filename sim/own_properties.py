@@ -21,7 +21,7 @@ Properties: TypeAlias = Mapping[str, Function]
 
 
 def is_own(name: str) -> bool:
-    """Say whether a property is a user's, by its name."""
+    """Return whether a property is a user's, by its name."""
     return ":" in name
 
 

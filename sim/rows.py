@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run: what was run, how it ended, and the command that repeats it.
+    """One run: its scenario, how it ended, and the command that repeats it.
 
     finishing_ns: from the end of the last source's input until the last task has closed.
     finishing_checkpoints: how many were triggered meanwhile.  Both are of jobs that have ended.
@@ -29,12 +29,12 @@ class RunRow:
     ties: str
     version: str
     digest: str
-    # "completed", "failed" (the modelled system gave up), "stalled" or "error"; "cut" or "stuck" of
+    # "completed", "failed" (the modelled system gave up), "stalled" or "error". "cut" or "stuck" of
     # a run that has used up its bound of work
     outcome: str
     error: str | None
     ended_ns: int
-    events: int  # steps of the calendar; with a job on buffers entries of the trace
+    events: int  # steps of the calendar. With a job on buffers entries of the trace
     records_produced: int
     records_committed: int
     checkpoints_completed: int
@@ -53,13 +53,13 @@ class RunRow:
 class CheckpointRow:
     """One checkpoint, source state or savepoint from its trigger to its end.
 
-    `wait_*_ns` say where the time went; they add up to `duration_ns` where a link fills them.
-    `inner` marks one that is a step on the way of others, as a job's within a pipeline whose states
-    are the point; statistics over checkpoints leave it out.
+    `wait_*_ns` say where the time went. They add up to `duration_ns` where a link fills them.
+    `inner` marks one that is a step on the way of others, as a job's within a pipeline. Statistics
+    over checkpoints leave it out.
     """
 
     run_key: str
-    scope: str  # stream name or "*" for source states; the job for barrier checkpoints
+    scope: str  # stream name or "*" for source states. The job for barrier checkpoints
     checkpoint_id: int
     attempt: int
     kind: str
@@ -158,7 +158,7 @@ class RecoveryRow:
     When the failure was known, all tasks were cancelled and the next attempt began.  On records,
     and where a failover takes time: when all tasks were open with their state read, all in-flight
     data of inputs had been processed, and an operator without outputs took the first record.  Where
-    it takes time: the bytes that were read.  Of jobs whose sources have a clock that does not stop:
+    it takes time: the bytes that were read.  Of jobs with sources by a clock that does not stop:
     when no record was late any more, the latest one until the next failure, and when sources had
     emitted all that was due.
     """
@@ -185,7 +185,7 @@ class RecoveryRow:
 class ViolationRow:
     """One property that did not hold, with the shortest story of what it concerns.
 
-    It is the first violation of the property in its run; count: how many there were.
+    It is the first violation of the property in its run. count: how many there were.
     """
 
     run_key: str
@@ -203,7 +203,7 @@ class ViolationRow:
 class FigureRow:
     """One figure of a run that its link computes by itself, and what theory says of it.
 
-    figure: a name of `scenarios/metrics`; expected: the value on paper, None without a closed form.
+    figure: a name of `scenarios/metrics`. expected: the value on paper, None without a closed form.
     """
 
     run_key: str
@@ -216,11 +216,11 @@ class FigureRow:
 class RecordRow:
     """One record, from the account that the world keeps apart from cores and hosts.
 
-    source: the stream, or `*` for a change log (syncs, pipelines); `vertex/split` (jobs);
+    source: the stream, or `*` for a change log (syncs, pipelines). `vertex/split` (jobs).
     `topic/partition` (stores).  position: its place there, from 0.  sink: the vertex with the
     output (jobs).
-    due: how often the output must have it; stored: how often it has it, durable or committed.
-    acknowledged: whether a restart does not read it again; None where states do not say so.
+    due: how often the output must have it. stored: how often it has it, durable or committed.
+    acknowledged: whether a restart does not read it again. None where states do not say so.
     """
 
     run_key: str
@@ -236,8 +236,8 @@ class RecordRow:
 class CommitRow:
     """One state that the platform got (syncs, pipelines), or one transaction of a sink (jobs).
 
-    scope: the stream, or the subtask of the sink; index: of the state, or the checkpoint with which
-    it was pre-committed; status: "committed", "pre-committed", "open" or "aborted".
+    scope: the stream, or the subtask of the sink. index: of the state, or the checkpoint with which
+    it was pre-committed. status: "committed", "pre-committed", "open" or "aborted".
     committed_ns: None where it was not, and of transactions.
     """
 
@@ -254,8 +254,8 @@ class CommitRow:
 class GroundTruth:
     """All that a property of the user's looks at, when a run is over.
 
-    records: none of a job on buffers, whose records have no identity.  The other tables are those
-    of `RunResult`, in the order in which things happened.
+    records: none of a job on buffers, where records have no identity.  The other tables are the
+    ones of `RunResult`, in the order in which things happened.
     """
 
     scenario: Scenario
@@ -279,7 +279,7 @@ def no_account() -> tuple[list[RecordRow], list[CommitRow]]:
 class KeptPartition:
     """What a simulated store held as durable of one partition when the run ended.
 
-    topic: `<store>_v<N>`; checkpoint: the blob, None without one.
+    topic: `<store>_v<N>`. checkpoint: the blob, None without one.
     """
 
     topic: str
@@ -290,10 +290,10 @@ class KeptPartition:
 
 @dataclass(slots=True, kw_only=True)
 class RunResult:
-    """Everything that one run of a world leaves behind.
+    """Everything that one run of a world leaves.
 
     `goals` counts how often each "sometimes" situation was reached.  `trace` is the list of trace
-    entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty; so is
+    entries `(time_ns, kind, entity, *fields)` when the caller asked to keep it, else empty. So is
     `kept`, what stores and sinks held as durable at the end, which is read when it is asked for:
     `holdings` does so.  `driver` names what moved the data, SimPy processes or the compiled kernel:
     both give the same tables.  `pending` is of syncs alone, and no table of a sweep.  `account`

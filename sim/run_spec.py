@@ -14,7 +14,7 @@ from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, RunRow, ViolationRow
 from ckptsim.sim.slots import ProtocolCores
 
-# Outcomes of a run that has used up its bound of work: time passes, or stands still.
+# Outcomes of a run that has used up its bound of work: time passes, or is stuck.
 CUTS = CUT, STUCK = "cut", "stuck"
 
 
@@ -25,11 +25,11 @@ class Watch(ABC):
 
     @abstractmethod
     def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
-        """Return factories whose cores are looked at; foreign: slots that are not ours."""
+        """Return factories with observed cores. foreign: slots that are not ours."""
 
     @abstractmethod
     def rows(self, spec: RunSpec) -> list[ViolationRow]:
-        """Return what was found."""
+        """Return the value found."""
 
     def follow(self, env: Environment) -> None:
         """Take the environment in which the run, or a part of it, continues."""
@@ -37,7 +37,7 @@ class Watch(ABC):
 
     @property
     def now_ns(self) -> int:
-        """The present instant of the run; 0 before it has begun."""
+        """The present instant of the run. 0 before it has begun."""
         return 0 if self._env is None else self._env.now
 
 
@@ -48,7 +48,7 @@ class Watches(Watch):
         self._watches = tuple(watches)
 
     def beside(self, cores: ProtocolCores, foreign: Collection[str]) -> ProtocolCores:
-        """Return factories whose cores all of them look at."""
+        """Return factories with cores that all of them observe."""
         for each in self._watches:
             cores = each.beside(cores, foreign)
         return cores
@@ -64,7 +64,7 @@ class Watches(Watch):
 
 
 def prefer_processes(env: Environment) -> None:
-    """Have a small job run by SimPy processes; for `began`, where one run is made and looked at."""
+    """Have a small job run by SimPy processes. For `began`, where one run is made and looked at."""
     env.prefers_processes = True
 
 
@@ -76,14 +76,14 @@ class RunSpec:
     `package.module:factory` of the user's, and the name of a mutant.
     ties: the text that names `policy`.  ignore: properties that are not judged.  wants_account:
     the world fills `RunResult.account`.
-    steps_max: more events than these end the run with TooManyStepsError; they are steps of the
+    steps_max: more events than these end the run with TooManyStepsError. They are steps of the
     calendar, and entries of the trace where drivers differ in their steps.
-    cut_after: so many steps end the run where it is, and its outcome is `CUT`; `STUCK`, where the
-    second half of them was at one instant.  cuts: those of the run's environments.
-    environments: those that the world has asked for; they tell what happened until an exception.
-    watch: who looks on at the cores, if anybody does.  began: is told of every environment.
+    cut_after: so many steps end the run where it is, and its outcome is `CUT`. `STUCK`, where the
+    second half of them was at one instant.  cuts: the ones of the run's environments.
+    environments: those that the world has asked for. They tell what happened until an exception.
+    watch: who looks on at the cores, if anybody does.  began: is notified of every environment.
     judged: whether properties are checked.  Without that a world of buffers takes a third of the
-    time, and all other figures are the same; other worlds check them in any case.
+    time, and all other figures are the same. Other worlds check them in any case.
     """
 
     scenario: Scenario
@@ -121,7 +121,7 @@ class RunSpec:
         return env
 
     def bound(self, env: Environment, end: Callable[[], object]) -> None:
-        """Bound the work of an environment of this run, if the run has a bound; end: ends it."""
+        """Bound the work of an environment of this run, if the run has a bound. end: ends it."""
         steps = self.cut_after
         if steps is None:
             return
@@ -139,9 +139,9 @@ class RunSpec:
     def result(self, env: Environment, *, outcome: str, **counts: Any) -> RunResult:
         """Return the tables of a run that has ended, with its run row filled.
 
-        outcome: "completed", "failed", "stalled" or "error"; of a run that was cut it is replaced.
+        outcome: "completed", "failed", "stalled" or "error". Of a run that was cut it is replaced.
         counts: the fields of RunRow that only the world knows (`error`, `records_produced`,
-        `attempts`, ...); `violations` is counted when the run is handed back.
+        `attempts`, ...). `violations` is counted when the run is handed back.
         """
         fields = {
             "error": None,
@@ -187,8 +187,8 @@ class RunSpec:
     ) -> ViolationRow:
         """Return the row of a property that did not hold.
 
-        says: one sentence; scope, index: the checkpoint concerned, if any; story: short lines,
-        oldest first, where the world knows better than what the trace tells of that checkpoint.
+        says: one sentence. scope, index: the checkpoint concerned, if any. story: short lines,
+        oldest first, where the world knows better than what the trace shows of that checkpoint.
         """
         return ViolationRow(
             run_key=self.run_key,

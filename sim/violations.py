@@ -1,4 +1,4 @@
-"""Which properties a run violates: each is told once, and its violations are counted."""
+"""Which properties a run violates: each is reported once, and its violations are counted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ViolationLog:
         self.counts: dict[str, int] = {}
 
     def is_first(self, name: str) -> bool:
-        """Count a violation; return whether it is the first one of a property that is judged."""
+        """Count a violation. Return whether it is the first one of a property that is judged."""
         if name in self.ignored:
             return False
         count = self.counts[name] = self.counts.get(name, 0) + 1

@@ -3,13 +3,12 @@
 Each link of the chain has a module that exports
 
 * `run(spec: RunSpec) -> RunResult`, which builds the world on `spec.environment(...)`, runs it and
-  fills the tables;
-* `CORES`, the type of its factories of cores, made of what stands in its slots;
+  fills the tables.
+* `CORES`, the type of its factories of cores, made from its slots.
 * `VOCABULARY`, a `Vocabulary`, how its trace entries read.
 
-What is the same for all links is done here: which core comes to which slot, the key of the run, the
-version fingerprint, the command that replays it, the fence around the run, and whom an exception
-is put down to.
+Common work of all links is done here: the core of each slot, the key of the run, the fingerprint,
+the replay command, the fence, and the origin of an exception.
 """
 
 from __future__ import annotations
@@ -65,14 +64,14 @@ def run_world(
     began: Callable[[Environment], None] | None = None,
     judged: bool = True,
 ) -> RunResult:
-    """Run one scenario and return its tables; the same arguments give the same bytes anywhere.
+    """Run one scenario and return its tables. The same arguments give the same bytes anywhere.
 
     ties: the text of a policy that `seed` seeds, such as "pct:DEPTH", or a fresh policy.
     cores: slot -> factory of a core to run instead of ours, or the text `package.module:factory`
-    that names one; mutant: the name of a mutant of ours, which takes its slot.
-    parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has;
+    that names one. mutant: the name of a mutant of ours, which takes its slot.
+    parameters: canonical JSON of the swept parameters (path -> value) that `scenario` already has.
     source: the scenario in the replay command, by default its name.
-    watch: looks on at the cores; what it finds are violations of the run.
+    watch: looks on at the cores. What it finds are violations of the run.
     began, judged, steps_max, cut_after: see RunSpec.
     The violations come harm first, then in the order in which they happened.
     Raises UserError for what does not exist or fit: ties, cores, a mutant, a link or properties.
@@ -137,12 +136,12 @@ def _ran(world: World, spec: RunSpec, choice: Choice, own: Properties) -> RunRes
 
 
 def _by_harm(row: ViolationRow) -> tuple[int, bool]:
-    """Return how bad a violation is; among broken rules that of the user comes first."""
+    """Return how bad a violation is. Among broken rules the one of the user comes first."""
     return severity_of(row.property), not is_own(row.property)
 
 
 def check_properties(option: str, names: Iterable[str], *links: str) -> None:
-    """Raise UserError for a name that is no property of any of the links; option: has the names."""
+    """Raise UserError for a name that is no property of any of the links. option: has the names."""
     for name in names:
         if name in RENAMED:
             raise UserError(f"{option}: {name} is called {RENAMED[name]} now")
@@ -169,13 +168,13 @@ def load_world(link: str) -> World:
 
 
 def _cores(world: World, choice: Choice, watch: Watch | None) -> ProtocolCores:
-    """Return the factories of the run's cores, each looked at if somebody does."""
+    """Return the factories of the run's cores, each looked at if someone does."""
     cores = world.CORES(**choice.factories)
     return cores if watch is None else watch.beside(cores, choice.factories)
 
 
 def _who(choice: Choice, spec: RunSpec) -> str:
-    """Return what a line tells of a run in which the process was lost."""
+    """Return what a line shows of a run in which the process was lost."""
     cores = ", ".join(f"core {slot}={name}" for slot, name in choice.names.items())
     return note(cores, seed=spec.seed, replay=spec.replay)
 

@@ -1,6 +1,6 @@
-"""Tests, one folder per kind of subject; each test has one sentence saying what must hold."""
+"""Tests, one folder per kind of subject. Each test has one sentence saying what must hold."""
 
 import os
 
-# `--mutant` knows those of the tests as well, also in processes that tests start.
+# `--mutant` knows the ones of the tests as well, also in processes that tests start.
 os.environ.setdefault("CKPTSIM_MUTANTS", "tests.mutants")

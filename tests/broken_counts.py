@@ -6,7 +6,7 @@ from ckptsim.models.barriers import Barrier, SingleCheckpointHandler
 
 
 class CountsAgain(SingleCheckpointHandler):
-    """Takes the end of a channel off what is needed, though it may have had its barrier before."""
+    """Takes the end of a channel off the needed barriers, also after its barrier."""
 
     def _channel_ended(self, channel: int) -> None:
         self._target = min(self._target, self._open - 1)

@@ -6,7 +6,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-# `project` decides the same way every time and leaves nothing behind; deadlines would measure the
+# `project` decides the same way every time and leaves nothing after. Deadlines would measure the
 # machine, not the program.  HYPOTHESIS_PROFILE=explore looks for new examples.
 settings.register_profile(
     "project",
@@ -17,6 +17,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # says that the machine is busy
 )
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=1000)
-# Commands that run here would leave the kernel in Python to all tests behind them.
+# Commands that run here would leave the kernel in Python to all tests after them.
 os.environ.setdefault("CKPTSIM_KERNEL", "compiled")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))

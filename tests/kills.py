@@ -36,7 +36,7 @@ def first(violated: Violated, mutant: str, scenario: str) -> tuple[int, str] | N
 
 
 def kills(violated: Violated, scenario_of: Mapping[str, str], sample: int) -> list[Kill]:
-    """Return a row per mutant; sample: of how many seeds those that show it are counted."""
+    """Return a row per mutant. sample: of how many seeds those that show it are counted."""
     rows: list[Kill] = []
     for mutant, scenario in scenario_of.items():
         found = first(violated, mutant, scenario)

@@ -25,7 +25,7 @@ Tell = Callable[[str], object]
 class Hunt:
     """Where to look: the jobs by seed, and what about them is worth counting.
 
-    mode: the name of a job's checkpoint mode; is_hazard: whether a violation is a documented one.
+    mode: the name of a job's checkpoint mode. is_hazard: whether a violation is a documented one.
     """
 
     random_job: Callable[[int], Scenario]
@@ -36,7 +36,7 @@ class Hunt:
 
 @dataclass(slots=True)
 class Tally:
-    """What many runs showed; goals: situation -> number of runs that reached it."""
+    """What many runs showed. goals: situation -> number of runs that reached it."""
 
     expected: tuple[str, ...]
     runs: int = 0
@@ -66,7 +66,7 @@ class Tally:
 def tally(hunt: Hunt, seeds: Iterable[int], tell: Tell = str) -> Tally:
     """Run the random job of each seed under the next tie policy.
 
-    tell: is given each violation as it comes; an error names its seed.
+    tell: is given each violation as it comes. An error names its seed.
     """
     found = Tally(hunt.goals)
     for seed in seeds:

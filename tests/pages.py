@@ -1,4 +1,4 @@
-"""Pages whose blocks are files and sessions: the files are written, the commands are run."""
+"""Pages with blocks as files and sessions: the files are written, the commands are run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def text_of(name: str) -> str:
 
 
 def files_of(text: str) -> dict[str, str]:
-    """Return the files of a page: blocks whose first line names one, and links to `docs/cores`."""
+    """Return the files of a page.
+
+    Blocks with a name in the first line, and links to `docs/cores`.
+    """
     blocks = re.findall(
         r"```(?:python|java|toml|yaml)\n(?:#|//) (\w+\.\w+)\n(.*?)```", text, re.DOTALL
     )
@@ -24,7 +27,7 @@ def files_of(text: str) -> dict[str, str]:
 
 
 def sessions_of(text: str) -> list[Session]:
-    """Return the commands of the console blocks, each with the lines shown behind it."""
+    """Return the commands of the console blocks, each with the lines shown after it."""
     return [
         tuple(part.splitlines())
         for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL)
@@ -34,7 +37,7 @@ def sessions_of(text: str) -> list[Session]:
 
 
 def assert_shown(shown: tuple[str, ...], printed: str) -> None:
-    """Fail unless each line shown is printed, in that order; an ellipsis stands for its rest."""
+    """Fail unless each line shown is printed, in that order. An ellipsis represents its rest."""
     lines = iter(printed.splitlines())
     for line in shown:
         wanted = line.removesuffix("...")

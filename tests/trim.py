@@ -3,7 +3,7 @@
 Wheels bring parts for uses that are none here: Spark's jars for Hive, Kubernetes, machine learning,
 its own shell, Arrow's clients of remote services, the tests of libraries.  They are half of an
 installation.  `make venv` removes them from its `.venv` before anything is started there, so
-everything that the tests run runs without them; any other environment is refused.
+everything that the tests run runs without them. Any other environment is refused.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 UNNEEDED = (
     # The state of streaming queries, and the shuffle service of clusters that outlives executors.
     "pyspark/jars/rocksdbjni-*.jar",
-    # Tables of Hive, its metastore and its server; ORC needs hive-storage-api, which stays.
+    # Tables of Hive, its metastore and its server. ORC needs hive-storage-api, which stays.
     *(f"pyspark/jars/hive-{part}-*.jar" for part in ("exec", "metastore", "serde", "service-rpc")),
     *(f"pyspark/jars/{name}-*.jar" for name in ("spark-hive*", "datanucleus-*", "derby*")),
     # Machine learning and graphs, with their linear algebra: all of it, because Spark's serializer
-    # takes a missing class for one that is not used, but not one whose own parts are missing.
+    # takes a missing class for one that is not used, but not one with missing parts.
     *(f"pyspark/jars/spark-{part}_*.jar" for part in ("mllib", "mllib-local", "graphx")),
     *(f"pyspark/jars/{name}_*.jar" for name in ("breeze*", "spire*", "cats-kernel", "algebra")),
     *(f"pyspark/jars/{name}-*.jar" for name in ("lapack", "arpack_*", "JTransforms", "pmml-*")),
-    # Masters that are Kubernetes; `spark://` and YARN stay.
+    # Masters that are Kubernetes. `spark://` and YARN stay.
     *(f"pyspark/jars/{name}-*.jar" for name in ("kubernetes-*", "volcano-*", "vertx-*")),
     "pyspark/jars/spark-kubernetes_*.jar",
     # Servers of other clients, and the Scala shell.
@@ -45,7 +45,7 @@ class NotOursError(RuntimeError):
 
 
 def main() -> None:
-    """Remove the files from the environment of this interpreter; raises NotOursError."""
+    """Remove the files from the environment of this interpreter. Raises NotOursError."""
     packages = Path(sysconfig.get_path("platlib"))
     if sys.prefix == sys.base_prefix or not packages.is_relative_to(sys.prefix):
         raise NotOursError(f"found {packages}, expected the packages of a virtual environment")
@@ -63,7 +63,7 @@ def trim(packages: Path) -> int:
 
 
 def unneeded(packages: Path) -> list[Path]:
-    """Return what is there of it, in a fixed order, no path below another."""
+    """Return the present paths, in a fixed order, no path below another."""
     found = dict.fromkeys(path for pattern in UNNEEDED for path in sorted(packages.glob(pattern)))
     return [path for path in found if not any(above in found for above in path.parents)]
 

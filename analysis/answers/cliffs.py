@@ -1,9 +1,9 @@
 """Cliffs: where a metric jumps between neighbouring points, and the phase that grew there.
 
 A jump compares means over seeds and counts only beyond noise.  Its cause is read from the phases of
-both points, a frame with the columns of a point, `n`, one of integer nanoseconds per phase, summed
-over `n` checkpoints or recoveries, and `duration_ns`, the sum of their lengths.  Functions of
-frames alone: whoever knows causes better hands over other frames.
+both points. They are a frame with the columns of a point, `n`, one column per phase in ns over `n`
+checkpoints, and `duration_ns`.  Functions of frames alone: anyone who knows causes better hands
+over other frames.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ckptsim.analysis.words import amount, number, plain_number, point_label, ti
 from ckptsim.scenarios.planning import METRICS
 
 CLIFF = 3.0  # neighbours that are more than so many times apart
-CLIFFS_MAX = 3  # of so many the cause is told
+CLIFFS_MAX = 3  # of so many the cause is reported
 _ALL = 0.995  # of a difference: from here on it is all of it
 DURATIONS = ("median_latency_ns", "p95_latency_ns", "longest_latency_ns", "start_delay_ns")
 RECOVERIES = ("recovery_ns", "downtime_ns", "catch_up_ns", "peak_latency_ns")
@@ -43,7 +43,7 @@ class Jump:
     """Two neighbouring points along an axis at which a metric differs by more than CLIFF times.
 
     at: the values of the other axes in words.  low, high: the means at `less` and `more`, the keys
-    of the points; from_value, to_value: their values along the axis.  others: at how many more
+    of the points. from_value, to_value: their values along the axis.  others: at how many more
     values of the other axes the same step is one.
     """
 
@@ -111,7 +111,7 @@ def _neighbours(
 ) -> list[tuple[str, str, tuple[str, Key], tuple[str, Key]]]:
     """Return pairs of points that differ by one step along an axis, each with its value there.
 
-    Numbers are in ascending order, words in that of the plan.
+    Numbers are in ascending order, words in the one of the plan.
     """
     order = list(findings.axes[axis])
     numbers = [number(value) for value in order]
@@ -133,7 +133,7 @@ def _neighbours(
 
 
 def cause(jump: Jump, phases: pd.DataFrame) -> Cause | None:
-    """Return the phase that grew most at a cliff; None where no phases are known of it."""
+    """Return the phase that grew most at a cliff. None where no phases are known of it."""
     rows = {(row["scenario"], row["parameters"]): row for row in phases.to_dict("records")}
     if jump.less not in rows or jump.more not in rows:
         return None

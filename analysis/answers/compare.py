@@ -20,7 +20,7 @@ from ckptsim.scenarios.planning import METRICS
 class Comparison:
     """How a metric differs between two sweeps.
 
-    table: one row per common point with the columns of `differences`, `one minus other`;
+    table: one row per common point with the columns of `differences`, `one minus other`.
     only_here, only_there: how many points the other sweep does not have.
     """
 
@@ -32,7 +32,7 @@ class Comparison:
 
 
 def compare(one: Summaries, other: Summaries, metric: str) -> Comparison:
-    """Return how a metric of one sweep differs from that of another at the points of both."""
+    """Return how a metric of one sweep differs from the one of another at the points of both."""
     here, there = one.replications[metric], other.replications[metric]
     common = [key for key in _keys(one) if key in here and key in there]
     rows, clear = [], []
@@ -76,7 +76,7 @@ def _keys(findings: Summaries) -> list[tuple[str, str]]:
 
 
 def _ratio(here: Seeds, there: Seeds) -> float:
-    """Return how many times the one mean is the other; 0 where that has no meaning."""
+    """Return how many times the one mean is the other. 0 where that has no meaning."""
     means = [interval(list(seeds.values())).mean for seeds in (here, there)]
     return means[0] / means[1] if means[1] else 0.0
 
@@ -111,7 +111,7 @@ def _capital(text: str) -> str:
 
 
 def _times(ratios: list[float]) -> str:
-    """Return the ratios in words; none where the metric is zero somewhere."""
+    """Return the ratios in words. None where the metric is zero somewhere."""
     if math.inf in ratios:
         return ""
     low, high = plain_number(min(ratios)), plain_number(max(ratios))

@@ -119,7 +119,7 @@ def phases_of_runs(checkpoints: pd.DataFrame, tasks: pd.DataFrame) -> pd.DataFra
     done = checkpoints[(checkpoints["status"] == "completed") & outer]
     waits = done[done["wait_records_ns"].notna()].fillna(dict.fromkeys(_WAITS, 0))
     in_turn = waits.rename(columns=_WAITS)[["run_key", "duration_ns", *_WAITS.values()]]
-    # The last by time, and of those the first: the order of the table is that of the run.
+    # The last by time, and of those the first: the order of the table is the one of the run.
     ordered = tasks.sort_values("acknowledged_ns", ascending=False, kind="stable")
     last = ordered[ordered["acknowledged_ns"].notna()].drop_duplicates(["run_key", "checkpoint_id"])
     parts = done[["run_key", "checkpoint_id", "duration_ns"]].merge(

@@ -23,7 +23,7 @@ from ckptsim.scenarios.severity import severity_of
 Durations: TypeAlias = Mapping[Key, Mapping[float, float]]  # by probability, with two counts
 
 WIDTH = 100
-POINTS_MAX = 28  # lines of points; the others are in the report
+POINTS_MAX = 28  # lines of points. The others are in the report
 _SHORTEST = 8  # characters of a value that is cut
 _HEADING = 12  # characters from where a heading is broken into lines
 _N, _COMPLETED = -1.0, -2.0
@@ -70,7 +70,7 @@ def printed(findings: Summaries, cliffs: Sequence[str], found: Answer | None = N
 
 
 def paragraph(text: str) -> list[str]:
-    """Return the lines of a text, all but the first one set in; a number stays with its unit."""
+    """Return the lines of a text, all but the first one set in. A number stays with its unit."""
     kept = _NUMBER.sub(_NO_BREAK, text)
     wrapped = textwrap.wrap(
         kept, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
@@ -100,7 +100,7 @@ def point_table(findings: Summaries) -> list[str]:
 
 
 def ranked(findings: Summaries, durations: Durations) -> tuple[str | None, dict[Key, str]]:
-    """Return the first asked metric of which one way is better, with its best and worst point.
+    """Return the first requested metric with a better direction, with its best and worst point.
 
     There are none where these differ by no more than noise.  A point where a property breaks is
     never the best.
@@ -145,7 +145,7 @@ def _chosen(keys: Sequence[Key], marks: dict[Key, str]) -> list[int]:
 def _columns(
     findings: Summaries, durations: Durations, keys: Sequence[Key], *, kept: str | None
 ) -> Iterator[Column]:
-    """Yield the columns of some points; kept: the metric that has its place before others."""
+    """Yield the columns of some points. kept: the metric that has its place before others."""
     values = [json.loads(parameters) for _, parameters in keys]
     for name, known in findings.axes.items():
         if len(set(known)) > 1:
@@ -167,7 +167,7 @@ def _columns(
 
 
 def _counted(times: Mapping[float, float]) -> str:
-    """Return the checkpoints behind quantiles, with those that did not complete."""
+    """Return the checkpoints of quantiles, with those that did not complete."""
     unfinished = times.get(_N, 0) - times.get(_COMPLETED, 0)
     of_them = f" ({unfinished:,.0f} unfinished)" if unfinished else ""
     return f"{times.get(_N, 0):,.0f}{of_them}"
@@ -215,7 +215,7 @@ def _durations(findings: Summaries) -> Durations:
 
 
 def _fitting(columns: list[Column]) -> tuple[list[Column], list[str]]:
-    """Return the columns that there is room for, values cut if need be, and what was left out."""
+    """Return the columns that fit, with cut values if need be, and the names of the others."""
     dropped: list[str] = []
     if _whole(columns) > WIDTH:
         columns = [replace(column, broken=True) for column in columns]
@@ -242,7 +242,7 @@ def _narrower(column: Column) -> Column:
 
 
 def _cut(text: str, width: int) -> str:
-    """Return a text with its end, which tells names of modules apart, and what fits before it."""
+    """Return a text with its end, which distinguish names of modules, and what fits before it."""
     if len(text) <= width:
         return text
     head = (width - 1) // 3

@@ -21,7 +21,7 @@ from ckptsim.analysis.summaries import Summaries
 from ckptsim.analysis.words import amount, plain_number, span, with_interval
 from ckptsim.scenarios.planning import METRICS
 
-SERIES_MAX = 6  # of more series the effect of each parameter is told instead
+SERIES_MAX = 6  # of more series the effect of each parameter is reported instead
 SEVERAL = 3
 _CROSSING = 0.99
 
@@ -80,7 +80,7 @@ def _headline(metric: str, series: Sequence[Series], layout: Layout) -> tuple[st
 
 
 def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Summaries) -> list[str]:
-    """Return what is to be said of a metric, the most telling first."""
+    """Return the sentences about a metric, the most telling first."""
     says = _capital(METRICS[metric].says)
     means = [mean for one in series for mean in one.means]
     if min(means) == max(means):
@@ -96,7 +96,7 @@ def _about(metric: str, series: Sequence[Series], layout: Layout, findings: Summ
     ends = _ends(series)
     if verdicts.extent_along(ends) > verdicts.extent(verdicts.contrast(*ends)):
         by = " and ".join(layout.others)
-        for one in series:  # a number is told without the name of its parameter again
+        for one in series:  # a number is reported without the name of its parameter again
             between = between.replace(one.label, one.label.removeprefix(f"{by} "))
         return [f"{says}, along {layout.along}: {along}.", f"By {by}: {between}."]
     return [f"{says}: {between}.", f"Along {layout.along}: {along}."]
@@ -226,7 +226,7 @@ def _change(metric: str, found: verdicts.Change) -> str:
 
 
 def _ranking(metric: str, series: Series) -> str:
-    """Return the least and the greatest place of a series whose values are words."""
+    """Return the least and the greatest place of a series of words."""
     ranked = sorted(series.places, key=lambda place: place.mean.mean)
     low, high = ranked[0], ranked[-1]
     pairs = len(ranked) * (len(ranked) - 1) // 2

@@ -40,7 +40,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What a metric is laid out along, and what tells its series apart.
+    """What a metric is laid out along, and what distinguish its series.
 
     is_ordered: whether the values along are numbers, so that a series has a direction.
     """
@@ -53,7 +53,7 @@ class Layout:
 def layout_of(axes: Mapping[str, Sequence[str]], by: str | None = None) -> Layout:
     """Return how the points of a sweep are laid out: along the parameter with most numbers.
 
-    axes: swept values in words, by name; by: the parameter to lay them along, if one is wanted.
+    axes: swept values in words, by name. by: the parameter to lay them along, if one is wanted.
     """
     counts = {name: _distinct_numbers(values) for name, values in axes.items()}
     longest = max(counts, key=lambda name: counts[name], default=None)
@@ -68,7 +68,7 @@ def layout_of(axes: Mapping[str, Sequence[str]], by: str | None = None) -> Layou
 
 
 def _distinct_numbers(values: Sequence[str]) -> int:
-    """Return how many different numbers some values are; 0 where one is a word."""
+    """Return how many different numbers some values are. 0 where one is a word."""
     found = [number(value) for value in values]
     return 0 if None in found else len(set(found))
 
@@ -89,7 +89,7 @@ def _declared(findings: Summaries) -> list[str]:
 
 
 def series_of(findings: Summaries, metric: str, layout: Layout) -> list[Series]:
-    """Return the series of a metric in the order of the points; places without a value are out.
+    """Return the series of a metric in the order of the points. Places without a value are out.
 
     Raises KeyError for a metric that does not exist.
     """
@@ -115,7 +115,7 @@ def series_of(findings: Summaries, metric: str, layout: Layout) -> list[Series]:
 
 
 def differ(one: Seeds, other: Seeds, *, comparisons: int = 1) -> bool:
-    """Tell whether two points differ by more than noise: the interval of differences has no zero.
+    """Return whether two points differ by more than noise: the interval of differences has no zero.
 
     Pairs are by seed where both have the same, else the two intervals must be apart.  Of several
     comparisons each is judged more strictly, so that one of twenty does not stand out by chance.

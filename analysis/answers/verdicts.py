@@ -1,7 +1,7 @@
 """What a metric does along a swept parameter, judged against noise.
 
-A verdict is a fact with the places that show it; `sentences` puts it into words.  A difference
-counts only where the paired interval excludes zero; with one replication values are compared as
+A verdict is a fact with the places that show it. `sentences` puts it into words.  A difference
+counts only where the paired interval excludes zero. With one replication values are compared as
 they are, because there is no interval to judge by.
 """
 
@@ -14,10 +14,10 @@ from itertools import combinations, pairwise
 
 from ckptsim.analysis.answers.series import Place, Series, differ
 
-SLIGHT = 1.05  # less than five per cent from end to end is called a slight change
+SLIGHT = 1.05  # less than five per cent from end to end is called a slight change.
 CLIFF = 2.0  # a step of at least so many times,
 CLIFF_SHARE = 0.6  # which makes up most of the change,
-STEEP = 2.0  # and is steeper than the square of the swept parameter, is a cliff
+STEEP = 2.0  # and is steeper than the square of the swept parameter, is a cliff.
 LEAST_PLACES = 4
 TURN = SLIGHT  # an optimum is where both ends are at least that far away
 
@@ -69,7 +69,7 @@ def judge(series: Series) -> Verdict:
     """Return what a metric does along a series of at least one place."""
     places = series.places
     pairs = list(combinations(places, 2))
-    # The ends are compared as planned; other pairs are a search, in which each has to show more.
+    # The ends are compared as planned. Other pairs are a search, in which each has to show more.
     apart = differ(places[0].seeds, places[-1].seeds)
     if not apart and not any(differ(a.seeds, b.seeds, comparisons=len(pairs)) for a, b in pairs):
         return Flat(low=min(series.means), high=max(series.means))
@@ -86,7 +86,7 @@ def judge(series: Series) -> Verdict:
 
 
 def _turns(best: Place, ends: Sequence[Place], *, is_least: bool) -> bool:
-    """Tell whether both ends are clearly worse (or better) than a place between them."""
+    """Return whether both ends are clearly worse (or better) than a place between them."""
     for end in ends:
         low, high = sorted((best.mean.mean, end.mean.mean))
         clear = low == 0 < high or (low > 0 and high / low >= TURN)
@@ -99,7 +99,7 @@ def _turns(best: Place, ends: Sequence[Place], *, is_least: bool) -> bool:
 
 
 def _cliff(places: Sequence[Place]) -> tuple[Place, Place] | None:
-    """Return the neighbours between which most of a change happens; None for a gradual one.
+    """Return the neighbours between which most of a change happens. None for a gradual one.
 
     Changes are measured as ratios, and against the ratio of the swept values: that a metric doubles
     where the parameter doubles is no cliff.
@@ -123,7 +123,7 @@ def _cliff(places: Sequence[Place]) -> tuple[Place, Place] | None:
 class Contrast:
     """Two series place by place: how many times the one is the other.
 
-    ratios: least and greatest; empty where one of them is zero somewhere.
+    ratios: least and greatest. Empty where one of them is zero somewhere.
     clear: at how many of the places they differ by more than noise.
     """
 
@@ -135,7 +135,7 @@ class Contrast:
 
 
 def contrast(one: Series, other: Series) -> Contrast | None:
-    """Return how two series differ where both have a place; None where they have none in common."""
+    """Return how two series differ where both have a place. None where they have none in common."""
     others = {place.shown: place for place in other.places}
     pairs = [(place, others[place.shown]) for place in one.places if place.shown in others]
     if not pairs:
@@ -151,7 +151,7 @@ def contrast(one: Series, other: Series) -> Contrast | None:
 
 
 def extent(found: Contrast | None) -> float:
-    """Return how many times apart two series are at most; 1 where it is not clear anywhere."""
+    """Return how many times apart two series are at most. 1 where it is not clear anywhere."""
     if found is None or found.clear == 0:
         return 1.0
     if found.ratios is None:

@@ -1,1 +1,1 @@
-"""Figures: tables in, matplotlib figures out; each module says which tables it takes."""
+"""Figures: tables in, matplotlib figures out. Each module says which tables it takes."""

@@ -37,9 +37,9 @@ PARTS = {
 def durations_over_time(checkpoints: pd.DataFrame, parts: pd.DataFrame) -> Figure:
     """Draw the duration of each checkpoint of one run over its trigger time, and its parts.
 
-    checkpoints, parts: rows of the tables of checkpoints and of subtasks' parts in them,
-    of which there may be none.  The parts drawn are those of the subtask that acknowledged last, so
-    that together they do not exceed the duration.  What did not complete is a cross at the bottom.
+    checkpoints, parts: rows of the tables of checkpoints and of subtasks' parts in them, if any.
+    The parts drawn are the ones of the subtask that acknowledged last, so that together they do not
+    exceed the duration.  What did not complete is a cross at the bottom.
     """
     figure = style.new_figure(3.6)
     ax = figure.add_subplot()

@@ -25,8 +25,8 @@ FINISHING = ("finishing_ns", "finishing_checkpoints")
 def time_to_finish(intervals: pd.DataFrame, axis: str, others: Sequence[str]) -> Figure:
     """Draw the time to finish, and the checkpoints that it took, against one swept parameter.
 
-    intervals: the summary `intervals`, of points that differ in `axis` and `others` only; there
-    is one line per combination of the others, with 95 % intervals where there are replications.
+    intervals: the summary `intervals`, of points that differ in `axis` and `others` only. There is
+    one line per combination of the others, with 95 % intervals where there are replications.
     """
     table = with_axis(intervals[intervals["metric"].isin(FINISHING)], axis)
     labels = [point_label(text, others) if others else "" for text in table["parameters"]]

@@ -96,7 +96,7 @@ def places_of(series: Sequence[Series], layout: Layout) -> pd.DataFrame:
 def _draw(
     ax: Axes, rows: pd.DataFrame, number: int, unit: Unit, *, is_ordered: bool, label: str
 ) -> None:
-    """Draw one series; an interval ends at zero, below which an axis may have no room."""
+    """Draw one series. An interval ends at zero, below which an axis may have no room."""
     mean = rows["mean"].to_numpy() / unit.size
     low, high = (rows[name].to_numpy() / unit.size for name in ("low", "high"))
     errors = np.nan_to_num(np.vstack([mean - low, high - mean]))
@@ -118,7 +118,7 @@ def paired_differences(
 ) -> Figure:
     """Draw how each point differs from the baseline, paired by seed, with 95 % intervals.
 
-    differences: the summary `differences`; baseline: the name of that point.  An interval that
+    differences: the summary `differences`. baseline: the name of that point.  An interval that
     excludes zero is drawn filled.
     """
     table = differences[differences["metric"] == metric]

@@ -23,7 +23,7 @@ _PARTS = (
 def recorded_durations(
     measured: Sequence[tuple[int, float]], simulated: Sequence[tuple[int, float]]
 ) -> Figure:
-    """Draw durations by checkpoint; measured, simulated: number and seconds of each."""
+    """Draw durations by checkpoint. measured, simulated: number and seconds of each."""
     figure = style.new_figure(3.2)
     ax = figure.add_subplot()
     drawn = (("simulated", simulated, style.BLUE, "."), ("measured", measured, style.INK, "o"))
@@ -75,7 +75,7 @@ def compared_durations(rows: Sequence[tuple[str, Mapping[str, float]]]) -> Figur
 
 @style.styled
 def compared_parts(rows: Sequence[tuple[str, Mapping[str, float]]]) -> Figure:
-    """Draw the parts of a checkpoint, in turn; rows: a label, and ms by the name of the part."""
+    """Draw the parts of a checkpoint, in turn. rows: a label, and ms by the name of the part."""
     figure = style.new_figure(1.4 + 0.36 * len(rows))
     ax = figure.add_subplot()
     left = [0.0] * len(rows)
@@ -100,7 +100,7 @@ def cost_of_intervals(
     lines: Sequence[tuple[str, Sequence[tuple[float, float]], float]],
     advised: tuple[float, float] | None,
 ) -> Figure:
-    """Draw the cost of intervals; lines: a mode, its (seconds, share) pairs, and Young's interval.
+    """Draw the cost of intervals. lines: a mode, its (seconds, share) pairs, and Young's interval.
 
     advised: the pair that is advised, None where there is none.
     """

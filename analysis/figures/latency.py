@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 CURVES_MAX = 6
 LEGEND_CHARACTERS = 90  # of a line
 LABEL_CHARACTERS = 40  # of a line beside a bar
-STEPS_MAX = 800  # of a curve; more cannot be seen
+STEPS_MAX = 800  # of a curve. More cannot be seen
 PANELS_MAX = 3
 BARS_MAX = 12
 # Part of a checkpoint's duration -> what it is, colour, pattern.
@@ -53,9 +53,9 @@ PARTS = {
 def latency_cdf(distribution: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw the distribution of checkpoint durations, one curve per point.
 
-    distribution: the summary `distribution`; axes: the swept names.  Of many points some are
-    drawn, evenly spaced in the order given.  A curve that ends below 1, because the rest did not
-    complete, ends in an arrow: those lasted longer than any that is shown.
+    distribution: the summary `distribution`. axes: the swept names.  Of many points some are drawn,
+    evenly spaced in the order given.  A curve that ends below 1, because the rest did not complete,
+    ends in an arrow: those lasted longer than any that is shown.
     """
     groups = [group for _, group in distribution.groupby(["scenario", "parameters"], sort=False)]
     chosen = evenly(groups, CURVES_MAX)
@@ -88,7 +88,7 @@ def _curve_label(group: pd.DataFrame, axes: Sequence[str]) -> str:
 
 
 def _steps(group: pd.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the corners of a curve from 0 on; of very many every so many, and the last."""
+    """Return the corners of a curve from 0 on. Of very many every so many, and the last."""
     times = group["latency_ns"].to_numpy(dtype=float)
     below = group["below"].to_numpy(dtype=float)
     kept = np.unique(np.linspace(0, len(times) - 1, min(len(times), STEPS_MAX)).round().astype(int))
@@ -118,9 +118,9 @@ def _draw_censored(ax: Axes, x: float, y: float, color: str) -> None:
 def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()) -> Figure:
     """Draw percentiles of checkpoint durations against one swept parameter.
 
-    quantiles: the summary `latency`, of points that differ in `axis` and `others` only; there
-    is one panel per combination of the others.  Bands are from the 5th to the 95th and from the
-    25th to the 75th percentile; a band stops where too few completed to know.
+    quantiles: the summary `latency`, of points that differ in `axis` and `others` only. There is
+    one panel per combination of the others.  Bands are from the 5th to the 95th and from the 25th
+    to the 75th percentile. A band stops where too few completed to know.
     """
     table = with_axis(quantiles, axis)
     labels = [point_label(text, others) for text in table["parameters"]]
@@ -142,7 +142,7 @@ def latency_bands(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()
 
 
 def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
-    """Draw bands between numbers; between words there is nothing, so they get boxes."""
+    """Draw bands between numbers. Between words there is nothing, so they get boxes."""
     wide = panel.pivot_table(index="x", columns="probability", values="latency_ns", dropna=False)
     wide = wide.sort_index() / unit.size
     x = wide.index.to_numpy()
@@ -182,8 +182,8 @@ def _draw_bands(ax: Axes, panel: pd.DataFrame, unit: Unit) -> None:
 def latency_parts(waits: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of completed checkpoints went, one bar per point.
 
-    waits: the summary `waits`; a bar is the mean of a checkpoint, its parts are the time it
-    waited for each thing in turn.  A part that is zero everywhere is left out.
+    waits: the summary `waits`. A bar is the mean of a checkpoint, its parts are the time it waited
+    for each thing in turn.  A part that is zero everywhere is left out.
     """
     rows = evenly([row for _, row in waits.iterrows()], BARS_MAX)
     figure = style.new_figure(1.5 + 0.34 * len(rows))
@@ -230,8 +230,8 @@ MIDDLE, HIGH = 0.5, 0.95
 def percentile_lines(quantiles: pd.DataFrame, axis: str, others: Sequence[str] = ()) -> Figure:
     """Draw the median and the 95th percentile of durations, a pair of lines per combination.
 
-    quantiles: as `latency` of the summaries, of points that differ in `axis` and `others` only.
-    The legend has the n of each pair; a line stops where too few completed to know.
+    quantiles: as `latency` of the summaries, of points that differ in `axis` and `others` only. The
+    legend has the n of each pair. A line stops where too few completed to know.
     """
     table = with_axis(quantiles[quantiles["probability"].isin((MIDDLE, HIGH))], axis)
     table = table.assign(line=[point_label(text, others) for text in table["parameters"]])

@@ -31,7 +31,7 @@ PARTS: Mapping[str, tuple[str, str, str]] = {
 }
 """Metric of each part of a recovery, in turn: what a figure calls it, colour, hatch."""
 
-# Where each part ends, as a column of the table of recoveries; the first begins with the failure.
+# Where each part ends, as a column of the table of recoveries. The first begins with the failure.
 ENDS = ("detected_ns", "resumed_ns", "state_read_ns", "first_record_ns", "caught_up_ns")
 _ROOM = 0.08  # of the window, before the failure
 
@@ -40,8 +40,8 @@ _ROOM = 0.08  # of the window, before the failure
 def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
     """Draw where the time of recoveries went, one bar per point.
 
-    intervals: the summary `intervals`, with the metrics of PARTS and SHARE; a bar is the mean
-    of a recovery, its parts follow each other in time.
+    intervals: the summary `intervals`, with the metrics of PARTS and SHARE. A bar is the mean of a
+    recovery, its parts follow each other in time.
     """
     known = intervals[intervals["metric"].isin([*PARTS, SHARE])]
     seeds = known.groupby(["scenario", "parameters"])["n"].max()
@@ -87,7 +87,7 @@ def recovery_parts(intervals: pd.DataFrame, axes: Sequence[str]) -> Figure:
 
 
 def _counted(runs: int, share: float) -> str:
-    """Say how many runs stand behind a bar, and that some of their recoveries had no end."""
+    """Say how many runs belong to a bar, and that some of their recoveries had no end."""
     if share >= 1.0:
         return words.count_label(runs)
     says = f"{share:.0%} caught up" if share > 0 else "not caught up"
@@ -99,7 +99,7 @@ def recovery_timeline(recovery: RecoveryRow, checkpoints: Sequence[CheckpointRow
     """Draw one recovery: what the job did, the in-flight data handed over, the checkpoints.
 
     The window begins before the failure, with the checkpoint that was restored where it is near,
-    and ends when the job has caught up, or with what is known last.
+    and ends when the job has caught up, or with the last data.
     """
     known = [at for at in (*_ends(recovery), recovery.handed_over_ns) if at is not None]
     end = max([*known, recovery.failed_ns + 1])
@@ -131,7 +131,7 @@ def _ends(recovery: RecoveryRow) -> list[int | None]:
 
 
 def _restored_ns(recovery: RecoveryRow, checkpoints: Sequence[CheckpointRow]) -> int:
-    """Return when the checkpoint was triggered that was restored; 0 where there was none."""
+    """Return when the checkpoint was triggered that was restored. 0 where there was none."""
     return next(
         (
             one.triggered_ns
@@ -143,7 +143,7 @@ def _restored_ns(recovery: RecoveryRow, checkpoints: Sequence[CheckpointRow]) ->
 
 
 def _draw_phases(ax: Axes, recovery: RecoveryRow, unit: words.Unit) -> None:
-    """Draw what the job did, part after part; a part that never ended is left open."""
+    """Draw what the job did, part after part. A part that never ended is left open."""
     begin = recovery.failed_ns
     for (label, color, hatch), at in zip(PARTS.values(), _ends(recovery), strict=True):
         if at is None:
@@ -173,7 +173,7 @@ def _draw_checkpoints(
     checkpoints: Sequence[CheckpointRow],
     window: tuple[tuple[int, int], words.Unit],
 ) -> None:
-    """Draw checkpoints from their trigger to their end, hollow where they were given up."""
+    """Draw checkpoints from their trigger to their end, hollow where they were aborted."""
     (begin, end), unit = window
     for one in checkpoints:
         ended = one.triggered_ns + (one.duration_ns or 0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-# Eight colours that people with any kind of colour blindness tell apart; yellow is left out for
+# Eight colours that people with any kind of colour blindness tell apart. Yellow is left out for
 # lines, because it is too light on white.
 # Source: M. Okabe and K. Ito, Color Universal Design, jfly.uni-koeln.de/color.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK, YELLOW = (
@@ -32,7 +32,7 @@ LINES = (BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK)
 # Colours never carry a meaning alone: lines differ in their dashes too.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-INK, GRID, GREY = "#1b1b1b", "#e4e4e4", "#777777"  # text and axes, lines behind data, remarks
+INK, GRID, GREY = "#1b1b1b", "#e4e4e4", "#777777"  # text and axes, lines after data, remarks
 WIDTH = 7.2  # inches
 OWN = "ckptsim"  # marks a figure that is ours, so that it may have the size that we want
 _GIVEN: ContextVar[Axes | None] = ContextVar("_GIVEN", default=None)
@@ -87,9 +87,9 @@ def new_figure(height: float, *, width: float = WIDTH) -> Figure:
 
 @contextmanager
 def drawn_on(ax: Axes | None) -> Iterator[Axes]:
-    """Let the functions that draw a figure draw on given axes, or on those of a new figure.
+    """Let the functions that draw a figure draw on given axes, or on the ones of a new figure.
 
-    A new figure is one of pyplot, as a notebook shows it; nothing here shows anything.
+    A new figure is one of pyplot, as a notebook shows it. Nothing here shows anything.
     """
     use_private_cache()
     import matplotlib as mpl
@@ -109,7 +109,7 @@ def drawn_on(ax: Axes | None) -> Iterator[Axes]:
 
 
 class OnAxes:
-    """Axes of the user's in the place of a figure; several panels are laid side by side in them."""
+    """Axes of the user's in the place of a figure. Several panels are laid side by side in them."""
 
     def __init__(self, ax: Axes) -> None:
         self._ax = ax
@@ -122,7 +122,7 @@ class OnAxes:
     def subplots(
         self, rows: int, columns: int, *, sharey: bool = False, squeeze: bool = True
     ) -> Any:
-        """Return an array of axes as a figure does; where it is one panel, the axes themselves."""
+        """Return an array of axes as a figure does. Where it is one panel, the axes themselves."""
         found = np.empty((rows, columns), dtype=object)
         if found.size == 1:
             found[0, 0] = self._ax

@@ -44,11 +44,11 @@ def with_axis(table: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
-    """Put a tick at every swept place; return what is to be said of counts and scale.
+    """Put a tick at every swept place. Return the sentences about counts and scale.
 
-    panel: rows with `x`, `shown`, `n` and, where some are censored, `completed`; width: inches
-    that the axis has.  Counts that differ stand below the ticks, or in the returned text where
-    they would overlap.
+    panel: rows with `x`, `shown`, `n` and, where some are censored, `completed`. width: inches that
+    the axis has.  Counts that differ stand below the ticks, or in the returned text where they
+    would overlap.
     """
     places = panel.drop_duplicates("x").sort_values("x")
     x = places["x"].tolist()
@@ -62,7 +62,7 @@ def label_swept(ax: Axes, panel: pd.DataFrame, *, width: float) -> str:
     completed = (places["completed"] if "completed" in places else places["n"]).tolist()
     n = places["n"].tolist()
     counts = [f"{a:,}" if a == b else f"{a:,} / {b:,}" for a, b in zip(completed, n, strict=True)]
-    # A few words stand apart from the edges; many need the whole width.
+    # A few words stand apart from the edges. Many need the whole width.
     margin = min(0.3, 1 / len(x)) if is_word else 0.08
     ax.margins(x=margin)
     gap = min((right - left for left, right in pairwise(position)), default=1.0)
@@ -105,7 +105,7 @@ def _told_apart(words: list[str]) -> list[str]:
 def _thinned(
     x: list[float], shown: list[str], position: Sequence[float], *, gap: float
 ) -> tuple[list[float], list[str], bool]:
-    """Leave labels of numbers out where they would overlap; the last of the three is `tilted`."""
+    """Leave labels of numbers out where they would overlap. The last of the three is `tilted`."""
     kept = [0]
     for index in range(1, len(x)):
         room = _inches([shown[kept[-1]], shown[index]]) / gap
@@ -120,7 +120,7 @@ def _inches(texts: Sequence[str]) -> float:
 
 
 def spread(ax: Axes, x: Sequence[float]) -> list[float]:
-    """Choose a linear or logarithmic axis for these ascending places; return where they fall.
+    """Choose a linear or logarithmic axis for these ascending places. Return where they fall.
 
     The places are returned as shares of the axis.  It is logarithmic where that keeps neighbours
     further apart.
@@ -165,13 +165,13 @@ def scale_axis(ax: Axes, values: npt.NDArray[np.float64], *, vertical: bool = Fa
 
 
 def spans_far(values: npt.NDArray[np.float64]) -> bool:
-    """Tell whether values above zero span so far that their axis is logarithmic."""
+    """Return whether values above zero span so far that their axis is logarithmic."""
     positive = values[np.isfinite(values) & (values > 0)]
     return len(positive) > 0 and bool(positive.max() / positive.min() >= LOG_RATIO)
 
 
 def _scale_from_zero(ax: Axes, positive: npt.NDArray[np.float64]) -> None:
-    """Make the vertical axis logarithmic for what is above zero, with room for zero below.
+    """Make the vertical axis logarithmic above zero, with room for zero below.
 
     It reaches to the top of all that is drawn, so of intervals, too.
     """
@@ -187,7 +187,7 @@ def _scale_from_zero(ax: Axes, positive: npt.NDArray[np.float64]) -> None:
 
 
 def _label_decades(axis: Axis) -> None:
-    """Label 1, 2, 5, 10, 20, ... as plain numbers; of many decades the powers of ten."""
+    """Label 1, 2, 5, 10, 20, ... as plain numbers. Of many decades the powers of ten."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axis.get_data_interval()

@@ -59,8 +59,8 @@ def trade_off(
 ) -> Figure:
     """Draw figures of runs against another one, along a swept parameter, a panel per figure.
 
-    table: the columns of `intervals` and `expected`.  There is one line per value of the
-    other parameters; what theory says is a thin line behind it with the same dashes.
+    table: the columns of `intervals` and `expected`.  There is one line per value of the other
+    parameters. What theory says is a thin line under it with the same dashes.
     """
     figure = new_figure(1.2 + 3.2 * len(ups))
     panels = figure.subplots(len(ups), 1, squeeze=False)[:, 0]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TOLD = "told:"
-# A colour of the figure -> its name in the page's style sheet; all others stay in the dark.
+# A colour of the figure -> its name in the page's style sheet. All others stay in the dark.
 _THEME = {INK: "--ink", GRID: "--grid", GREY: "--soft", "#ffffff": "--paper", "#000000": "--ink"}
 _FONT = re.compile(r"font-family: [^;\"]*; ")  # the page's style sheet has it once
 _NO_TURN = re.compile(r' transform="rotate\(-0 [^"]*"')
@@ -31,9 +31,9 @@ def tell(ax: Axes, x: float, y: float, text: str) -> None:
 
 
 def inline(figure: Figure, prefix: str, title: str) -> str:
-    """Return a figure as an `<svg>` element whose names all begin with a prefix.
+    """Return a figure as an `<svg>` element with a prefix on all names.
 
-    title: what is said to those who do not see it.
+    title: the text for readers who cannot see it.
     """
     import matplotlib as mpl
 

@@ -29,7 +29,7 @@ OPENING = "opening.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What a report begins with before its sweeps; html: made by this program, shown as it is.
+    """What a report begins with before its sweeps. html: made by this program, shown as it is.
 
     figure: the figure that says most, figure_of: what it is of, says: why.  graph: of the job, as
     JSON.
@@ -67,13 +67,12 @@ def write_report(
 ) -> Path:
     """Write the report of the sweeps in a directory there, and return its path.
 
-    session: aggregates the sweeps that have rows which no summary has; one is started where it is
+    session: aggregates the sweeps that have rows which no summary has. One is started where it is
     not given, and only then.
     view: which metrics, points and parameter are shown, and to what they are compared.
-    begins: called with the name of each sweep, and with what takes long.  opening: stands before
-    them; it is kept beside them, and later reports begin with it, too.
-    Raises UserError when a directory holds no sweep, or one without a run, and ScenarioError for a
-    view of what is not there.
+    begins: called with the name of each sweep, and with what takes long.  opening: is before them.
+    It is kept beside them, and later reports begin with it, too. Raises UserError when a directory
+    holds no sweep, or one without a run, and ScenarioError for a view of unknown points.
     """
     view = view or View()
     view.check()
@@ -85,7 +84,7 @@ def write_report(
         def summaries(store: SweepStore) -> Summaries:
             nonlocal session
             if not is_current(store):
-                store.pieces()  # what is damaged is told before Spark starts
+                store.pieces()  # damage is reported before Spark starts
                 says(f"aggregating the rows of {store.directory} on Spark")
                 if session is None:
                     from ckptsim.analysis.spark.session import spark_session

@@ -27,7 +27,7 @@ PERSISTED = "persisted_bytes"
 MODE = ("checkpoint mode", "checkpointing mode")  # what the axis is called, with words or without
 # What making records durable takes, and what a crash does in spite of it.
 OVERHEAD, UNDONE, LOST = "sync_share", "undone_per_crash", "lost_per_crash"
-# Beside those that answer, in this order; what a link computes is drawn with its theory.
+# Beside those that answer, in this order. What a link computes is drawn with its theory.
 FURTHER = (
     *(PERSISTED, "start_delay_ns", "records_reprocessed", "recovery_ns", "checkpoints_failed"),
     *("p95_latency_ns", "ended_ns", "finishing_ns", "finishing_checkpoints", "completed_share"),
@@ -164,7 +164,8 @@ def back_pressure(findings: Summaries) -> pd.DataFrame:
     """Return times and sizes of checkpoints with the back-pressure of their point.
 
     Columns: the point, `quantity`, `measure`, `n`, `middle`, `low`, `high`, `backpressured_ratio`
-    (of the task that has most) and `mode`: the swept parameter whose path ends so, if there is one.
+    (of the task that has most) and `mode`: the swept parameter with that end of its path, if there
+    is one.
     """
     point = ["scenario", "parameters"]
     quartiles = {0.25: "low", 0.5: "middle", 0.75: "high"}
@@ -198,7 +199,7 @@ def back_pressure(findings: Summaries) -> pd.DataFrame:
 
 
 def _varies(findings: Summaries, metric: str) -> bool:
-    """Tell whether a metric is known and not the same at all points."""
+    """Return whether a metric is known and not the same at all points."""
     found = findings.intervals
     return found.loc[found["metric"] == metric, "mean"].nunique() > 1
 
@@ -210,7 +211,7 @@ def along(table: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A figure with what one sees in it; `data` is what a reader can take away as CSV."""
+    """A figure with what one sees in it. `data` is what a reader can take away as CSV."""
 
     title: str
     caption: str

@@ -36,7 +36,7 @@ from ckptsim.scenarios.planning import METRICS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One number about a sweep; `bad` ones are marked."""
+    """One number about a sweep. `bad` ones are marked."""
 
     value: str
     says: str
@@ -67,8 +67,8 @@ def section(
 ) -> dict[str, Any]:
     """Return what the template shows of one sweep.
 
-    layout: how its answer is laid out; cliffs: those of the sweep in words, why:
-    the cause at the highest one that has one.
+    layout: how its answer is laid out. cliffs: the ones of the sweep in words, why: the cause at
+    the highest one that has one.
     """
     about = findings.about
     anchor = f"sweep-{about['plan']}"
@@ -105,7 +105,7 @@ def section(
 
 
 def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
-    """Return what the template shows of one sweep against another; where: that one's directory."""
+    """Return what the template shows of one sweep against another. where: that one's directory."""
     about = one.about
     anchor = f"against-{about['plan']}"
     found = [compare(one, other, metric) for metric in answering(one)]
@@ -154,7 +154,7 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
 
 
 def graph_of(findings: Summaries) -> dict[str, Any] | None:
-    """Return the graph of the job that is swept, at its first point; None of other worlds."""
+    """Return the graph of the job that is swept, at its first point. None of other worlds."""
     point = findings.points[0]
     model = document.read(json.loads(point["document"]), source=point["source"]).model
     return job_graph(model) if isinstance(model, Job) else None
@@ -183,7 +183,7 @@ def headlines(findings: Summaries, layout: Layout) -> Iterator[Picture]:
 
 
 def shown(pictures: Sequence[Picture] | Iterator[Picture], prefix: str) -> list[dict[str, str]]:
-    """Return what the template shows of pictures; the prefix tells their names apart."""
+    """Return what the template shows of pictures. The prefix distinguish their names."""
     found = []
     for number, picture in enumerate(pictures, start=1):
         name = f"{prefix}-figure-{number}"
@@ -253,7 +253,7 @@ def folded(findings: Summaries) -> list[Folded]:
 
 
 def cards(findings: Summaries) -> list[Card]:
-    """Return the numbers about a sweep; those of what went wrong only where something did."""
+    """Return the numbers about a sweep. The ones of what went wrong only where something did."""
     outcomes = findings.outcomes
     runs, wanted = int(outcomes["runs"].sum()), int(findings.about["runs"])
     once = findings.latency.drop_duplicates(["scenario", "parameters"])

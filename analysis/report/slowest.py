@@ -86,7 +86,7 @@ def cause_at(findings: Summaries, key: tuple[str, str]) -> str:
 def repeated(
     point: Mapping[str, Any], scenario: Scenario, *, seed: int, ties: str
 ) -> RunResult | None:
-    """Run a run of a point again, with its trace; None without the core that it ran with.
+    """Run a run of a point again, with its trace. None without the core that it ran with.
 
     A page may be made where the user's core is not.
     """
@@ -101,7 +101,7 @@ def repeated(
 
 
 def _timelines(result: RunResult, row: pd.Series, vocabulary: Vocabulary) -> Iterator[Picture]:
-    """Draw the window of the slowest checkpoint, and that of a fault far away from it."""
+    """Draw the window of the slowest checkpoint, and the one of a fault far away from it."""
     focus = _the_slowest(result, row)
     slow_ns = int(row["elapsed_ns"])
     named = f"checkpoint {row['scope']}/{row['checkpoint_id']}".replace("*/", "")

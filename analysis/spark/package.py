@@ -30,9 +30,9 @@ def write_archive(directory: Path) -> Path:
 
 
 def write_own_archive(directory: Path) -> Path | None:
-    """Write the user's modules as an importable zip file; None where there are none.
+    """Write the user's modules as an importable zip file. None where there are none.
 
-    They are those of the working directory that this process has imported: cores and properties,
+    They are the ones of the working directory that this process has imported: cores and properties,
     and what these import.
     """
     here = Path.cwd()
@@ -61,7 +61,7 @@ def _written(path: Path, root: Path, files: Iterable[Path]) -> Path:
 
 
 def _shipped(package: Path) -> Iterator[Path]:
-    """Yield the package's files in a fixed order; in a checkout its folders are links."""
+    """Yield the package's files in a fixed order. In a checkout its folders are links."""
     here = sorted(path for path in package.iterdir() if path.is_file())
     inside = [path for name in FOLDERS for path in sorted((package / name).rglob("*"))]
     for file in here + inside:

@@ -1,7 +1,7 @@
-"""A directory for what a session writes beside its results; it never outlives the next session.
+"""A directory for what a session writes beside its results. It never outlives the next session.
 
 It is removed at the end, and where its process was killed before that, by the next one.  Whether a
-process still uses its directory is told by a lock, which the system ends with the process.
+process still uses its directory is reported by a lock, which the system ends with the process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def scratch_directory() -> Iterator[Path]:
 
 
 def remove_left_over() -> None:
-    """Remove the scratch directories of this user whose processes have ended."""
+    """Remove the scratch directories of ended processes of this user."""
     for directory in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*")):
         lock = directory / _LOCK
         try:
@@ -43,7 +43,7 @@ def remove_left_over() -> None:
                 continue
             held = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
-            continue  # of somebody else, just being made, or just being removed
+            continue  # of someone else, just being made, or just being removed
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,7 +1,7 @@
 """The Spark session: one JVM of our own, quiet, on loopback, with quick Python workers.
 
 Everything that Spark would write beside its results (scratch files, warehouse, sockets, logs) goes
-to one directory that is removed when the session closes; neither the home directory nor the working
+to one directory that is removed when the session closes. Neither the home directory nor the working
 directory is touched.
 """
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 # Time zone of the JVM: simulated time has none, and rows must not depend on the machine's.
 JAVA_OPTIONS = ("-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 LOCAL_MASTER = "local[*]"
-# Source: Linux, unix(7): a path of 107 bytes; PySpark's names have some 45.
+# Source: Linux, unix(7): a path of 107 bytes. PySpark's names have some 45.
 SOCKET_FOLDER_BYTES_MAX = 60
 SHUFFLE_PARTITIONS = 2  # an assumption: tables of sweeps are small
 LOGGING = Path(__file__).parents[1] / "templates" / "log4j2.properties"
 
 
 class SparkEndedError(UserError):
-    """The Java process of Spark ended under the work: somebody has killed it, or it was too big."""
+    """The Java process of Spark ended under the work: someone has killed it, or it was too big."""
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def spark_session(
 
     master: `local[*]`, or the address of a cluster such as `spark://host:7077`.  A cluster's
     executors get the program as an archive that the driver ships.
-    settings: Spark settings that win over those chosen here; java_options: of the driver's JVM.
+    settings: Spark settings that win over those chosen here. java_options: of the driver's JVM.
 
     PySpark has one session per process.  Where one is open already, as in a notebook, it is lent:
     it keeps its master and its settings, and stays open at the end.
@@ -99,7 +99,7 @@ def spark_session(
 
 @contextmanager
 def lent(session: SparkSession) -> Iterator[SparkSession]:
-    """Use a session that was opened elsewhere; it stays open, with the settings that it had.
+    """Use a session that was opened elsewhere. It stays open, with the settings that it had.
 
     On this machine its workers run in this interpreter, which has the program, unless the user has
     chosen another: PySpark takes the first `python3` that it finds.
@@ -127,7 +127,7 @@ def _set_back(session: SparkSession, name: str, value: str | None) -> None:
 
 
 def cancel_jobs(context: SparkContext) -> None:
-    """Cancel what runs; a Java process that is gone runs nothing.
+    """Cancel what runs. A Java process that is gone runs nothing.
 
     Another thread talks to Java: this one may have been interrupted in the middle of doing so.
     """
@@ -211,7 +211,7 @@ def _quiet_when_gone(gateway: Gateway) -> Iterator[None]:
 
 
 def _reach(master: str, gateway: Gateway) -> SparkSession:
-    """Connect to the JVM, which connects to the master; a cluster may be away or not be one.
+    """Connect to the JVM, which connects to the master. A cluster may be away or not be one.
 
     Raises UserError when it is.
     """
@@ -228,7 +228,7 @@ def _reach(master: str, gateway: Gateway) -> SparkSession:
 
 
 def is_local(master: str) -> bool:
-    """Tell whether this master's executors run on this machine, in the driver's JVM."""
+    """Return whether this master's executors run on this machine, in the driver's JVM."""
     return master == "local" or master.startswith("local[")
 
 
@@ -251,13 +251,13 @@ def _settings(master: str, directory: Path, *, shuffle_partitions: int) -> dict[
         "spark.driver.memory": "1g",
         "spark.driver.maxResultSize": "0",
         "spark.python.worker.reuse": "true",
-        # Small tasks stall on loopback TCP; a socket of the file system does not, but has to have
-        # a short name: a directory for temporary files with a long one leaves TCP.
+        # Small tasks stall on loopback TCP. A socket of the file system does not, but has to have a
+        # short name: a directory for temporary files with a long one leaves TCP.
         "spark.python.unix.domain.socket.enabled": str(
             len(os.fsencode(directory)) <= SOCKET_FOLDER_BYTES_MAX
         ).lower(),
         "spark.python.daemon.module": "ckptsim.analysis.spark.daemon",
-        # Rows never depend on hashes of strings; equal seeds make that easy to check.
+        # Rows never depend on hashes of strings. Equal seeds make that easy to check.
         "spark.executorEnv.PYTHONHASHSEED": "0",
         # A folder of the same name as ours in the working directory must not win.
         "spark.executorEnv.PYTHONSAFEPATH": "1",
@@ -282,7 +282,7 @@ def _python(master: str) -> str:
 
 
 def _connect(gateway: Gateway, *, python: str) -> SparkSession:
-    """Let PySpark use the running JVM; its environment variables are set only meanwhile."""
+    """Let PySpark use the running JVM. Its environment variables are set only meanwhile."""
     from pyspark.sql import SparkSession
 
     variables = {

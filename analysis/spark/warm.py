@@ -1,9 +1,9 @@
-"""Make Spark and figures start quickly; `python -m ckptsim.analysis.spark.warm` does it once.
+"""Make Spark and figures start quickly. `python -m ckptsim.analysis.spark.warm` does it once.
 
 Most of a cold start is Java loading, checking and linking some ten thousand classes.  Java can do
 that once and keep the result in an archive, which later starts map into memory.  The archive is
-made at the end of a process that has used the classes, so a small sweep is run and reported here;
-that also makes the font cache of the figures.
+made at the end of a process that has used the classes, so a small sweep is run and reported here.
+That also makes the font cache of the figures.
 
 Source: JEP 350, Dynamic CDS Archives.
 """

@@ -6,9 +6,9 @@
     frames(store)              # the same, by name, as Spark has written them
 
 A point is a scenario with its swept parameters: the columns `scenario` and `parameters`.  In the
-frames of `read` the parameters are in words, as JSON (`{"time of an upload": "20 ms"}`), in those
-of `frames` as the rows have them, as canonical JSON by path.  Its runs differ in `seed` and `ties`.
-All frames with a point are in the order of the points.  Times are integers in nanoseconds.
+frames of `read` the parameters are in words, as JSON (`{"time of an upload": "20 ms"}`), in the
+ones of `frames` as the rows have them, as canonical JSON by path.  Its runs differ in `seed` and
+`ties`. All frames with a point are in the order of the points.  Times are integers in nanoseconds.
 
 | frame | columns after the point | one row per |
 |---|---|---|

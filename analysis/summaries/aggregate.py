@@ -30,17 +30,17 @@ VALUES_PER_FILE = 4_000_000  # of the metrics of runs
 THREADS = 2
 _PARQUET = {
     "compression": "zstd",
-    # Row groups are cut by the memory that writers share; this is too little for that.
+    # Row groups are cut by the memory that writers share. This is too little for that.
     "parquet.block.size": str(16 << 20),
     # A column's footer lists its encodings in the order of hashes, which each Java process draws
     # anew.  Pages of this version without a dictionary have one encoding.
     "parquet.writer.version": "v2",
     "parquet.enable.dictionary": "false",
-    # The manifest says what is complete.
+    # The manifest lists the complete summaries.
     "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
 QUICK = {
-    "spark.sql.maxPlanStringLength": "0",  # nobody reads the plans, which are long
+    "spark.sql.maxPlanStringLength": "0",  # no one reads the plans, which are long
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -51,7 +51,7 @@ QUICK = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much there is to aggregate; seeds_max: at least the seeds of any point."""
+    """How much there is to aggregate. seeds_max: at least the seeds of any point."""
 
     rows: int
     runs: int
@@ -65,9 +65,9 @@ class Size:
 
 
 def aggregate(session: SparkSession, store: SweepStore, *, by_path: bool | None = None) -> None:
-    """Write the summaries of all rows that a sweep has; the caller is the writer.
+    """Write the summaries of all rows that a sweep has. The caller is the writer.
 
-    by_path: whether executors read and write the directory; found out when not given.
+    by_path: whether executors read and write the directory. Found out when not given.
     """
     size = _size(store)
     remember_names(session)
@@ -102,7 +102,7 @@ def thorough(size: Size) -> dict[str, str]:
 
 
 class _Aggregation:
-    """One aggregation of a sweep: what is kept meanwhile, and what is written."""
+    """One aggregation of a sweep: the intermediate and the written tables."""
 
     def __init__(
         self, session: SparkSession, store: SweepStore, size: Size, *, shared: bool
@@ -166,14 +166,14 @@ class _Aggregation:
             self._write(table, make())
 
     def _keep(self, frame: DataFrame) -> DataFrame:
-        """Return a frame that is computed once: what is made of it does not plan it again."""
+        """Return a frame that is computed once: later frames do not plan it again."""
         if self._size.is_small:
             return frame.localCheckpoint(eager=False)
         self._kept.append(frame.persist())
         return frame
 
     def _write(self, table: str, frame: DataFrame) -> DataFrame:
-        """Write a summary in its order with its schema; return it as it is read."""
+        """Write a summary in its order with its schema. Return it as it is read."""
         schema = SUMMARIES[table]
         cast = [f"CAST({name} AS {kind}) AS {name}" for name, kind in schema.items()]
         found = frame.selectExpr(*cast)
@@ -186,7 +186,7 @@ class _Aggregation:
         if self._shared:
             found.write.options(**_PARQUET).parquet(path.resolve().as_uri())
             return self._session.read.schema(found.schema).parquet(path.resolve().as_uri())
-        # Nobody but the driver sees the directory: rows come home, and it writes them.
+        # No one but the driver sees the directory: rows come home, and it writes them.
         rows = found.toArrow()
         path.mkdir()
         parquet.write_table(rows, path / "part-00000.parquet", compression="zstd")

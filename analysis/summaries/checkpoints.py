@@ -1,6 +1,6 @@
 """What the checkpoints of each point come to: durations, phases, the slowest.
 
-The durations of a point are counted by value and put in order once; exact quantiles and the curve
+The durations of a point are counted by value and put in order once. Exact quantiles and the curve
 of Kaplan and Meier are read from the running sums, whatever their number.  So there is no estimate
 of a quantile, and memory holds no point's durations at once.
 
@@ -38,9 +38,9 @@ def _whole(made: str, value: str = "elapsed_ns") -> str:
 def durations(checkpoints: DataFrame) -> DataFrame:
     """Return each duration of a point once, ascending, with its place among all.
 
-    Columns: `point`, `elapsed_ns`, `done` (checkpoints of this duration that completed), `so_far`
-    (up to it), `all_done`, `n` and one per way of not completing (of the point), `below` (the
-    estimated share of checkpoints that take no longer), `before` (that of the duration before).
+    Columns: `point`, `elapsed_ns`, `done` (completed ones of this duration), `so_far` (up to it),
+    `all_done`, `n` and one per way of not completing. `below` is the estimated share of checkpoints
+    that take no longer, and `before` the share of the duration before.
 
     A checkpoint that was aborted, expired or still pending has no duration, only a bound that its
     duration would have exceeded.  It is censored, and counts as longer than an equal one that
@@ -69,11 +69,11 @@ def durations(checkpoints: DataFrame) -> DataFrame:
 
 
 def latency(steps: DataFrame) -> DataFrame:
-    """Return the quantiles of checkpoint durations per point; steps: as from `durations`.
+    """Return the quantiles of checkpoint durations per point. steps: as from `durations`.
 
     Columns: `point`, `n`, `completed`, one count per way of not completing, `probability`,
-    `completed_ns` (exact, of completed checkpoints alone) and `latency_ns` (with the others as
-    censored; empty when so few completed that it is unknown).
+    `completed_ns` and `latency_ns`. The first is exact, of completed checkpoints alone. The second
+    has the others as censored, and is empty when too few completed.
     """
     # Few durations answer anything: those at which a count or a share reaches a probability.
     reached = "below >= p - 1e-12D AND before < p - 1e-12D"
@@ -97,7 +97,7 @@ def latency(steps: DataFrame) -> DataFrame:
 def quantile(probability: str, *, value: str, so_far: str, n: str) -> str:
     """Return the exact quantile with linear interpolation, from values with running counts.
 
-    value: the column of values; so_far: how many there are up to this one; n: how many in all, the
+    value: the column of values. so_far: how many there are up to this one. n: how many in all, the
     same in each row of a group.  Null where there are none.
     """
     place = f"{probability} * ({n} - 1)"
@@ -109,7 +109,7 @@ def quantile(probability: str, *, value: str, so_far: str, n: str) -> str:
 
 
 def distribution(steps: DataFrame) -> DataFrame:
-    """Return per point the estimated distribution of durations; steps: as from `durations`.
+    """Return per point the estimated distribution of durations. steps: as from `durations`.
 
     Columns: `point`, `n`, `unfinished`, `latency_ns` and `below`, the share of checkpoints that
     take no longer.  Of more than STEPS steps every second, third, ... is kept, and the last.
@@ -132,8 +132,8 @@ def phases(checkpoints: DataFrame) -> DataFrame:
     """Return per point and phase how much of the time of completed checkpoints it took.
 
     Columns: `point`, `phase`, `n`, `total_ns`, `duration_ns` (of those `n`) and `share`, the one
-    over the other.  Checkpoints whose link does not fill the phase are left out.  The phases of
-    WAITS follow each other; those of BARRIERS are each of the subtask for which it took longest.
+    over the other.  Checkpoints without the phase are left out.  The phases of WAITS follow each
+    other. The ones of BARRIERS are each of the subtask for which it took longest.
     """
     cells = [
         {

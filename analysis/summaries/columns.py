@@ -1,6 +1,6 @@
 """Many columns at once, from expressions in Spark's words.
 
-Each call from Python into Java costs as much as an expression; a sweep has some forty metrics.  So
+Each call from Python into Java costs as much as an expression. A sweep has some forty metrics.  So
 columns that are made together are one expression, a struct that is taken apart again.  PySpark also
 asks Java for each name that it calls, and Java looks for it in all jars: `remember_names`.
 """
@@ -24,7 +24,7 @@ _NAMES = {
 def remember_names(session: SparkSession) -> None:
     """Let the gateway of a session answer what PySpark asks for each column, without asking Java.
 
-    Py4J keeps no class that it has found; an attribute of its own is found first.
+    Py4J keeps no class that it has found. An attribute of its own is found first.
     """
     java = session.sparkContext._jvm  # noqa: SLF001 - PySpark offers no other place to keep them
     for name, members in _NAMES.items():

@@ -33,11 +33,11 @@ Values = Mapping[Point, Mapping[int, float]]
 class Summaries:
     """The summaries of one sweep, with swept parameters in words.
 
-    about: what the sweep says of itself; points: its points in order; axes: the swept parameters,
+    about: what the sweep says of itself. points: its points in order. axes: the swept parameters,
     the slowest varying first, with their values.  A point's `parameters` are the swept ones alone,
     as JSON, and like `axes` in words: `{"time of an upload": "20 ms"}`.
     replications: by metric and point the values of every seed, read where they are asked for.
-    tie_policies: under how many orders of simultaneous events every seed is run; a seed's value is
+    tie_policies: under how many orders of simultaneous events every seed is run. A seed's value is
     the mean over them.  For the frames see the package.
     """
 
@@ -63,7 +63,7 @@ class Summaries:
 
 
 def is_current(store: SweepStore) -> bool:
-    """Return whether the summaries of a sweep are those of all rows that it has."""
+    """Return whether the summaries of a sweep are the ones of all rows that it has."""
     return aggregates.made_from(store.directory) == _made_from(store)
 
 
@@ -100,7 +100,7 @@ def refresh(session: SparkSession, store: SweepStore) -> None:
                 work.result()
             except (PySparkException, Py4JJavaError) as error:
                 for piece in pieces:
-                    read_piece(store.directory, piece)  # raises what is wrong with a table
+                    read_piece(store.directory, piece)  # raises the problem of a table
                 says = f"{store.directory}: Spark could not aggregate its rows: {error}"
                 raise RuntimeError(says) from error
             except BaseException:
@@ -150,7 +150,7 @@ def _few(store: SweepStore) -> dict[str, pd.DataFrame]:
     """Return the frames that do not grow with the runs, with the names of their points."""
     if not is_current(store):
         raise UserError(
-            f"{store.directory}: found rows that no summary has, expected those of the rows; "
+            f"{store.directory}: found rows that no summary has, expected current ones; "
             f"`ckptsim report {store.directory}` makes them"
         )
     points = store.points()
@@ -172,7 +172,7 @@ def _few(store: SweepStore) -> dict[str, pd.DataFrame]:
 
 
 def _waits(phases: pd.DataFrame) -> pd.DataFrame:
-    """Return the phases that follow each other with a column each; they have the same `n`."""
+    """Return the phases that follow each other with a column each. They have the same `n`."""
     chosen = phases[phases["phase"].isin(WAITS)]
     rows = [
         (*key, *some.set_index("phase")["total_ns"].reindex(WAITS), some["duration_ns"].iloc[0])
@@ -205,7 +205,7 @@ def _named(frame: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> pd.DataF
 
 
 class Replications(Mapping[str, Values]):
-    """By metric and point the values of every seed; a metric is read where it is asked for."""
+    """By metric and point the values of every seed. A metric is read where it is asked for."""
 
     def __init__(self, load: Callable[[str], Values]) -> None:
         self._load = cache(load)
@@ -223,7 +223,7 @@ class Replications(Mapping[str, Values]):
 
 
 def _values(store: SweepStore, keys: Sequence[Point], metric: str) -> Values:
-    """Return the values of a metric by point and seed; keys: of the points, in their order."""
+    """Return the values of a metric by point and seed. keys: of the points, in their order."""
     rows = _table(store, "replications", metric).sort_values(["point", "seed"])
     return {
         keys[cast("int", place)]: dict(
@@ -241,7 +241,7 @@ class _Words:
 
     def __init__(self, about: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> None:
         paths = [path for path, _ in about["axes"]]
-        # A sweep of a release whose plans had no names of their own has none.
+        # A sweep of an older release has none.
         self._names = names_in_words(paths, about.get("words", {}))
         self.axes = {
             self._names[path]: [value_in_words(path, value) for value in values]

@@ -39,7 +39,7 @@ def spark_schema(table: str) -> types.StructType:
 def is_shared(session: SparkSession, directory: Path) -> bool:
     """Return whether the executors see a directory as the driver does.
 
-    Local ones do.  Those of a cluster are asked: each task looks for the list of pieces there.
+    Local ones do.  The ones of a cluster are asked: each task looks for the list of pieces there.
     """
     context = session.sparkContext
     if is_local(context.master):
@@ -54,9 +54,9 @@ def is_shared(session: SparkSession, directory: Path) -> bool:
 
 
 def rows_of(session: SparkSession, store: SweepStore, *, by_path: bool) -> dict[str, DataFrame]:
-    """Return each table of a sweep; a run that is there twice counts once, in its first piece.
+    """Return each table of a sweep. A run that is there twice counts once, in its first piece.
 
-    by_path: executors read the files; else the driver reads piece by piece and ships the rows.
+    by_path: executors read the files. Else the driver reads piece by piece and ships the rows.
     """
     pieces = store.pieces()
     if by_path:
@@ -70,7 +70,7 @@ def rows_of(session: SparkSession, store: SweepStore, *, by_path: bool) -> dict[
 
 
 def _read(session: SparkSession, directory: Path, table: str, pieces: Sequence[Piece]) -> DataFrame:
-    """Return one table by its files; a release that did not have it wrote none."""
+    """Return one table by its files. A release that did not have it wrote none."""
     schema = spark_schema(table)
 
     def of(some: Sequence[Piece]) -> DataFrame:

@@ -1,7 +1,7 @@
 """The metrics of single runs, and how long each of their checkpoints took or lasted.
 
 Every function takes the tables of a sweep as DataFrames by name and returns a DataFrame.  Rows are
-joined by `run_key`; a metric is a quotient of sums of integers, or an exact quantile, so that
+joined by `run_key`. A metric is a quotient of sums of integers, or an exact quantile, so that
 neither the order of rows nor their partitions make a difference.
 """
 
@@ -55,8 +55,8 @@ def members(rows: Rows, points: DataFrame) -> DataFrame:
 def lasting(rows: Rows, runs: DataFrame) -> DataFrame:
     """Return every checkpoint that is no step of others, with how long it took or lasted.
 
-    runs: as from `members`.  Columns: `_CHECKPOINT`; `elapsed_ns` (until completion; else until it
-    or its attempt failed; else until the run ended), `ended` (whether it completed; if not,
+    runs: as from `members`.  Columns: `_CHECKPOINT`. `elapsed_ns` (until completion, else until it
+    or its attempt failed, else until the run ended), `ended` (whether it completed, if not,
     `elapsed_ns` is a bound).
     """
     failures = grouped(rows["recoveries"], ["run_key", "attempt"], {"cut_ns": "min(failed_ns)"})
@@ -74,7 +74,7 @@ def lasting(rows: Rows, runs: DataFrame) -> DataFrame:
 def metrics(rows: Rows, runs: DataFrame, checkpoints: DataFrame) -> DataFrame:
     """Return every metric that a run has: one row per run and metric, its value a double.
 
-    runs: as from `members`; checkpoints: as from `lasting`.  Columns: `run_key`, `point`, `seed`,
+    runs: as from `members`. checkpoints: as from `lasting`.  Columns: `run_key`, `point`, `seed`,
     `ties`, `metric`, `value`.  A run that ended in an error has no metric.
     """
     known = runs.where("outcome != 'error'")
@@ -90,7 +90,7 @@ def metrics(rows: Rows, runs: DataFrame, checkpoints: DataFrame) -> DataFrame:
 
 
 def of_checkpoints(checkpoints: DataFrame) -> DataFrame:
-    """Return what a run's completed checkpoints come to; checkpoints: as from `lasting`."""
+    """Return what a run's completed checkpoints come to. checkpoints: as from `lasting`."""
     made = {
         "latency_ns": "percentile(elapsed_ns, array(0.5, 0.95))",
         "longest_latency_ns": "max(elapsed_ns)",
@@ -141,7 +141,7 @@ def of_links(figures: DataFrame) -> DataFrame:
 
 
 def _cells(metrics: Iterable[str] | Mapping[str, str]) -> list[dict[str, str]]:
-    """Return one cell per metric; each is in the column of its name, or is made as it says."""
+    """Return one cell per metric. Each is in the column of its name, or is made as it says."""
     made = metrics if isinstance(metrics, Mapping) else {name: name for name in metrics}
     return [{"metric": f"'{name}'", "value": f"double({value})"} for name, value in made.items()]
 

@@ -40,7 +40,7 @@ def values_of_differences(values: DataFrame, *, baseline: int) -> DataFrame:
     """Return what the difference of each point to the first one, the baseline, is made of.
 
     values: as from `replications`.  Seeds are paired: with common random numbers much of the noise
-    is in both and cancels.  A seed that the baseline does not have has no value; `first` is how
+    is in both and cancels.  A seed that the baseline does not have has no value. `first` is how
     many the baseline has.
     Source: A. M. Law, Simulation Modeling and Analysis, chapter on variance reduction.
     """

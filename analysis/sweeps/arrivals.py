@@ -1,8 +1,8 @@
 """Results of chunks as they arrive at the driver, each when its own task ends.
 
-A job returns when its last task does; one long run would keep back the results of all others.  So
-results travel with an accumulator, whose updates reach the driver with the end of each task that
-succeeds, and the job itself returns nothing.
+A job returns when its last task does. One long run would keep back the results of all others.  So
+results travel with an accumulator. Its updates reach the driver with the end of each task, and the
+job itself returns nothing.
 Source: Apache Spark, programming guide, accumulators: for updates inside actions, each task's is
 applied once, restarted tasks included.
 """
@@ -39,7 +39,7 @@ class _Queue(AccumulatorParam[Results]):  # type: ignore[misc]  # PySpark has no
 
 
 class Arrivals:
-    """What has arrived and was not taken yet; threads may ask at the same time."""
+    """The arrivals that were not taken yet. Threads may ask at the same time."""
 
     def __init__(self, context: SparkContext) -> None:
         self._queue: Accumulator[Results] = context.accumulator(deque(), _Queue())
@@ -53,7 +53,7 @@ class Arrivals:
         return Sender(task, self._queue)
 
     def take(self) -> list[ChunkResult]:
-        """Return what has arrived since the last call, in its order."""
+        """Return the arrivals since the last call, in its order."""
         with self._lock:
             self._receive()
             taken, self._ready = self._ready, []
@@ -66,13 +66,13 @@ class Arrivals:
             return self._violated
 
     def missing(self, rows: Iterable[SweepRow]) -> list[SweepRow]:
-        """Return the rows whose results have not arrived."""
+        """Return the rows without results."""
         with self._lock:
             self._receive()
             return [row for row in rows if row.run_key not in self._keys]
 
     def forget(self, rows: Iterable[SweepRow]) -> None:
-        """Forget which of these have arrived: nobody asks for them any more."""
+        """Forget which of these have arrived: no one asks for them any more."""
         with self._lock:
             self._receive()
             self._keys.difference_update(row.run_key for row in rows)
@@ -103,5 +103,5 @@ class Sender:
         self._queue = queue
 
     def __call__(self, rows: Sequence[SweepRow]) -> None:
-        """Run the task; called by Spark, once per chunk."""
+        """Run the task. Called by Spark, once per chunk."""
         self._queue.add(deque([self._task(rows)]))

@@ -1,10 +1,10 @@
 """How the runs of a sweep are divided: into waves that are saved, and waves into chunks.
 
-A wave is one Spark job.  A chunk is one task of a job; its results arrive when it ends, and are
+A wave is one Spark job.  A chunk is one task of a job. Its results arrive when it ends, and are
 saved with the wave, or before that where a run of the wave is long.  Jobs and tasks cost processor
 time of their own, so there are few: the first chunks of a wave are large, and only the last ones,
 which have to fill the cores evenly, are small.  Runs go to chunks longest first, from the costs
-measured in earlier waves; a chunk that takes longer than a wave should hands back what it has not
+measured in earlier waves. A chunk that takes longer than a wave should hands back what it has not
 begun, so that unknown costs make no chunk long.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from ckptsim.analysis.sweeps.worker import SweepRow
 
-WAVE_S = 10.0  # an assumption: how much work an interruption may lose; results do not depend on it
+WAVE_S = 10.0  # an assumption: how much work an interruption may lose. Results do not depend on it
 FIRST_WAVE_RUNS_PER_CHUNK = 32
 GROWTH_MAX = 8
 
@@ -35,13 +35,13 @@ class Costs:
             self._runs[point] += 1
 
     def of(self, point: int) -> float:
-        """Return the expected seconds of a run of a point; the mean of all for an unknown one."""
+        """Return the expected seconds of a run of a point. The mean of all for an unknown one."""
         if point in self._runs:
             return self._seconds[point] / self._runs[point]
         return self.mean() or 1.0
 
     def mean(self) -> float:
-        """Return the mean seconds of all runs so far; 0 before the first."""
+        """Return the mean seconds of all runs so far. 0 before the first."""
         return sum(self._seconds.values()) / max(1, sum(self._runs.values()))
 
     def wave_size(self, *, chunks: int, cores: int, last: int) -> int:
@@ -68,7 +68,7 @@ def in_order_of_replication(rows: Sequence[SweepRow]) -> list[SweepRow]:
 def pack(
     rows: Sequence[SweepRow], costs: Costs, *, chunks: int, cores: int
 ) -> list[list[SweepRow]]:
-    """Return the rows in at most that many chunks, whose costs have the sizes of `shares`."""
+    """Return the rows in at most that many chunks, with costs in the sizes of `shares`."""
     longest_first = sorted(rows, key=lambda row: -costs.of(row.point))
     wanted = shares(min(chunks, len(rows)), cores=cores)
     filled: list[list[SweepRow]] = [[] for _ in wanted]
@@ -85,9 +85,9 @@ def pack(
 
 
 def shares(chunks: int, *, cores: int) -> list[float]:
-    """Return the part of a wave's work that each chunk gets, the largest first; their sum is 1.
+    """Return the part of a wave's work that each chunk gets, the largest first. Their sum is 1.
 
-    One chunk per core has half of the work, the next of these half of the rest, and so on; what
+    One chunk per core has half of the work, the next of these half of the rest, and so on. What
     then remains is divided evenly.  So the cores end together although costs are not known well.
     Source: S. Flynn Hummel, E. Schonberg, L. E. Flynn, Factoring: a method for scheduling parallel
     loops, Communications of the ACM 35 (1992).

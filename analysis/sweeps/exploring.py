@@ -1,7 +1,7 @@
 """Rounds of an exploration on Spark: one job per round, some runs in each of its tasks.
 
-What a round's runs return is the same in any worker, so that reports do not depend on partitions;
-which round comes when is the explorer's business.
+What a round's runs return is the same in any worker, so that reports do not depend on partitions.
+Which round comes when is the explorer's business.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _TASKS_PER_CORE = 2
 def rounds_on_spark(
     context: SparkContext, explorer: Explorer, seed: int, *, partitions: int | None = None
 ) -> Iterator[CarryOut]:
-    """Offer who carries out rounds on the executors; what still runs at the end is cancelled.
+    """Offer who carries out rounds on the executors. What still runs at the end is cancelled.
 
-    partitions: tasks per round; two per core when not given, and never more than runs.
-    Raises UserError, from a round, when the executors cannot carry it out.
+    partitions: tasks per round. Two per core when not given, and never more than runs. Raises
+    UserError, from a round, when the executors cannot carry it out.
     """
     task = partial(carried_out_apart, explorer, seed)
     # Threads talk to Java, and this one never, so that it can be interrupted at any instant.
@@ -53,7 +53,7 @@ def _run(
     plan: Plan,
     partitions: int | None,
 ) -> list[list[Explored]]:
-    """Run the parts of a plan as tasks of one job; return what each gives, in their order."""
+    """Run the parts of a plan as tasks of one job. Return what each gives, in their order."""
     from py4j.protocol import Py4JJavaError
 
     count = partitions or _TASKS_PER_CORE * context.defaultParallelism

@@ -124,10 +124,10 @@ def prepared(
 ) -> Iterator[tuple[SweepStore, list[SweepRow]]]:
     """Hold a directory that is ready for a plan, with the rows of all its runs.
 
-    out: the directory; without it the first of `base/NAME`, `base/NAME-2`, ... that is free or has
-    this very sweep.  properties: of the user's, which are judged in every run.
-    Raises ScenarioError for a plan that is wrong, and UserError as `make_ready` does, or when
-    another process writes into the directory.
+    out: the directory. Without it the first of `base/NAME`, `base/NAME-2`, ... that is free or has
+    this very sweep.  properties: of the user's, which are judged in every run. Raises ScenarioError
+    for a plan that is wrong, and UserError as `make_ready` does, or when another process writes
+    into the directory.
     """
     rows = sweep_rows(plan, properties)
     about = about_sweep(plan, rows)
@@ -142,9 +142,9 @@ def make_ready(
 ) -> None:
     """Make a directory ready for the rows of a sweep.
 
-    resume: keep the runs that are there; else those of the sweep in the directory are removed,
-    whatever plan it was of.
-    Raises UserError for a directory that holds other files or, to resume, another sweep.
+    resume: keep the runs that are there. Else the ones of the sweep in the directory are removed,
+    whatever plan it was of. Raises UserError for a directory that holds other files or, to resume,
+    another sweep.
     """
     if not resume:
         store.clear()
@@ -153,7 +153,7 @@ def make_ready(
 
 
 def about_sweep(plan: Plan, rows: list[SweepRow]) -> Mapping[str, object]:
-    """Return what a sweep's directory says of it; two sweeps with equal texts are the same."""
+    """Return what a sweep's directory says of it. Two sweeps with equal texts are the same."""
     keys = hashlib.blake2b("\n".join(row.run_key for row in rows).encode(), digest_size=16)
     axes = [[path, list(values)] for path, values in plan_values(plan).items()]
     designs = dict.fromkeys(row.cores for row in rows)

@@ -1,4 +1,4 @@
-"""Runs on Spark whose results come back whole: for one question, not for tables that are kept."""
+"""Runs on Spark with complete results: for one question, not for tables that are kept."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def run_all(
 ) -> list[RunResult]:
     """Run scenarios with their seeds, one per task, and return the results in their order.
 
-    progress: is told how many have ended.  A run that raises ends them all: an answer that lacks
-    one of its runs would be another answer.
+    progress: is reported how many have ended.  A run that raises ends them all: an answer that
+    lacks one of its runs would be another answer.
     """
     context = session.sparkContext
     ended = context.accumulator(0)
@@ -45,7 +45,7 @@ def run_all(
 
 
 def _run(world: str, run: tuple[str, int], *, each: Callable[[], None]) -> RunResult:
-    """Run one scenario in a worker; run: its document as JSON, and a seed."""
+    """Run one scenario in a worker. run: its document as JSON, and a seed."""
     text, seed = run
     scenario = document.read(json.loads(text), source="a scenario that was shipped to a worker")
     result = load_world(world)(scenario, seed=seed)

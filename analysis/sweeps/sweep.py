@@ -1,9 +1,9 @@
 """Sweeps on Spark: one world per row, results saved as they arrive.
 
-A sweep's rows are known before it starts; runs whose key is in the store are skipped, which is all
-that resuming needs.  The rows that a run leaves depend on nothing but the run: not on partitions,
-workers or order.  Results travel to the driver as Arrow and are written there, so a cluster needs
-no file system that its nodes share.
+A sweep's rows are known before it starts. Runs in the store are skipped, and resuming needs no
+more.  The rows that a run leaves depend on nothing but the run: not on partitions, workers or
+order.  Results travel to the driver as Arrow and are written there, so a cluster needs no file
+system that its nodes share.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ WORLD = "ckptsim.sim.world:run_world"
 WAVES_UNDER_WAY = 2  # the second fills the cores while the last tasks of the first end
 CHUNKS_PER_CORE = 4
 POLL_S = 0.2
-SAVE_S = WAVE_S  # what has arrived is saved after this time at the latest, whatever runs longer
+SAVE_S = WAVE_S  # arrivals are saved after this time at the latest, whatever runs longer
 FIRST_SAVE_S = 2.0  # and in the beginning earlier: the time between two saves doubles up to that
 
 
 class Progress(Protocol):
-    """Is told how far a sweep has come."""
+    """Learns the progress of a sweep."""
 
     def __call__(self, *, done: int, total: int) -> None:
         """Take the number of runs done in this call of the sweep, and of all that it has to do."""
@@ -69,12 +69,12 @@ def run_sweep(
     progress: Progress | None = None,
     violated: Violated | None = None,
 ) -> SweepSummary:
-    """Run every row whose key is not in the store and save the results.
+    """Run every row that is not in the store and save the results.
 
-    At the end the rows of a sweep whose points are written are aggregated.
-    partitions: tasks per Spark job; four per core when not given.  limits: of each run.
-    A run that raises becomes a row of outcome "error"; so does one whose worker dies.
-    Raises UserError when another process writes into the store.
+    At the end the rows of a sweep with written points are aggregated.
+    partitions: tasks per Spark job. Four per core when not given.  limits: of each run. A run that
+    raises becomes a row of outcome "error". So does one with a dying worker. Raises UserError when
+    another process writes into the store.
     """
     began = time.perf_counter()
     unique = {row.run_key: row for row in reversed(rows)}
@@ -174,7 +174,7 @@ class _Sweep:
         """
         from py4j.protocol import Py4JJavaError
 
-        self._cores = self._context.defaultParallelism  # that of a cluster may still grow
+        self._cores = self._context.defaultParallelism  # the one of a cluster may still grow
         chunks = pack(rows, self._costs, chunks=self._chunks(), cores=self._cores)
         handed_back: list[SweepRow] = []
         try:
@@ -198,7 +198,7 @@ class _Sweep:
         return handed_back
 
     def _save(self) -> None:
-        """Save what has arrived."""
+        """Save the arrivals."""
         self._saved_s = time.monotonic()
         results = self._arrivals.take()
         if results:

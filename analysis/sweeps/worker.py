@@ -28,12 +28,12 @@ World = Callable[..., RunResult]
 class SweepRow:
     """One run of a sweep, as it is shipped to a worker: plain values only.
 
-    point: position of the swept point; rows of one point differ in seed or ties only.
+    point: position of the swept point. Rows of one point differ in seed or ties only.
     source: what a command line names to get the scenario without the parameters.
     document: the scenario's document as JSON.
     parameters: the parameters that the plan sets, as canonical JSON.
     properties: of the user's, `package.module:function` each.
-    cores: those that are not ours, slot -> `package.module:factory`, as canonical JSON; mutant: the
+    cores: those that are not ours, slot -> `package.module:factory`, as canonical JSON. mutant: the
     name of a faulty one of ours.
     """
 
@@ -76,9 +76,9 @@ def run_chunk(
     limits: Limits = UNLIMITED,
     budget_s: float = math.inf,
 ) -> ChunkResult:
-    """Run the world `package.module:function` once per row; `each` is called after each run.
+    """Run the world `package.module:function` once per row. `each` is called after each run.
 
-    budget_s: no run begins after this time but the first; the result lacks those that have not.
+    budget_s: no run begins after this time but the first. The result lacks those that have not.
     """
     function = load_world(world)
     scenarios: dict[str, Scenario] = {}
@@ -127,7 +127,7 @@ def load_world(world: str) -> World:
 def _run(
     function: World, row: SweepRow, scenarios: dict[str, Scenario], limits: Limits
 ) -> RunResult:
-    """Run one row; whatever it raises becomes a row that says so."""
+    """Run one row. Whatever it raises becomes a row that says so."""
     try:
         if row.document not in scenarios:
             scenarios[row.document] = document.read(
@@ -148,7 +148,10 @@ def _run(
 
 
 def _design(row: SweepRow) -> dict[str, Any]:
-    """Return what a world is told of cores that are not ours; they are judged as `check` does."""
+    """Return what a world is notified of cores that are not ours.
+
+    They are judged as `check` does.
+    """
     told: dict[str, Any] = {} if row.mutant is None else {"mutant": row.mutant}
     cores = json.loads(row.cores)
     if cores:

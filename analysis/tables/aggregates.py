@@ -1,4 +1,4 @@
-"""The folder of a sweep's summaries: what is in it, of which rows, and how it changes as a whole.
+"""The folder of a sweep's summaries: its content, its rows, and how it changes as a whole.
 
 `summaries/NAME/part-NNNNN.parquet` are tables, `summaries/manifest.json` has the version of their
 columns and the pieces that they were made from.  The manifest is removed before a table changes and
@@ -23,7 +23,7 @@ _PART = re.compile(r"[a-z_]+/part-\d{5}\.parquet")
 
 
 def made_from(directory: Path) -> object:
-    """Return what the summaries of a sweep were made from; None without any."""
+    """Return what the summaries of a sweep were made from. None without any."""
     path = directory / FOLDER / _MANIFEST
     try:
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
@@ -32,10 +32,12 @@ def made_from(directory: Path) -> object:
 
 
 def files_of(directory: Path, table: str) -> list[Path]:
-    """Return the files of a table in their order; raises UserError where there is none."""
+    """Return the files of a table in their order. Raises UserError where there is none."""
     found = sorted((directory / FOLDER / table).glob("part-*.parquet"))
     if not found:
-        raise UserError(f"{directory / FOLDER / table}: found no table, expected that of a sweep")
+        raise UserError(
+            f"{directory / FOLDER / table}: found no table, expected a table of a sweep"
+        )
     return found
 
 

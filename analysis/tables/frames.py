@@ -23,9 +23,9 @@ _NULLABLE = {
 def frames(store: SweepStore) -> dict[str, pd.DataFrame]:
     """Return the points of a sweep in its order, and each table with the rows of all its runs.
 
-    Rows are sorted by run key; those of one run are in the order in which it made them, so the
-    frames do not depend on the pieces in which they were written.
-    Raises UserError when the directory holds no sweep, or no run of it.
+    Rows are sorted by run key. The ones of one run are in the order in which it made them, so the
+    frames do not depend on the pieces in which they were written. Raises UserError when the
+    directory holds no sweep, or no run of it.
     """
     store.about()
     pieces = [read_piece(store.directory, piece) for piece in store.pieces()]
@@ -34,7 +34,7 @@ def frames(store: SweepStore) -> dict[str, pd.DataFrame]:
 
 
 def frame_of(table: str, rows: pa.Table) -> pd.DataFrame:
-    """Return rows of one table in their order; columns that may be empty have nullable types."""
+    """Return rows of one table in their order. Columns that may be empty have nullable types."""
     plain: pd.DataFrame = rows.to_pandas()
     nullable: Any = rows.to_pandas(types_mapper=_NULLABLE.get)
     gaps = [field.name for field in arrow_schema(table) if field.nullable]

@@ -1,7 +1,7 @@
-"""One writer per directory: a lock that ends with its process, and says whose it is.
+"""One writer per directory: a lock that ends with its process, and names its owner.
 
 The system holds the lock on an open file, so that a process that dies, however it dies, gives it
-up; nothing has to be found stale.  What stands in the file is for people: who has it, since when.
+up. Nothing has to be found stale.  The content of the file is for people: who has it, since when.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def locked(directory: Path) -> Iterator[None]:
         os.pwrite(held, json.dumps(about).encode(), 0)
         yield
     finally:
-        path.unlink(missing_ok=True)  # while it is held: nobody else's can be removed
+        path.unlink(missing_ok=True)  # while it is held: no one else's can be removed
         os.close(held)
 
 
 def _take(path: Path) -> int:
-    """Return an open file that holds the lock; its name is that of the path when it returns."""
+    """Return an open file that holds the lock. Its name is the one of the path when it returns."""
     while True:
         try:
             held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)

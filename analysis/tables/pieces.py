@@ -41,21 +41,21 @@ def read_piece(directory: Path, piece: Piece) -> dict[str, pa.Table]:
 def read_table(
     path: Path, names: Sequence[str] | None = None, *, filters: list[Any] | None = None
 ) -> pa.Table:
-    """Return a table, or some columns or rows of it; raises UserError when it is damaged.
+    """Return a table, or some columns or rows of it. Raises UserError when it is damaged.
 
     filters: conditions that a row meets, as PyArrow has them.
     """
     try:
         columns = None if names is None else list(names)
         found: pa.Table = parquet.read_table(path, columns=columns, filters=filters)
-        found.validate(full=True)  # texts may hold what is no text
+        found.validate(full=True)  # texts may hold other bytes
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, error) from error
     return found
 
 
 def count_rows(path: Path) -> int:
-    """Return how many rows a table has, from the foot of its file; raises UserError."""
+    """Return how many rows a table has, from the foot of its file. Raises UserError."""
     try:
         return int(parquet.read_metadata(path).num_rows)
     except (pa.ArrowInvalid, OSError) as error:

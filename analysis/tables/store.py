@@ -1,10 +1,10 @@
 """The directory of a sweep: Parquet tables that are written once and never half.
 
 Every batch of runs becomes one piece: a file of the same name in each table's folder.  Pieces are
-written beside the tables and moved in when complete, the runs last; a piece without its runs is no
+written beside the tables and moved in when complete, the runs last. A piece without its runs is no
 piece and is removed by the next writer.  So a run is there with all of its rows or not at all.
 
-What a sweep has written stands in its manifest before it is moved in.  Nothing else is ever
+What a sweep has written is in its manifest before it is moved in.  Nothing else is ever
 removed: a directory that is no sweep's is looked at and refused, and what others put beside the
 tables stays.  A directory has one writer at a time.  Should a run be there twice all the same,
 because tables of two sweeps were put together, readers take its first piece.
@@ -51,7 +51,7 @@ def _is_count(value: object) -> bool:
 
 
 def _is_axes(value: object) -> bool:
-    """Tell whether a value is a list of pairs of a path and a list."""
+    """Return whether a value is a list of pairs of a path and a list."""
     return isinstance(value, list) and all(
         isinstance(pair, list)
         and len(pair) == 2
@@ -94,7 +94,7 @@ class SweepStore:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only writer of the directory; within itself it does nothing.
+        """Be the only writer of the directory. Within itself it does nothing.
 
         Raises UserError when another process is, or when the directory is not there to write in.
         """
@@ -125,7 +125,7 @@ class SweepStore:
         written_whole(path, _text(about))
 
     def differs(self, about: Mapping[str, object]) -> bool:
-        """Tell whether the directory holds a sweep that is not the described one.
+        """Return whether the directory holds a sweep that is not the described one.
 
         Raises UserError when what it says of its sweep is damaged.
         """
@@ -225,13 +225,13 @@ class SweepStore:
             (self.directory / name).unlink(missing_ok=True)
 
     def run_keys(self) -> set[str]:
-        """Return the keys of the runs that are there; order plays no part in their use."""
+        """Return the keys of the runs that are there. Order plays no part in their use."""
         return {row["run_key"] for row in self.columns("runs", ["run_key"])}
 
     def commit(self, streams: Sequence[Mapping[str, bytes]]) -> None:
         """Add the tables of finished runs as one piece, each table sorted by run key.
 
-        Raises UserError where there is no room; what is there already stays whole.
+        Raises UserError where there is no room. The present state already stays whole.
         """
         tables = {name: _joined(name, [part[name] for part in streams]) for name in TABLES}
         keys = "\n".join(tables["runs"]["run_key"].to_pylist())
@@ -300,7 +300,7 @@ class SweepStore:
     def columns(self, table: str, names: Sequence[str]) -> list[dict[str, Any]]:
         """Return some columns of one table, of all runs that are there, without Spark.
 
-        names: with `run_key` among them, by which runs that are there twice are told.
+        names: with `run_key` among them, by which runs that are there twice are reported.
         """
         found: list[dict[str, Any]] = []
         for piece in self.pieces() if self._files("runs") else ():
@@ -349,7 +349,7 @@ class SweepStore:
         written_whole(self.directory / MANIFEST, json.dumps(pieces) + "\n")
 
     def _look_at_place(self) -> None:
-        """Raise UserError where a file or a link stands in the place of a folder."""
+        """Raise UserError where a file or a link is in the place of a folder."""
         for folder in (STAGING, aggregates.STAGED, aggregates.FOLDER, *TABLES):
             if (self.directory / folder).is_symlink():
                 found = f"found a link {self.directory / folder}"
@@ -370,7 +370,7 @@ DocumentT = TypeVar("DocumentT", dict[str, object], list[str])
 
 
 def _document(path: Path, kind: type[DocumentT]) -> DocumentT:
-    """Return what a small file says; raises UserError when it is not what a sweep has written."""
+    """Return what a small file says. Raises UserError when it is not what a sweep has written."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         # JSON can escape halves of characters, which no text that is written can hold.

@@ -1,9 +1,9 @@
 """What the page of a run shows, as JSON data: lanes, events and their links, checkpoints, causes.
 
 Times are integers in nanoseconds since the start of the run.  An event is a list: time, index of
-its kind, index of its lane, then the fields of its kind.  A link is a list: indices of two events,
-of which the first one led to the second, and the name of the span that they bound, empty for none.
-A checkpoint has a `key`, which is its number in a job, and `scope/number` in a sync.
+its kind, index of its lane, then the fields of its kind.  A link is a list: indices of a cause and
+its effect, and the name of the span that they bound, empty for none. A checkpoint has a `key`,
+which is its number in a job, and `scope/number` in a sync.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ckptsim.sim.why.why import causes_of
 
 VERSION = 1
 _PARTS_MAX = 40_000  # parts of subtasks in checkpoints
-_CAUSES_MAX = 60  # checkpoints whose cause is said
+_CAUSES_MAX = 60  # checkpoints with a cause
 _FAILED = ("expired", "aborted", "failed")
 _PARTS = ("start_delay_ns", "alignment_ns", "sync_ns", "async_ns")
-# Lanes from the source to the platform; the vertices of a job come after the coordinator.
+# Lanes from the source to the platform. The vertices of a job come after the coordinator.
 _BEFORE = ("reader", "feed", "socket", "destination", "storage", "job", "coordinator")
 _AFTER = ("process", "partition", "store", "attempt", "platform")
 # What passes between lanes, also where a trace has no entry of it.
@@ -51,7 +51,7 @@ def document(
     title: str = "",
     checkpoint: int | None = None,
 ) -> dict[str, Any]:
-    """Return what the page shows of a run; its trace may be missing, as of a recording.
+    """Return what the page shows of a run. Its trace may be missing, as of a recording.
 
     title: above the page, if not the name of the scenario.  checkpoint: the one that is selected,
     else the slowest one.
@@ -113,7 +113,7 @@ def _facts(result: RunResult) -> list[tuple[str, str]]:
 
 
 def _checkpoints(result: RunResult) -> list[dict[str, Any]]:
-    """Return the checkpoints with their keys; of a recording the longest parts of subtasks."""
+    """Return the checkpoints with their keys. Of a recording the longest parts of subtasks."""
     longest: dict[int, dict[str, int]] = {}
     for part in result.task_checkpoints:
         own = longest.setdefault(part.checkpoint_id, {})
@@ -130,7 +130,7 @@ def _end(row: CheckpointRow) -> int:
 
 
 def _keyed(rows: Sequence[CheckpointRow]) -> dict[str, CheckpointRow]:
-    """Return the checkpoints by their keys; a key that repeats has the attempt after it."""
+    """Return the checkpoints by their keys. A key that repeats has the attempt after it."""
     found: dict[str, CheckpointRow] = {}
     for row in rows:
         number = str(row.checkpoint_id)
@@ -214,7 +214,7 @@ def _causes(
 
 
 class _Lanes:
-    """The lanes of a page: the coordinator and the subtasks of a job, or whoever acts in a trace.
+    """The lanes of a page: the coordinator and the subtasks of a job, or users who acts in a trace.
 
     observed: a job as its rows and its trace show it, None of a run without one.
     """
@@ -237,7 +237,7 @@ class _Lanes:
         self.index = {name: place for place, name in enumerate(self.names)}
 
     def of(self, place: tuple[str | None, int | None]) -> int:
-        """Return the lane of a subtask; the coordinator's of what no subtask does."""
+        """Return the lane of a subtask. The coordinator's of what no subtask does."""
         vertex, subtask = place
         found = self.index.get(f"{vertex}[{subtask or 0}]") if vertex is not None else None
         return self.index.get("coordinator", 0) if found is None else found
@@ -332,7 +332,7 @@ def _numbered(name: str) -> tuple[str, int]:
 
 
 def _loads(rows: Sequence[TaskRow]) -> dict[str, dict[str, float]]:
-    """Return how each vertex spends its time: that of its subtask with the most work."""
+    """Return how each vertex spends its time: the one of its subtask with the most work."""
     found: dict[str, TaskRow] = {}
     for row in rows:
         load = row.busy_ratio + row.backpressured_ratio

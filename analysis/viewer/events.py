@@ -18,7 +18,7 @@ Entry = tuple[Any, ...]
 class Events:
     """The events of a page and their links, from the entries of a trace.
 
-    lanes: the index of each lane by its name; senders: by receiver the sender of each channel.
+    lanes: the index of each lane by its name. senders: by receiver the sender of each channel.
     left_out: how many entries a page has no room for.
     """
 
@@ -31,7 +31,7 @@ class Events:
     left_out: int = 0
 
     def take(self, trace: Sequence[Entry], ranked: Sequence[int]) -> None:
-        """Take the entries: those of faults, then checkpoint by checkpoint, then all others."""
+        """Take the entries: the ones of faults, then checkpoint by checkpoint, then all others."""
         most = max(_EVENTS_LEAST, _EVENTS_PER_LANE * len(self.lanes))
         kept = self._within(trace, ranked, most)
         self.left_out = len(trace) - len(kept)

@@ -27,7 +27,7 @@ def view_of_run(
     checkpoint: int | None = None,
     title: str = "",
 ) -> Document:
-    """Return the data of a run; one that was run without its trace is run again.
+    """Return the data of a run. One that was run without its trace is run again.
 
     result: what the subject gave, if it has run.  checkpoint: the one that is selected.
     Violations without their stories get them, for which more runs are made.

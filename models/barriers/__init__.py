@@ -1,11 +1,11 @@
 """Checkpoint barriers: handlers, alignment clock, channels with in-flight data, the subtask side.
 
 * `make_handler` gives the barrier handler of a task: events in, effects out (`handler/events.py`).
-* `Subpartition`, `RemoteInputChannel` and `LocalInputChannel` are the two ends of a channel; they
+* `Subpartition`, `RemoteInputChannel` and `LocalInputChannel` are the two ends of a channel. They
   append what they ask of the host to the task's outbox (`channels/network.py`).
 * `SubtaskCheckpoints` is the subtask side of a checkpoint, from the trigger to the acknowledgement
-  (`subtask/events.py`); `SharedStateWriter` writes in-flight data for a group of subtasks.
-* `Barrier` and the other network events travel in channels; everything else in a queue is data.
+  (`subtask/events.py`). `SharedStateWriter` writes in-flight data for a group of subtasks.
+* `Barrier` and the other network events travel in channels. Everything else in a queue is data.
 """
 
 from ckptsim.models.barriers.barrier import Announcement as Announcement

@@ -1,9 +1,8 @@
 """What travels between tasks besides data: checkpoint barriers, their kinds and other events.
 
 A barrier carries the checkpoint's number, the time at which the coordinator triggered it and one of
-six option kinds.  The kind decides three things: whether the receiver aligns (blocks a channel
-until all barriers have come), whether the sender's queue stops behind it, and whether it may turn
-into an unaligned one when the alignment takes too long.
+six option kinds.  The kind decides three things: whether the receiver aligns, whether the sender's
+queue stops, and whether a long alignment turns unaligned.
 
 Source: Apache Flink 1.20.3, CheckpointOptions and CheckpointBarrier.
 """
@@ -34,7 +33,7 @@ _UNALIGNED = OptionKind.UNALIGNED
 
 
 class NetworkEvent:
-    """Base of everything in a queue that is not data; data is any other object."""
+    """Base of everything in a queue that is not data. Data is any other object."""
 
     __slots__ = ()
 
@@ -44,8 +43,8 @@ class Barrier(NetworkEvent):
     """A checkpoint barrier.
 
     timestamp_ns: when the coordinator triggered the checkpoint.
-    timeout_ns: the alignment time-out, counted from `timestamp_ns`; None when it never comes.  A
-    forced-aligned barrier keeps the time-out of the timeoutable one that it stands for.
+    timeout_ns: the alignment time-out, counted from `timestamp_ns`. None when it never comes.  A
+    forced-aligned barrier keeps the time-out of the timeoutable one that it represents.
     """
 
     checkpoint: int
@@ -55,23 +54,23 @@ class Barrier(NetworkEvent):
 
     @property
     def is_unaligned(self) -> bool:
-        """Tell whether the barrier overtakes data everywhere."""
+        """Return whether the barrier overtakes data everywhere."""
         return self.kind is _UNALIGNED
 
     @property
     def is_timeoutable(self) -> bool:
-        """Tell whether the barrier starts aligned and may become unaligned."""
+        """Return whether the barrier starts aligned and may become unaligned."""
         return self.kind is _TIMEOUTABLE
 
     @property
     def needs_alignment(self) -> bool:
-        """Tell whether the barrier blocks the channel that it passes through."""
+        """Return whether the barrier blocks the channel that it passes through."""
         kind = self.kind
         return kind is not _UNALIGNED and kind is not _AT_LEAST_ONCE
 
     @property
     def may_turn_unaligned(self) -> bool:
-        """Tell whether the barrier is unaligned or of a kind that can become so.
+        """Return whether the barrier is unaligned or of a kind that can become so.
 
         Source: Apache Flink 1.20.3, CheckpointOptions.toUnaligned.
         """
@@ -89,7 +88,7 @@ class Barrier(NetworkEvent):
         An edge that must keep its order (pointwise, broadcast, inside a sink) turns unaligned and
         timeoutable barriers into forced-aligned ones, which cannot time out.
 
-        Source: Apache Flink 1.20.3, CheckpointOptions.withUnalignedUnsupported; pull request 23850
+        Source: Apache Flink 1.20.3, CheckpointOptions.withUnalignedUnsupported. Pull request 23850
         for the timeoutable kind.
         """
         if supports_unaligned or self.kind not in (OptionKind.UNALIGNED, OptionKind.TIMEOUTABLE):
@@ -109,7 +108,7 @@ class Barrier(NetworkEvent):
 
 @dataclass(frozen=True, slots=True)
 class Announcement(NetworkEvent):
-    """Says that a timeoutable barrier stands in this channel's queue, and where."""
+    """Says that a timeoutable barrier is in this channel's queue, and where."""
 
     barrier: Barrier
     sequence: int
@@ -124,7 +123,7 @@ class CancellationMarker(NetworkEvent):
 
 @dataclass(frozen=True, slots=True)
 class EndOfData(NetworkEvent):
-    """Says that no more records follow; `drain` when results are to be flushed."""
+    """Says that no more records follow. `drain` when results are to be flushed."""
 
     drain: bool = True
 
@@ -136,13 +135,13 @@ class EndOfPartition(NetworkEvent):
 
 @dataclass(frozen=True, slots=True)
 class EndOfChannelState(NetworkEvent):
-    """Marks the end of what a recovered channel or subpartition held; it blocks like a barrier."""
+    """Marks the end of what a recovered channel or subpartition held. It blocks like a barrier."""
 
 
 def select_kind(
     *, exactly_once: bool, savepoint: bool, unaligned_enabled: bool, timeout_ns: int | None
 ) -> OptionKind:
-    """Choose the option kind of a new checkpoint; `timeout_ns` None or the maximum is infinite.
+    """Choose the option kind of a new checkpoint. `timeout_ns` None or the maximum is infinite.
 
     A time-out of zero or infinity gives plainly unaligned barriers.
 
@@ -160,7 +159,7 @@ def select_kind(
 
 
 def is_blocking(event: NetworkEvent) -> bool:
-    """Tell whether a sender stops behind this event until the receiver resumes it.
+    """Return whether a sender stops after this event until the receiver resumes it.
 
     Source: Apache Flink 1.20.3, Buffer.DataType (aligned barriers, recovery completion).
     """

@@ -2,7 +2,7 @@
 
 * `CheckpointCoordinator` takes events and answers with effects (`events.py`).
 * `RequestDecider`, `FailureCounter` and `BufferDebloater` are parts that stand alone.
-* `EndOfDataListener` asks for the final checkpoint; `after_failure` says what a stop changes.
+* `EndOfDataListener` asks for the final checkpoint. `after_failure` says what a stop changes.
 * `plan.py` says which tasks a checkpoint triggers once some have finished.
 """
 

@@ -1,14 +1,14 @@
-"""The checkpoint coordinator: requests, running checkpoints, what is kept, and failures.
+"""The checkpoint coordinator: requests, running and retained checkpoints, and failures.
 
 A request becomes a checkpoint when the decider chooses it and a plan of tasks is there.  The
-checkpoint runs until every task of its plan has acknowledged; then it is stored.  A completed
-checkpoint gives up all older running ones (savepoints excepted) and pushes out the oldest kept
-one.  A plain savepoint is the user's: it is not kept, gives nothing up and nobody is told of it,
-but for the savepoint of a stop, whose tasks wait for the notification.
+checkpoint runs until every task of its plan has acknowledged. Then it is stored.  A completed
+checkpoint gives up all older running ones (savepoints excepted) and pushes out the oldest kept one.
+A plain savepoint is the user's: it is not retained, aborts nothing and notifies no task. Only the
+tasks of a stop wait for the notification.
 
-Promised: never more running checkpoints than allowed, forced ones apart; numbers start at 1, grow
-by 1 and are never used twice; what was given up never completes; tasks are told of a completion
-only after it is stored; however many failures were tolerated, ticks continue.
+Promised: never more running checkpoints than allowed, forced ones apart. Numbers start at 1, grow
+by 1 and are never used twice. The given value up never completes. Tasks are notified of a
+completion only after it is stored. However many failures were tolerated, ticks continue.
 
 Source: Apache Flink 1.20.3, CheckpointCoordinator and PendingCheckpoint.
 """
@@ -34,8 +34,8 @@ REMEMBERED_ENDED = 16
 class CheckpointCoordinator:
     """Runs the checkpoints of one job.
 
-    A stop of the scheduler ends everything; after a restart of the job a new SchedulerStarted goes
-    on with the numbers and with what was kept.
+    A stop of the scheduler ends everything. After a restart of the job a new SchedulerStarted
+    continues with the numbers and with the kept data.
 
     first_checkpoint: the number of the next checkpoint (after a restore: one above the last used).
     completed: checkpoints to begin with, oldest first.
@@ -78,8 +78,8 @@ class CheckpointCoordinator:
         self._pending: dict[int, requests.PendingCheckpoint] = {}
         self._completed = list(completed)
         self._ended: deque[int] = deque(maxlen=REMEMBERED_ENDED)
-        # Given up while the store works on them: each stays until its one answer comes, however
-        # many others end meanwhile, since a store may be as slow as it likes.
+        # Aborted while the store works on them: each stays until its one answer comes, however many
+        # others end meanwhile, since a store may be as slow as it likes.
         self._unanswered: set[int] = set()
         self._cleaning: set[int] = set()
         self._planning: requests.Request | None = None
@@ -128,14 +128,14 @@ class CheckpointCoordinator:
         return self._planning is not None
 
     def awaited(self, checkpoint: int) -> tuple[int, ...]:
-        """Return the tasks that a running checkpoint waits for, ascending; none when it is over."""
+        """Return the tasks that a running checkpoint waits for, ascending. None when it is over."""
         pending = self._pending.get(checkpoint)
         return tuple(sorted(pending.awaited)) if pending is not None else ()
 
     def step(self, event: CoordinatorEvent) -> list[CoordinatorEffect]:
         """Take one event and return its effects.
 
-        Raises ProtocolError for a plan that nobody asked for and for a store's answer about a
+        Raises ProtocolError for a plan that no one asked for and for a store's answer about a
         checkpoint that is not being stored.
         """
         effects: list[CoordinatorEffect] = []
@@ -314,7 +314,7 @@ class CheckpointCoordinator:
         pending = self._pending.get(checkpoint)
         if checkpoint in self._unanswered:
             self._unanswered.remove(checkpoint)
-            return  # given up while the store was working
+            return  # aborted while the store was working
         if pending is None or not pending.storing:
             raise ProtocolError("not_being_stored", state=self._words(), event=event)
         if event.failed:
@@ -336,7 +336,7 @@ class CheckpointCoordinator:
         self._choose()
 
     def _keep(self, checkpoint: int) -> int | None:
-        """Keep a checkpoint; returns the oldest one when it must go."""
+        """Keep a checkpoint. Returns the oldest one when it must go."""
         self._completed.append(checkpoint)
         if len(self._completed) <= self._parameters.retained:
             return None
@@ -357,7 +357,7 @@ class CheckpointCoordinator:
         else:
             self._effects.append(coordinator_events.CancelTimer(TimerKind.EXPIRY, checkpoint))
         self._effects.append(coordinator_events.CheckpointFailed(checkpoint, reason))
-        # A savepoint that fails at the coordinator is the user's matter; one that fails at a task
+        # A savepoint that fails at the coordinator is the user's matter. One that fails at a task
         # may be cured by a restart, so it counts like a checkpoint (a stop fails the job anyway).
         counts = by_task and not pending.request.synchronous
         if (counts or not pending.request.savepoint) and self._failures.failed(reason, checkpoint):

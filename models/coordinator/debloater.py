@@ -1,8 +1,8 @@
 """The buffer debloater: shrinks buffers so that a queue holds a wanted time's worth of data.
 
-A new buffer size is wished for from throughput and the number of buffers in use, smoothed
-exponentially over the last values and announced when it differs enough from what was announced
-last. It caps the used part of a buffer, not how many buffers there are.
+The wanted buffer size follows from throughput and the number of buffers in use. It is smoothed
+exponentially, and announced when it differs enough from the last one. It caps the used part of a
+buffer, not how many buffers there are.
 
 Source: Apache Flink 1.20.3, BufferDebloater and BufferSizeEMA.
 """
@@ -18,7 +18,7 @@ MILLIS_PER_SECOND = 1000
 class DebloatParameters:
     """Settings of the debloater with their defaults.
 
-    target_ms: how long it should take to consume what is in the buffers.
+    target_ms: how long it should take to consume the buffers.
     samples: over how many values the size is smoothed, at least one.
     threshold_percent: smaller changes are not announced.
     """
@@ -35,7 +35,7 @@ class DebloatParameters:
 
 
 class BufferDebloater:
-    """Computes buffer sizes; call `update` once per period.
+    """Computes buffer sizes. Call `update` once per period.
 
     announced_bytes: the size announced last.
     consume_ms: how long the buffers in use last at the current size, from the latest update.
@@ -57,7 +57,7 @@ class BufferDebloater:
     def update(self, throughput_bytes_per_s: int, buffers_in_use: int) -> int | None:
         """Take a measurement and return the new size to announce, or None.
 
-        All divisions are those of integers; the wish never more than doubles the size.
+        All divisions are the ones of integers. The wish never more than doubles the size.
         """
         in_use = max(1, buffers_in_use)
         wanted_total = throughput_bytes_per_s * self._parameters.target_ms // MILLIS_PER_SECOND

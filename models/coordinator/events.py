@@ -17,7 +17,7 @@ from ckptsim.models.coordinator.requests import Request
 class TimerKind(IntEnum):
     """What a timer is for."""
 
-    TICK = 0  # number: counts the tickings-on; an older one is stale
+    TICK = 0  # number: counts the tickings-on. An older one is stale
     EXPIRY = 1  # number: the checkpoint
 
 
@@ -42,9 +42,9 @@ class SchedulerStopped:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRequested:
-    """Somebody wants a checkpoint now.
+    """Someone wants a checkpoint now.
 
-    forced: None stands for the rule: savepoints are forced when checkpoints are always aligned.
+    forced: None represents the rule: savepoints are forced when checkpoints are always aligned.
     synchronous: the savepoint of a stop.
     """
 
@@ -94,7 +94,7 @@ class Declined:
 class Stored:
     """The store has kept the checkpoint that StoreCheckpoint named, or failed to.
 
-    reason: why it failed; a vertex with union state that has finished in part counts as a task that
+    reason: why it failed. A vertex with union state that has finished in part counts as a task that
     is closing.  Source: Apache Flink 1.20.3, CheckpointCoordinator.finalizeCheckpoint.
     """
 
@@ -106,7 +106,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class TimerFired:
-    """A timer has run out; it may be a stale one."""
+    """A timer has run out. It may be a stale one."""
 
     now_ns: int
     kind: TimerKind
@@ -189,7 +189,7 @@ class StoreCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointCompleted:
-    """A checkpoint is complete; the duration is from its trigger to its last acknowledgement."""
+    """A checkpoint is complete. The duration is from its trigger to its last acknowledgement."""
 
     checkpoint: int
     duration_ns: int
@@ -213,7 +213,7 @@ class CheckpointFailed:
 
 @dataclass(frozen=True, slots=True)
 class NotifyAborted:
-    """Tell all tasks that a checkpoint was given up, and which is the latest complete one."""
+    """Tell all tasks that a checkpoint was aborted, and which is the latest complete one."""
 
     checkpoint: int
     latest_completed: int | None
@@ -221,7 +221,7 @@ class NotifyAborted:
 
 @dataclass(frozen=True, slots=True)
 class DiscardCheckpoint:
-    """Remove what is stored of a checkpoint; answer with Cleaned if cleaning takes time."""
+    """Remove the files of a checkpoint. Answer with Cleaned if cleaning takes time."""
 
     checkpoint: int
 
@@ -230,7 +230,7 @@ class DiscardCheckpoint:
 class DiscardState:
     """Remove what a task stored for a checkpoint that does not want it any more.
 
-    late: the checkpoint is one of the recent ones that ended without it; otherwise nobody knows it.
+    late: the checkpoint is one of the recent ones that ended without it. Otherwise no one knows it.
     """
 
     checkpoint: int

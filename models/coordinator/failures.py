@@ -36,7 +36,7 @@ PREFLIGHT_REASONS: frozenset[FailureReason] = frozenset(
 class FailureCounter:
     """Counts failed checkpoints in a row.
 
-    tolerable: how many in a row the job survives; None for any number.
+    tolerable: how many in a row the job survives. None for any number.
     """
 
     __slots__ = ("_count", "_counted", "_succeeded", "_tolerable")
@@ -53,7 +53,7 @@ class FailureCounter:
         return self._count
 
     def failed(self, reason: FailureReason, checkpoint: int | None) -> bool:
-        """Count a failure and tell whether the job must fail; then counting begins anew.
+        """Count a failure and decide whether the job must fail. Then counting begins anew.
 
         checkpoint: None when the request was refused before it had a number.  A checkpoint counts
         once, and not at all when a newer one has succeeded.

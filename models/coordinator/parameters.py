@@ -18,14 +18,14 @@ class CoordinatorParameters:
 
     interval_ns: None triggers nothing periodically. min_pause_ns: at least this long from a
     completion to the next periodic trigger. tolerable_failures: failed checkpoints in a row that
-    the job survives; None for any number. retained: completed checkpoints that are kept.
-    alignment_timeout_ns: after which an unaligned-enabled checkpoint stops waiting; 0 and None give
+    the job survives. None for any number. retained: completed checkpoints that are kept.
+    alignment_timeout_ns: after which an unaligned-enabled checkpoint stops waiting. 0 and None give
     plainly unaligned ones. max_queued: requests that may wait for their turn.
     collapse_ticks: a tick that finds a periodic request waiting adds no second one.
     Source: trigger times measured on Apache Flink 1.20.3 with checkpoints longer than their
     interval.
 
-    awaits_cleaning: the host answers DiscardCheckpoint with Cleaned; then too much cleaning at once
+    awaits_cleaning: the host answers DiscardCheckpoint with Cleaned. Then too much cleaning at once
     holds the next checkpoint up.
 
     Raises ProtocolError for settings that Flink refuses. Source: Apache Flink 1.20.3,

@@ -4,8 +4,8 @@ Three decisions of the coordinator, each a pure function over the job's vertices
 `plan_checkpoint` when a checkpoint is triggered, `finalize` when all acknowledgements are in, and
 `check_restore` when a job starts from a checkpoint.
 
-Source: FLIP-147; Apache Flink 1.20.3, DefaultCheckpointPlanCalculator, DefaultCheckpointPlan,
-VertexFinishedStateChecker; FLINK-40482 (a failed task is not a finished one).
+Source: FLIP-147. Apache Flink 1.20.3, DefaultCheckpointPlanCalculator, DefaultCheckpointPlan,
+VertexFinishedStateChecker. FLINK-40482 (a failed task is not a finished one).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from enum import Enum
 
 
 class Pattern(Enum):
-    """How the subtasks of two vertices are joined; POINTWISE joins equal indices."""
+    """How the subtasks of two vertices are joined. POINTWISE joins equal indices."""
 
     ALL_TO_ALL = "ALL_TO_ALL"
     POINTWISE = "POINTWISE"
 
 
 class FinishedState(Enum):
-    """What a checkpoint says of an operator: how much of it had finished; NONE is no state."""
+    """What a checkpoint says of an operator: how much of it had finished. NONE is no state."""
 
     RUNNING = "running"
     PARTIAL = "partial"
@@ -36,7 +36,7 @@ class Edge:
     """A connection between two vertices, by their names.
 
     senders: for a pointwise edge between unequal parallelisms, the upstream subtasks of each
-    downstream subtask; None joins equal indices.
+    downstream subtask. None joins equal indices.
     """
 
     upstream: str
@@ -62,8 +62,8 @@ class Vertex:
     """One vertex of the job as the coordinator has it on record.
 
     finished: indices of FINISHED subtasks.  states: execution states other than RUNNING and
-    FINISHED, by index; an absent execution is `None`.  union_state: it uses union list state.
-    reported_operators_finished: subtasks whose acknowledgement says that EndOfData was sent.
+    FINISHED, by index. An absent execution is `None`.  union_state: it uses union list state.
+    reported_operators_finished: subtasks that acknowledged after EndOfData.
     finished_on_restore: its acknowledgements say that it was restored as finished.
     """
 
@@ -82,7 +82,7 @@ class Vertex:
 
     @property
     def fully_finished(self) -> bool:
-        """Say whether every subtask has finished."""
+        """Return whether every subtask has finished."""
         return len(self.finished) == self.parallelism
 
 
@@ -91,7 +91,7 @@ Task = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The tasks of one checkpoint; vertices in the given order, subtasks ascending."""
+    """The tasks of one checkpoint. Vertices in the given order, subtasks ascending."""
 
     trigger: tuple[Task, ...]
     wait_for: tuple[Task, ...]
@@ -108,14 +108,14 @@ class Rejected:
     vertex: str | None = None
 
 
-# Terminal states other than FINISHED; a task that is still canceling has not ended yet.
+# Terminal states other than FINISHED. A task that is still canceling has not ended yet.
 _ENDED_BADLY = ("FAILED", "CANCELED")
 
 
 def plan_checkpoint(
     vertices: Sequence[Vertex], edges: Sequence[Edge], *, checkpoints_after_finish: bool = True
 ) -> Plan | Rejected:
-    """Plan a checkpoint from the recorded execution states; rules are tried in order."""
+    """Plan a checkpoint from the recorded execution states. Rules are tried in order."""
     some_finished = any(vertex.finished for vertex in vertices)
     no_execution = any(state is None for vertex in vertices for state in vertex.states.values())
     if no_execution or (some_finished and not checkpoints_after_finish):
@@ -205,7 +205,7 @@ def _to_trigger(vertices: Sequence[Vertex], edges: Sequence[Edge]) -> list[Task]
 
 
 def _feeds(upstream: Vertex, edge: Edge, index: int) -> bool:
-    """Say whether a running subtask of `upstream` is connected to the subtask `index`."""
+    """Return whether a running subtask of `upstream` is connected to the subtask `index`."""
     if edge.pattern is Pattern.ALL_TO_ALL:
         return not upstream.fully_finished
     senders = (index,) if edge.senders is None else edge.senders[index]

@@ -1,10 +1,10 @@
-"""Which checkpoint request runs next, which waits and which is dropped; and what then runs.
+"""Which checkpoint request runs next, which waits and which is dropped. And what then runs.
 
 Requests wait in one ordered queue: savepoints first, then forced ones, then those made by hand,
 then the older.  Nothing runs while a trigger is under way, or while more old checkpoints are being
 cleaned up than may run at once.  When as many checkpoints run as may, only a forced head runs.  A
 periodic head that comes too soon after the last completion is dropped, and the periodic timer is
-put off by exactly what is missing; requests made by hand know no pause.
+postponed by exactly the missing time. Requests made by hand know no pause.
 
 Source: Apache Flink 1.20.3, CheckpointRequestDecider.
 """
@@ -51,14 +51,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Execute:
-    """Run this request now; it has left the queue."""
+    """Run this request now. It has left the queue."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Refuse this request; it has left the queue."""
+    """Refuse this request. It has left the queue."""
 
     request: Request
     reason: FailureReason
@@ -120,7 +120,7 @@ class RequestDecider:
         """Queue a request and decide.
 
         When the queue is full of requests made by hand, the new one is dropped and nothing is
-        chosen; otherwise it displaces the last one.
+        chosen. Otherwise it displaces the last one.
         """
         decisions: list[Decision] = []
         reason = FailureReason.TOO_MANY_CHECKPOINT_REQUESTS
@@ -178,13 +178,13 @@ class EndOfDataListener:
     """Decides whether a checkpoint is wanted because every task has reached the end of its data.
 
     Without it a bounded job waits for the next periodic checkpoint.  One is asked for per attempt,
-    when the last task reports; a report is of drained data only.
+    when the last task reports. A report is of drained data only.
 
     tasks: how many there are.  enabled: a checkpoint may be asked for at all: checkpoints are
     taken, and the immediate final one is wanted.
 
-    Source: Apache Flink 1.18, VertexEndOfDataListener and CheckpointCoordinator (FLINK-28386); not
-    when checkpoints are off (FLINK-32663); counted anew after a restart (FLINK-32945).
+    Source: Apache Flink 1.18, VertexEndOfDataListener and CheckpointCoordinator (FLINK-28386). Not
+    when checkpoints are off (FLINK-32663). Counted anew after a restart (FLINK-32945).
     """
 
     def __init__(self, tasks: int, *, enabled: bool) -> None:
@@ -193,7 +193,7 @@ class EndOfDataListener:
         self._reported: set[int] = set()
 
     def reported(self, task: int) -> bool:
-        """Note a task's report; say whether a checkpoint is to be asked for now."""
+        """Note a task's report. Return whether a checkpoint is to be asked for now."""
         if task in self._reported:
             return False
         self._reported.add(task)

@@ -1,7 +1,7 @@
 """Bounded jobs: EndOfData and its acknowledgement, final checkpoints, stop-with-savepoint.
 
-The door: `TaskLifecycle` is the core of one task, `TaskParameters` how it is built; events and
-effects are in the modules of these names; `tables` holds the lifecycle tables that the core runs,
+The door: `TaskLifecycle` is the core of one task, `TaskParameters` how it is built. Events and
+effects are in the modules of these names. `tables` holds the lifecycle tables that the core runs,
 `rules` what its two variants do differently.
 """
 

@@ -1,4 +1,4 @@
-"""What a task does at the end of its life; the output of the lifecycle core, in order."""
+"""What a task does at the end of its life. The output of the lifecycle core, in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TransactionId = int | Literal["open"]
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """The task has entered `state`; `operator` is None where the operators' state has no say."""
+    """The task has entered `state`. `operator` is None where the operators' state has no say."""
 
     state: TaskState
     operator: OperatorState | None
@@ -63,7 +63,7 @@ class CloseOperator:
 
 @dataclass(frozen=True, slots=True)
 class EmitEndOfData:
-    """Send EndOfData on every output, behind the last record."""
+    """Send EndOfData on every output, after the last record."""
 
     stop_mode: StopMode
 
@@ -112,7 +112,7 @@ class CommitTransactions:
 
 @dataclass(frozen=True, slots=True)
 class AbortTransactions:
-    """Abort transactions; the open one comes last."""
+    """Abort transactions. The open one comes last."""
 
     transactions: tuple[TransactionId, ...]
 
@@ -126,14 +126,14 @@ class LeaveTransactions:
 
 @dataclass(frozen=True, slots=True)
 class RecoverAndCommit:
-    """Commit a pre-committed transaction of the restored state; it may have been committed."""
+    """Commit a pre-committed transaction of the restored state. It may have been committed."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class RecoverAndAbort:
-    """Abort the transaction that the restored state has open; it may have been aborted."""
+    """Abort the transaction that the restored state has open. It may have been aborted."""
 
     name: str
 

@@ -1,6 +1,6 @@
-"""What can happen to a task at the end of its life; the input of the lifecycle core.
+"""What can happen to a task at the end of its life. The input of the lifecycle core.
 
-Channels are numbered from 0 through all input gates in gate order; checkpoint ids ascend.
+Channels are numbered from 0 through all input gates in gate order. Checkpoint ids ascend.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from ckptsim.models.lifecycle.transactions import SinkState
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The task has been deployed; it matters only to a source that was restored as finished."""
+    """The task has been deployed. It matters only to a source that was restored as finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateRestored:
     """A sink gets the elements of its list state, before anything else happens to it.
 
-    One element per old subtask whose share falls to it; none where that had finished or is new.
+    One element per old subtask that it takes over. None where that had finished or is new.
     """
 
     states: tuple[SinkState, ...]
@@ -35,7 +35,7 @@ class InputExhausted:
 class StopWithSavepointTriggered:
     """The coordinator asks a source to stop with savepoint `checkpoint_id`.
 
-    The source ends its data at once; the savepoint itself is triggered behind that, like any other
+    The source ends its data at once. The savepoint itself is triggered after that, like any other
     checkpoint.
 
     Source: Apache Flink 1.20.3, SourceStreamTask.triggerStopWithSavepointAsync.
@@ -47,7 +47,7 @@ class StopWithSavepointTriggered:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointTriggered:
-    """The coordinator asks the task for a checkpoint by remote call; a closed task declines it.
+    """The coordinator asks the task for a checkpoint by remote call. A closed task declines it.
 
     A task that lives does nothing yet: it may still skip a trigger that comes too late, and only
     what it performs (`CheckpointPerformed`) can let it go.
@@ -79,7 +79,7 @@ class MaxWatermarkReceived:
 
 @dataclass(frozen=True, slots=True)
 class EndOfDataReceived:
-    """One input channel has delivered EndOfData, behind its last record."""
+    """One input channel has delivered EndOfData, after its last record."""
 
     channel: int
     stop_mode: StopMode
@@ -94,14 +94,14 @@ class EndOfPartitionReceived:
 
 @dataclass(frozen=True, slots=True)
 class EndOfDataAcknowledged:
-    """The task behind an output channel has polled our EndOfData."""
+    """The task downstream of an output channel has polled our EndOfData."""
 
     channel: int
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointCompleted:
-    """The coordinator notifies that a checkpoint is complete; may be late, lost or reordered."""
+    """The coordinator notifies that a checkpoint is complete. May be late, lost or reordered."""
 
     checkpoint_id: int
 

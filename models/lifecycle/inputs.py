@@ -1,7 +1,7 @@
 """What each input channel of a task has delivered, and when all of them agree.
 
 Two alignments run side by side over the channels of all gates: the final watermark and EndOfData.
-That of barriers is the barrier handler's (`ckptsim.models.barriers.handler.single`).
+The one of barriers is the barrier handler's (`ckptsim.models.barriers.handler.single`).
 
 Source: Apache Flink 1.20.3, CheckpointedInputGate, StreamTask.
 """
@@ -27,18 +27,18 @@ class Inputs:
 
     @property
     def all_ended(self) -> bool:
-        """Say whether EndOfPartition has come from every channel."""
+        """Return whether EndOfPartition has come from every channel."""
         return len(self._ended) == self.channel_count
 
     def watermark(self, channel: int) -> bool:
-        """Note a channel's final watermark; say whether this completes the alignment."""
+        """Note a channel's final watermark. Return whether this completes the alignment."""
         if channel in self._watermarks:
             return False
         self._watermarks.add(channel)
         return len(self._watermarks) == self.channel_count
 
     def end_of_data(self, channel: int, stop_mode: StopMode) -> bool:
-        """Note a channel's EndOfData; say whether it is its first."""
+        """Note a channel's EndOfData. Return whether it is its first."""
         if channel in self._stop_modes:
             return False
         self._stop_modes[channel] = stop_mode

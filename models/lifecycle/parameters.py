@@ -37,7 +37,7 @@ class TaskParameters:
 
     @property
     def holds_transactions(self) -> bool:
-        """Say whether the task has a two-phase-commit sink that runs."""
+        """Return whether the task has a two-phase-commit sink that runs."""
         return self.sink_opens_after_finish is not None and not self.finished_on_restore
 
 

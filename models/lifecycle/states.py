@@ -13,7 +13,7 @@ class TaskKind(IntEnum):
 
 
 class TaskState(IntEnum):
-    """The life of a task; CLOSED and FAILED are final."""
+    """The life of a task. CLOSED and FAILED are final."""
 
     RUNNING = 0
     WAITING_FOR_FINAL_CP = 1
@@ -33,7 +33,7 @@ class EndMode(IntEnum):
     """How a task comes to its end.
 
     FINAL_CHECKPOINT: its input ran out.  DRAIN: stop-with-savepoint that flushes everything first.
-    NO_DRAIN: stop-with-savepoint that stops where it stands, to be resumed from the savepoint.
+    NO_DRAIN: stop-with-savepoint that stops where it is, to be resumed from the savepoint.
     """
 
     FINAL_CHECKPOINT = 0
@@ -42,14 +42,14 @@ class EndMode(IntEnum):
 
 
 class StopMode(IntEnum):
-    """The flag that EndOfData carries; DRAIN is FLIP-147's `finished=true`."""
+    """The flag that EndOfData carries. DRAIN is FLIP-147's `finished=true`."""
 
     DRAIN = 0
     NO_DRAIN = 1
 
 
 class Variant(Enum):
-    """Whose rules hold where the design and the released system part; see `rules`.
+    """The rules that hold where design and released system differ. See `rules`.
 
     FLIP: FLIP-147 as written.  FLINK: released Apache Flink.
     """

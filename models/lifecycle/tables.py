@@ -1,7 +1,7 @@
 """The lifecycle tables of FLIP-147, as the data that the core runs and that people read.
 
-A row stands for one cell of work: what a task does on a cue, per end mode, and which status it has
-from then on.  `TaskLifecycle` looks up the rows of a cue and carries out their cells in order; the
+A row represents one cell of work: what a task does on a cue, per end mode, and which status it has
+from then on.  `TaskLifecycle` looks up the rows of a cue and carries out their cells in order. The
 rows that wait are the conditions of the closing row.  The waits stand one under another, but they
 are a conjunction and no sequence: they may come true in any order.
 
@@ -62,7 +62,7 @@ class Row:
     no_drain: Act | None = None
 
     def cell(self, mode: EndMode) -> Act | None:
-        """Return the cell of an end mode; None is an empty one."""
+        """Return the cell of an end mode. None is an empty one."""
         return (self.final_checkpoint, self.drain, self.no_drain)[mode]
 
 
@@ -132,6 +132,6 @@ def rows(kind: TaskKind, cue: Cue) -> tuple[Row, ...]:
 
 @cache
 def waits(kind: TaskKind, mode: EndMode) -> tuple[Act, ...]:
-    """Return what the closing row of a kind of task waits for; all must be over, in any order."""
+    """Return what the closing row of a kind of task waits for. All must be over, in any order."""
     cells = (row.cell(mode) for row in TABLES[kind])
     return tuple(cell for cell in cells if cell in WAITS)

@@ -1,24 +1,23 @@
 """The end of a task's life: EndOfData, its acknowledgement, the final checkpoint, closing.
 
 A task that has sent EndOfData may not leave.  It waits, in any order, (1) for the completion of a
-checkpoint that it took part in after it had sent EndOfData, because only then is everything that it
-processed recoverable or committed; (2) for the acknowledgement of its EndOfData by every task
-behind it, because an EndOfPartition queues behind records that an unaligned barrier could jump
-over, and because a finished task's channels must be empty when the task behind is triggered by
-remote call; (3) for EndOfPartition on every input.  Until then it continues to take checkpoints.
-After (1)-(3) it closes its operators, aborts transactions and sends EndOfPartition.
+checkpoint after its EndOfData, because only then all its work is recoverable or committed. (2) for
+the acknowledgement of its EndOfData by every task downstream. An unaligned barrier could jump over
+records before an EndOfPartition. A finished task's channels must be empty when the next task is
+triggered by remote call. (3) for EndOfPartition on every input.  Until then it continues to take
+checkpoints. After (1)-(3) it closes its operators, aborts transactions and sends EndOfPartition.
 
-What runs on which cue is the table in `tables`; this module carries out its cells.  Barriers are
-none of its business: which checkpoint is performed, skipped, or answered by a cancellation marker
-is decided by the barrier handler and the subtask's checkpoints (`ckptsim.models.barriers`), and
-this core is told of what is performed.
+What runs on which cue is the table in `tables`. This module carries out its cells.  Barriers are
+none of its business: the barrier handler and the subtask's checkpoints decide about performing,
+skipping or cancelling a checkpoint (`ckptsim.models.barriers`), and this core learns of performed
+ones.
 
-Promised: at most one EndOfData and one EndOfPartition; endInput and finish at most once per
-operator, and neither in a stop without drain; CLOSED only when all waits are over; transactions
-are committed in ascending order, and only after a completion that covers them.  Not promised:
-that a stop ends whose savepoint's completion is never delivered (it waits for exactly that one).
+Promised: at most one EndOfData and one EndOfPartition. endInput and finish at most once per
+operator, and neither in a stop without drain. CLOSED only when all waits are over. Transactions are
+committed in ascending order, and only after a completion that covers them.  Not promised: that a
+stop ends when the completion of its savepoint is lost.
 
-Source: FLIP-147; Apache Flink 1.20.3, StreamTask, SourceStreamTask, RegularOperatorChain,
+Source: FLIP-147. Apache Flink 1.20.3, StreamTask, SourceStreamTask, RegularOperatorChain,
 FinishedOperatorChain.
 """
 
@@ -61,7 +60,7 @@ class TaskLifecycle:
         """Take one event and return its effects in the order in which they are carried out.
 
         Raises ProtocolError for an event that cannot concern this task (`unknown_channel`,
-        `not_a_source`, `not_a_sink`); nothing has changed then.
+        `not_a_source`, `not_a_sink`). Nothing has changed then.
         """
         refuse_foreign(event, self.parameters, self.state)
         self._effects = []
@@ -116,7 +115,7 @@ class TaskLifecycle:
         self._run(Cue.END_OF_INPUT)
 
     def _stop(self, checkpoint_id: int, *, drain: bool) -> None:
-        """Stop with savepoint; a source that has ended keeps its stop mode and adds a savepoint."""
+        """Stop with savepoint. A source that has ended keeps its stop mode and adds a savepoint."""
         if not self.ended:
             self._end_source(EndMode.DRAIN if drain else EndMode.NO_DRAIN)
         self.savepoint_id = checkpoint_id
@@ -155,7 +154,7 @@ class TaskLifecycle:
             self.checkpoint_done |= checkpoint_id >= self.minimum_id
 
     def _aborted(self, checkpoint_id: int, latest_completed: int | None) -> None:
-        """Catch up a completion that the abort repeats; fail if it was the stop's savepoint."""
+        """Catch up a completion that the abort repeats. Fail if it was the stop's savepoint."""
         if latest_completed is not None and self.rules.abort_repeats_completion:
             self._completed(latest_completed)
             if self._close_if_done():
@@ -167,15 +166,15 @@ class TaskLifecycle:
     # --- checkpoints ---
 
     def _triggered(self, checkpoint_id: int) -> None:
-        """Do nothing yet: a trigger may come too late, behind a newer checkpoint."""
+        """Do nothing yet: a trigger may come too late, after a newer checkpoint."""
 
     def _perform(self, checkpoint_id: int, *, savepoint: bool) -> None:
-        """Take part in a checkpoint whose barrier has been sent: pre-commit, then snapshot.
+        """Take part in a checkpoint after its barrier: pre-commit, then snapshot.
 
-        Only a checkpoint that is performed can become the minimum id; one that is skipped as old
-        or answered by a cancellation marker must not, or a completion from before EndOfData would
-        close the task.  (Released Flink sets it in StreamTask.performCheckpoint, in front of the
-        look at the id, and has that hazard.)
+        Only a checkpoint that is performed can become the minimum id. One that is skipped as old or
+        answered by a cancellation marker must not, or a completion from before EndOfData would
+        close the task.  (Released Flink sets it in StreamTask.performCheckpoint, before the look at
+        the id, and has that hazard.)
         """
         if savepoint:
             self.savepoint_id = checkpoint_id
@@ -232,7 +231,7 @@ class TaskLifecycle:
                 raise ProtocolError("cell_is_no_action", state=self.state.name, event=act)
 
     def _finish_operators(self) -> None:
-        """Head to tail: endInput, then finish; with several gates the head heard of each before."""
+        """Head to tail: endInput, then finish. With several gates the head heard of each before."""
         self.operators_finished = True
         if not self._runs_operators:
             return
@@ -242,7 +241,7 @@ class TaskLifecycle:
             self._effects.append(lifecycle_effects.FinishOperator(operator))
 
     def _close_operators(self) -> None:
-        """Tail to head; closing a sink ends its transactions."""
+        """Tail to head. Closing a sink ends its transactions."""
         if self._runs_operators:
             self._effects.extend(
                 lifecycle_effects.CloseOperator(operator)
@@ -250,7 +249,7 @@ class TaskLifecycle:
             )
 
     def _close_if_done(self) -> bool:
-        """Close when every wait of the table is over; say whether the task has closed."""
+        """Close when every wait of the table is over. Return whether the task has closed."""
         if self.state is not TaskState.WAITING_FOR_FINAL_CP or self.waits_for():
             return self.state is TaskState.CLOSED
         aborted, left = self._end_transactions()
@@ -282,7 +281,10 @@ class TaskLifecycle:
         )
 
     def _met(self, act: Act) -> bool:
-        """Say whether a wait is over; without final checkpoints only a stop's savepoint counts."""
+        """Return whether a wait is over.
+
+        Without final checkpoints only a stop's savepoint counts.
+        """
         final = self.parameters.checkpointing and self.parameters.checkpoints_after_finish
         if act is Act.AWAIT_END_OF_PARTITION:
             return self.inputs.all_ended
@@ -316,7 +318,7 @@ def _transactions(parameters: TaskParameters) -> Transactions | None:
 
 
 def _after_closing(event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
-    """Decline what a closed task is asked for; notifications come too late to matter."""
+    """Decline what a closed task is asked for. Notifications come too late to matter."""
     if isinstance(
         event, lifecycle_events.CheckpointTriggered | lifecycle_events.StopWithSavepointTriggered
     ):
@@ -331,7 +333,7 @@ class NaiveLifecycle(TaskLifecycle):
     EndOfPartition, which is what finishes the next task.  There is no EndOfData and no
     acknowledgement: a chain of D + 1 tasks needs D + 1 checkpoints.  It exists for comparison.
 
-    Source: FLIP-147, motivation; Apache Flink, final checkpoint blog of 2022-07-11.
+    Source: FLIP-147, motivation. Apache Flink, final checkpoint blog of 2022-07-11.
     """
 
     def _handle(self, event: lifecycle_events.Event) -> None:

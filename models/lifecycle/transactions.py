@@ -1,23 +1,22 @@
 """The transactions of a two-phase-commit sink around checkpoints and the end of its input.
 
-A sink writes into the open transaction.  A checkpoint pre-commits it and opens a successor; the
+A sink writes into the open transaction.  A checkpoint pre-commits it and opens a successor. The
 completion of a checkpoint commits everything that was pre-committed for it or for an earlier one,
 so a lost notification is caught up by the next.  After finish() no record can come any more: a sink
-that opens transactions all the same leaves empty ones behind.
+that opens transactions all the same leaves empty ones after.
 
-A snapshot keeps one element of list state: what is pre-committed and what is open, by the names
-that the external system knows.  A restored sink commits the former again, for it cannot know
-whether it has heard of the completion, and aborts the latter, whose records are sent again.  It
-knows of no other transaction: what was begun after the snapshot stays in the external system until
-that gives it up.
+A snapshot keeps one element of list state: the pre-committed and the open ones, by the names in the
+external system.  A restored sink commits the former again, for it cannot know whether it has heard
+of the completion, and aborts the latter. Its records are sent again.  It knows of no other
+transaction: later transactions stay in the external system until their time-out.
 
 Promised: recovery takes the elements in their order and, of each, pre-committed transactions in the
-order in which they were begun, then the open one; repeating it changes nothing where the external
+order in which they were begun, then the open one. Repeating it changes nothing where the external
 system takes a second end for nothing.  A stop without drain calls no finish(), so that a savepoint
 which comes between the stop's savepoint and its completion pre-commits one transaction more: it is
 empty, and closing leaves it pre-committed, as it aborts the open one only.
 
-Source: FLIP-147, information box on the shut-down rule; Apache Flink 1.20.3,
+Source: FLIP-147, information box on the shut-down rule. Apache Flink 1.20.3,
 TwoPhaseCommitSinkFunction.initializeState, snapshotState and close (FLINK-23473: no transaction is
 opened after finish()).  Which elements fall to which subtask: `models/recovery/operator_state`.
 """
@@ -40,7 +39,7 @@ class SinkState:
     """One element of a sink's list state.
 
     pending: names of the pre-committed transactions, oldest first.  open: the name of the one that
-    was open when the snapshot was taken, its own pre-committed one excluded; None after finish().
+    was open when the snapshot was taken, its own pre-committed one excluded. None after finish().
     """
 
     pending: tuple[str, ...]
@@ -71,7 +70,7 @@ class Transactions:
         return tuple(self._pending)
 
     def precommit(self, checkpoint_id: int, *, finished: bool) -> bool:
-        """Pre-commit the open transaction; say whether there was one.
+        """Pre-commit the open transaction. Return whether there was one.
 
         finished: finish() has been called, so that a successor is opened only on request.
         """

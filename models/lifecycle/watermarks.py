@@ -1,11 +1,11 @@
 """The event time of a task: what watermarks and statuses of its input channels make of it.
 
 It is the least watermark of all channels that are not idle.  A channel that goes idle holds nothing
-back; when it comes back it counts as *aligned*, and so among the least, once its watermark has
+back. When it comes back it counts as *aligned*, and so among the least, once its watermark has
 caught up with what went on without it.  When the last one goes idle that had held the others back,
 event time moves on to the largest watermark there is.  So it never decreases.
 
-Not promised: that no record of a channel that was idle comes behind it.
+Not promised: that no record of a channel that was idle comes after it.
 
 Source: Apache Flink 1.20.3, StatusWatermarkValve.
 """
@@ -29,7 +29,7 @@ class _Channel:
 
 
 class WatermarkValve:
-    """Combines the channels of all gates of a task; what several gates give is their least, too.
+    """Combines the channels of all gates of a task. What several gates give is their least, too.
 
     watermark: of the task, in ns.  idle: whether all channels are.
     """
@@ -41,11 +41,11 @@ class WatermarkValve:
 
     @property
     def has_passed_idle(self) -> bool:
-        """Tell whether the watermark has gone past that of an idle channel."""
+        """Return whether the watermark has gone past the one of an idle channel."""
         return any(one.idle and one.watermark < self.watermark for one in self._channels)
 
     def take_watermark(self, channel: int, timestamp: int) -> None:
-        """Take a watermark; one of an idle channel, or behind an earlier one, says nothing."""
+        """Take a watermark. One of an idle channel, or after an earlier one, says nothing."""
         one = self._channels[channel]
         if one.idle or timestamp <= one.watermark:
             return
@@ -54,7 +54,7 @@ class WatermarkValve:
         self._raise_to_least()
 
     def take_status(self, channel: int, *, idle: bool) -> None:
-        """Take a status; the same one again says nothing."""
+        """Take a status. The same one again says nothing."""
         one = self._channels[channel]
         if idle == one.idle:
             return

@@ -12,10 +12,10 @@
     core.step(StateSent(scope=users, index=1))                 # report how that went
 
 The host carries out effects in the order given, one send at a time, and may take as long as it
-likes; events continue being accepted meanwhile.  A flush requested during a send is remembered.  At
+likes. Events continue being accepted meanwhile.  A flush requested during a send is remembered.  At
 the end, `FinishRequested(wait_ns=...)` leads to `CompleteSync` or to a `FailSync` that says which
 scope is blocked at which index by which counts.  Bad input raises `ProtocolError` with a kind of
-`Refusal` and changes nothing.  A crash loses the core; a new attempt makes a new one.
+`Refusal` and changes nothing.  A crash loses the core. A new attempt makes a new one.
 
 `drive` is the smallest host: it sends at once and reports the outcome.
 """

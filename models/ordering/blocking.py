@@ -1,4 +1,4 @@
-"""Why a state is not released: the blocking facts, and the sentence that tells them."""
+"""Why a state is not released: the blocking facts, and the sentence that shows them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ckptsim.models.ordering import terms
 
 
 class Obstacle(IntEnum):
-    """What stands between a scope's next state and its release."""
+    """The obstacle between a scope's next state and its release."""
 
-    PREDECESSOR = 1  # the next index has not arrived
-    DURABILITY = 2  # records that were read for an id are not all durable
-    SOURCE_COUNT = 3  # the source counted another number than is accounted for
-    SEND = 4  # its send is outstanding
-    FLUSH = 5  # nothing: it goes with the next flush
+    PREDECESSOR = 1  # the next index has not arrived.
+    DURABILITY = 2  # records that were read for an id are not all durable.
+    SOURCE_COUNT = 3  # the source counted another number than is accounted for.
+    SEND = 4  # its send is outstanding.
+    FLUSH = 5  # nothing: it goes with the next flush.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
     """One condition that does not hold: `found` is not yet, or no more, `expected` records.
 
-    stream, id: whose records, for DURABILITY; `expected` are the records read for them.
+    stream, id: the owner of the records, for DURABILITY. `expected` are the records read for them.
     """
 
     obstacle: Obstacle
@@ -36,8 +36,8 @@ class Shortfall:
 class Blocked:
     """One scope with unsent states: which index is next, and what it waits for.
 
-    key: the key of the next state; None when that state has not arrived.
-    next_index: the only index that may go next; lowest: the lowest index that is here.
+    key: the key of the next state. None when that state has not arrived.
+    next_index: the only index that may go next. lowest: the lowest index that is here.
     pending: how many states of the scope are unsent.
     """
 

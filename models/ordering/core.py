@@ -1,23 +1,23 @@
 """The ordering core: decides when a destination may return a state to the platform.
 
 A source reads partitions concurrently and sends records and, apart from them, states.  Returning a
-state to the platform acknowledges every record that it covers, so this core returns state N of a
-scope only when states 1..N-1 of the scope were returned and every record of N's own id is durable,
-on sockets also as many as the source says it sent.
+state to the platform acknowledges every record that it covers. So this core returns state N of a
+scope only after states 1..N-1, and only when every record of its id is durable. On sockets the
+number must match the source.
 
-Machines inside: per stream a ledger of counts and a lifecycle; per scope (each stream, or the whole
-sync) a shelf of unsent states with its cursor; on STDIO the inference of keys; one releaser that
+Machines inside: per stream a ledger of counts and a lifecycle. Per scope (each stream, or the whole
+sync) a shelf of unsent states with its cursor. On STDIO the inference of keys. One releaser that
 makes the passes and ends the sync.  Records, counts and states arrive in any order and never block
-each other; what blocks a release is told by `blocked`.
+each other. What blocks a release is reported by `blocked`.
 
-Promised: no state before its records or its predecessors; each index once; a refused event changes
-nothing; a flush request is never lost; nothing moves before its send has returned.
-Not promised: that a state is ever ready (the source may count wrongly), and nothing about the
-attempt before: memory is lost with the process, the platform remembers what was returned.  There is
-therefore no snapshot to restore from; a new attempt is a new core from the same parameters.
+Promised: no state before its records or its predecessors. Each index once. A refused event changes
+nothing. A flush request is never lost. Nothing moves before its send has returned. Not promised:
+that a state is ever ready (the source may count wrongly), and nothing about the attempt before:
+memory is lost with the process, and the platform remembers the returned states.  There is therefore
+no snapshot to restore from. A new attempt is a new core from the same parameters.
 
 Source: airbytehq/airbyte, bulk load CDK, checkpoint manager after PR #60886, with the safety checks
-of its 2026 form; deviations are marked in the modules.
+of its 2026 form. Deviations are marked in the modules.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from ckptsim.models.ordering.release import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The classes that a core is put together from; a test double swaps one to plant one fault."""
+    """The classes that a core is put together from. A test double swaps one to plant one fault."""
 
     ledger: type[Ledger] = Ledger
     shelf: type[Shelf] = Shelf
@@ -85,7 +85,7 @@ class OrderingCore:
     def step(self, event: ordering_events.Event) -> list[Effect]:  # noqa: C901, PLR0911 - one branch per event
         """Take one event and return its effects in the order in which the host carries them out.
 
-        Raises ProtocolError with a kind of `Refusal` when the event breaks a rule; the observable
+        Raises ProtocolError with a kind of `Refusal` when the event breaks a rule. The observable
         state is then as before.
         """
         match event:
@@ -142,7 +142,7 @@ class OrderingCore:
     def records_sufficient(
         self, stream: terms.StreamDescriptor, identity: terms.CheckpointId
     ) -> bool:
-        """Tell whether every record read for the id is durable, whatever the source counted."""
+        """Return whether every record read for the id is durable, whatever the source counted."""
         return self._ledgers[stream].sufficient(identity)
 
     def ordinal(self, stream: terms.StreamDescriptor) -> terms.CheckpointIndex:
@@ -156,7 +156,7 @@ class OrderingCore:
         return self._inference.id_of(stream, ordinal)
 
     def stream_done(self, stream: terms.StreamDescriptor) -> bool:
-        """Tell whether the stream has ended and level COMPLETE accounts for all its records."""
+        """Return whether the stream has ended and level COMPLETE accounts for all its records."""
         return self._lifecycle.ended(stream) and self._ledgers[stream].all_complete
 
     def verdict(self, stream: terms.StreamDescriptor) -> terms.Verdict:
@@ -287,7 +287,7 @@ class OrderingCore:
         return ledger
 
     def _scope_of(self, event: ordering_events.StateRead) -> terms.Scope:
-        """Return a state's scope; every stream that it names must be in the catalog."""
+        """Return a state's scope. Every stream that it names must be in the catalog."""
         for stream in (*(stream for stream, _ in event.inner), *(event.listed or ())):
             self._ledger_of(stream, event)
         if event.kind is not terms.StateKind.STREAM:

@@ -20,7 +20,7 @@ class OrderingDoor(Protocol):
     """
 
     def step(self, event: Event) -> list[Effect]:
-        """Take one event and return its effects; raise ProtocolError when it is refused."""
+        """Take one event and return its effects. Raise ProtocolError when it is refused."""
 
     def blocked(self) -> tuple[Blocked, ...]:
         """Return which state of a scope is next and what it waits for, used where a sync stalls."""

@@ -10,7 +10,7 @@ from ckptsim.models.ordering.blocking import Blocked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStream:
-    """Make the stream ready for its first records; once per attempt, before they are passed on."""
+    """Make the stream ready for its first records. Once per attempt, before they are passed on."""
 
     stream: terms.StreamDescriptor
 
@@ -27,11 +27,11 @@ class PassRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseStatistics:
-    """What is attached to a released state.
+    """The counts attached to a released state.
 
     destination: what this state's own ids committed and rejected (`destinationStats`).
     total: committed in this attempt up to and with this state: of its stream, or of all streams.
-    per_stream: the same per listed stream, for GLOBAL and SNAPSHOT; the wire has it on SOCKET only.
+    per_stream: the same per listed stream, for GLOBAL and SNAPSHOT. The wire has it on SOCKET only.
     """
 
     destination: terms.Count
@@ -43,7 +43,7 @@ class ReleaseStatistics:
 class SendState:
     """Send this state to the platform, then report `StateSent` or `SendFailed`.
 
-    At most one send is outstanding; until its outcome is reported nothing counts as released.
+    At most one send is outstanding. Until its outcome is reported nothing counts as released.
     """
 
     scope: terms.Scope
@@ -102,7 +102,7 @@ class CompleteSync:
 class FailSync:
     """Fail the sync: `kind` is `incomplete_streams`, `unflushed_states` or `send_failed`.
 
-    incomplete: streams without COMPLETE; blocked: every scope with unsent states and why.
+    incomplete: streams without COMPLETE. blocked: every scope with unsent states and why.
     """
 
     kind: terms.Refusal

@@ -9,7 +9,7 @@ from ckptsim.models.ordering import terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamAnnounced:
-    """A stream that the catalog lacks joined the sync; for hosts that learn the catalog as they go.
+    """A stream that the catalog lacks joined the sync. For hosts that learn the catalog as they go.
 
     It counts as if it had been in the catalog from the beginning.  One that is known is ignored.
     """
@@ -19,9 +19,9 @@ class StreamAnnounced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsRead:
-    """Records of one stream were read from a channel; `size_bytes` is the size of all of them.
+    """Records of one stream were read from a channel. `size_bytes` is the size of all of them.
 
-    id: the records' `partition_id`; mandatory on SOCKET, not looked at on STDIO.
+    id: the records' `partition_id`. Mandatory on SOCKET, not looked at on STDIO.
     """
 
     stream: terms.StreamDescriptor
@@ -36,7 +36,7 @@ class RecordsDurable:
     """Records of one id reached a level of durability: increments, not sums.
 
     id: the id that `PassRecords` named for them.
-    count, size_bytes: committed; rejected: dead-lettered, durable in their own way.
+    count, size_bytes: committed. rejected: dead-lettered, durable in their own way.
     """
 
     stream: terms.StreamDescriptor
@@ -52,11 +52,11 @@ class StateRead:
     """A state message was read.
 
     stream: for kind STREAM.
-    index, id: the wire's `id` and `partition_id`; mandatory on SOCKET, not looked at on STDIO.
-    source_count: the source's record count; mandatory on SOCKET.
-    payload: the message, opaque; it comes back untouched in `SendState`.
+    index, id: the wire's `id` and `partition_id`. Mandatory on SOCKET, not looked at on STDIO.
+    source_count: the source's record count. Mandatory on SOCKET.
+    payload: the message, opaque. It comes back untouched in `SendState`.
     inner: for kind SNAPSHOT, the (stream, partition id) of each entry that carries its own key.
-    listed: for GLOBAL and SNAPSHOT, the streams that the message lists; None means the whole
+    listed: for GLOBAL and SNAPSHOT, the streams that the message lists. None means the whole
         catalog for GLOBAL and the streams of `inner` for SNAPSHOT.
     """
 
@@ -80,7 +80,7 @@ class FlushRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateSent:
-    """The send that `SendState` asked for has returned; the platform has the state."""
+    """The send that `SendState` asked for has returned. The platform has the state."""
 
     scope: terms.Scope
     index: terms.CheckpointIndex
@@ -88,7 +88,7 @@ class StateSent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendFailed:
-    """The send that `SendState` asked for has failed; the platform does not have the state."""
+    """The send that `SendState` asked for has failed. The platform does not have the state."""
 
     scope: terms.Scope
     index: terms.CheckpointIndex
@@ -104,7 +104,7 @@ class CompleteRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelClosed:
-    """A channel reached its end; the last one closes the input."""
+    """A channel reached its end. The last one closes the input."""
 
     channel: int
 
@@ -118,7 +118,7 @@ class ProcessingSucceeded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessingFailed:
-    """The processing of a stream failed; this may come at any time."""
+    """The processing of a stream failed. This may come at any time."""
 
     stream: terms.StreamDescriptor
 
@@ -138,7 +138,7 @@ class FinishRequested:
 
 @dataclass(frozen=True, slots=True)
 class FinishTimerFired:
-    """The timer that `SetFinishTimer` asked for has fired; one that was cancelled is ignored."""
+    """The timer that `SetFinishTimer` asked for has fired. One that was cancelled is ignored."""
 
 
 Event = (

@@ -1,9 +1,9 @@
 """Keys inferred on STDIO, where neither records nor states carry one.
 
 Each stream counts its intervals from 1.  The interval's number is the index of the state that will
-end it and, as a decimal string, the id of its records, so the id is known before the state is.
+end it. As a decimal string it is the id of its records, so the id is known before the state.
 
-Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter`; one counter for all
+Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter`. One counter for all
 streams attributed records to the wrong interval where streams interleave (PR #66686).
 """
 
@@ -21,7 +21,7 @@ class Inference:
         )
 
     def announce(self, stream: terms.StreamDescriptor, *, common: bool) -> None:
-        """Add a stream; `common`: whether all streams end their intervals together."""
+        """Add a stream. `common`: whether all streams end their intervals together."""
         key = self.common_key() if common else None
         self._ordinals[stream] = 1 if key is None else key.index
 
@@ -45,7 +45,7 @@ class Inference:
         return terms.CheckpointKey(self._ordinals[stream], self.current_id(stream))
 
     def common_key(self) -> terms.CheckpointKey | None:
-        """Return the key of the state that ends every stream's interval; None if they differ."""
+        """Return the key of the state that ends every stream's interval. None if they differ."""
         ordinals = self._ordinals.values()
         first = next(iter(ordinals), 1)
         if any(ordinal != first for ordinal in ordinals):

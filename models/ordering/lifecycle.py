@@ -1,7 +1,7 @@
 """Opening, completion and closing of streams over one or several channels.
 
 On STDIO the one channel is ordered, so COMPLETE ends its stream at once.  On SOCKET COMPLETE is
-only remembered, because other sockets may still hold records of the stream; when the last channel
+only remembered, because other sockets may still hold records of the stream. When the last channel
 has ended, every stream with COMPLETE ends.
 
 Source: airbytehq/airbyte, bulk load CDK, `PipelineEventBookkeepingRouter` and `StreamManager`.
@@ -30,7 +30,7 @@ class Lifecycle:
 
     @property
     def input_closed(self) -> bool:
-        """Tell whether every channel has ended."""
+        """Return whether every channel has ended."""
         return not any(self._open_channels)
 
     @property
@@ -45,15 +45,15 @@ class Lifecycle:
 
     @property
     def incomplete(self) -> tuple[terms.StreamDescriptor, ...]:
-        """The streams whose COMPLETE has not been read, in the order of the catalog."""
+        """The streams without a COMPLETE, in the order of the catalog."""
         return tuple(stream for stream in self._streams if stream not in self._completed)
 
     def completed(self, stream: terms.StreamDescriptor) -> bool:
-        """Tell whether COMPLETE was read for the stream."""
+        """Return whether COMPLETE was read for the stream."""
         return stream in self._completed
 
     def ended(self, stream: terms.StreamDescriptor) -> bool:
-        """Tell whether the stream has ended: no record of it is accepted any more."""
+        """Return whether the stream has ended: no record of it is accepted any more."""
         return stream in self._ended
 
     def verdict(self, stream: terms.StreamDescriptor) -> terms.Verdict:
@@ -80,11 +80,11 @@ class Lifecycle:
             return terms.Refusal.UNKNOWN_CHANNEL
         if not self._deferred and stream in self._completed:
             return terms.Refusal.ALREADY_CLOSED
-        # The last close has told the end of every stream: a COMPLETE behind it would end one twice.
+        # The last close has told the end of every stream: a COMPLETE after it would end one twice.
         return None if self._open_channels[channel] else terms.Refusal.STREAM_CLOSED
 
     def complete(self, stream: terms.StreamDescriptor) -> bool:
-        """Note COMPLETE; return whether the stream ends with it."""
+        """Note COMPLETE. Return whether the stream ends with it."""
         self._completed[stream] = None
         if self._deferred:
             return False  # another socket is open: this one is
@@ -98,7 +98,7 @@ class Lifecycle:
         return None if self._open_channels[channel] else terms.Refusal.ALREADY_CLOSED
 
     def close(self, channel: int) -> tuple[terms.StreamDescriptor, ...] | None:
-        """End a channel; when it was the last, return the streams that had not ended before."""
+        """End a channel. When it was the last, return the streams that had not ended before."""
         self._open_channels[channel] = False
         if not self.input_closed:
             return None

@@ -38,7 +38,7 @@ class StreamObservation:
 class Observation:
     """One attempt: its kind, its send, its end, its totals, and every stream.
 
-    per_stream: whether scopes are streams; None while undecided.
+    per_stream: whether scopes are streams. None while undecided.
     """
 
     per_stream: bool | None

@@ -6,29 +6,36 @@ are *absorbed* in reader order, whatever the order in which they end: the result
 for reader 1.  Each absorbed result is followed by a checkpoint, so ids are free of gaps in the
 order of absorption although records of later partitions were sent long before.
 
-A checkpoint tells the one result that was absorbed since the last one, so that at most one feed is
+A checkpoint shows the one result that was absorbed since the last one, so that at most one feed is
 fresh in a message.  A stream feed's message has its own state alone.  A global source's message
-lists every stream: the fresh one with its key, the others as they stand, without; the shared state
+lists every stream: the fresh one with its key, the others as they stand, without. The shared state
 is repeated, and its feed's records are counted when that feed is the fresh one.
 
-A failed reader cancels all later ones of its round.  The failure surfaces when the round reaches
-it, after a checkpoint of the progress before it.
+The partitions of a round are known when it begins, or are *generated* one after the other while
+readers are at work.  Such a round is over when its generation has ended and every result was
+absorbed.  That all partitions generated so far have been read says nothing of those to come, and
+a partition that was read says nothing of those that were generated before it.
+
+A failed reader cancels all later ones of its round, also those generated later.  The failure
+surfaces when the round reaches it, after a checkpoint of the progress before it.
 
 Promised: indexes 1, 2, 3, ... per feed and, for global messages, per sync; every counted record in
 exactly one message; one message per result, and none on request, because nothing is ever left
-fresh.  Not promised: how messages travel; on sockets they queue for the next reader's socket and
-may overtake the records that they count.
+fresh; no state claims a partition that is still being read or was not counted.  Not promised: how
+messages travel; on sockets they queue for the next reader's socket and may overtake the records
+that they count.
 
 Source: airbytehq/airbyte, bulk extract CDK, `FeedReader` and `StateManager` (socket version), whose
 lists of pending states and rows of several fresh streams serve feeds that checkpoint at the same
 time; the world makes that race of the messages of this core (`checkpoint_lock`).  A global message
 needs an id of its own that is not a reader's; the original draws four characters, this core, which
-draws nothing, names the message's index, longer than any drawn id.
+draws nothing, names the message's index, longer than any drawn id.  Generated partitions:
+airbytehq/airbyte-python-cdk, `ConcurrentCursor` (#343: a position waits for all partitions up to
+it), and airbytehq/airbyte #34079, where it did not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -44,29 +51,47 @@ class SourceParameters:
     """What a source core is built from.
 
     streams: the catalog, in its order.  is_global: whether states speak of the whole sync.
-    initial: the state each stream resumes from; initial_shared: the shared one.
+    initial: the state each stream resumes from. initial_shared: the shared one.
     """
 
     medium: terms.Medium
     streams: tuple[terms.StreamDescriptor, ...]
     is_global: bool = False
-    initial: Mapping[terms.StreamDescriptor, object] = field(default_factory=dict)
-    initial_shared: object = None
+    initial: tuple[tuple[terms.StreamDescriptor, object], ...] = ()
+    initial_shared: object | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundStarted:
-    """A feed's next round began, with readers 1..`readers`."""
+    """A feed's next round began, with readers 1..`readers`.
+
+    generating: more partitions follow, each with a reader of its own.
+    """
 
     feed: Feed
     readers: int
+    generating: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionGenerated:
+    """The round's next partition was generated; its reader has the next number."""
+
+    feed: Feed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationEnded:
+    """The round has all its partitions."""
+
+    feed: Feed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderFinished:
     """A reader ended with a checkpoint: its position, and how many records it sent.
 
-    partition_id: the id on its records; mandatory on SOCKET, not looked at on STDIO.
+    partition_id: the id on its records. Mandatory on SOCKET, not looked at on STDIO.
     """
 
     feed: Feed
@@ -86,10 +111,11 @@ class ReaderFailed:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRequested:
-    """A checkpoint is wanted beside those of the results; nothing is fresh, so it gives none."""
+    """A checkpoint is wanted beside the ones of the results. Nothing is fresh, so it gives none."""
 
 
-SourceEvent = RoundStarted | ReaderFinished | ReaderFailed | CheckpointRequested
+_OfFeed = RoundStarted | PartitionGenerated | GenerationEnded | ReaderFinished | ReaderFailed
+SourceEvent = _OfFeed | CheckpointRequested
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,22 +124,22 @@ class EmitState:
 
     payload: the stream's state, or the shared state of a global message.
     states: of a global message, the state of every stream of the catalog, None where there is none.
-    inner: of a global message, the key of the entry that is fresh in it; empty where none is.
+    inner: of a global message, the key of the entry that is fresh in it. Empty where none is.
     """
 
     kind: terms.StateKind
-    payload: object
+    payload: object | None
     count: int
     stream: terms.StreamDescriptor | None = None
     index: terms.CheckpointIndex | None = None
     partition_id: terms.CheckpointId | None = None
-    states: tuple[tuple[terms.StreamDescriptor, object], ...] = ()
+    states: tuple[tuple[terms.StreamDescriptor, object | None], ...] = ()
     inner: tuple[tuple[terms.StreamDescriptor, terms.CheckpointIndex, terms.CheckpointId], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelReaders:
-    """Cancel these readers of the feed's round; their results are never absorbed."""
+    """Cancel these readers of the feed's round. Their results are never absorbed."""
 
     feed: Feed
     readers: tuple[int, ...]
@@ -129,7 +155,7 @@ class FailFeed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndRound:
-    """The feed's round is over: every reader's result was absorbed."""
+    """The feed's round is over: every reader's result was absorbed, and no partition follows."""
 
     feed: Feed
 
@@ -139,7 +165,7 @@ SourceEffect = EmitState | CancelReaders | FailFeed | EndRound
 
 @dataclass(frozen=True, slots=True)
 class _Fresh:
-    """An absorbed result with its key: what one message tells."""
+    """An absorbed result with its key: what one message shows."""
 
     state: object
     count: int
@@ -152,14 +178,20 @@ class _Round:
     """One round: what each reader ended with (None: it failed), and who is next."""
 
     readers: int
+    generating: bool = False
     ended: dict[int, ReaderFinished | None] = field(default_factory=dict)
     next_reader: int = 1
-    failed: int | None = None  # the first failed reader; all later ones are cancelled
+    failed: int | None = None  # the first failed reader. All later ones are cancelled
 
     @property
     def over(self) -> bool:
         """Whether all results were absorbed, or the failed reader was reached."""
-        return self.next_reader > self.readers or self.next_reader == self.failed
+        return self.absorbed or self.next_reader == self.failed
+
+    @property
+    def absorbed(self) -> bool:
+        """Whether all results were absorbed, and no partition follows."""
+        return self.next_reader > self.readers and not self.generating
 
 
 @dataclass(slots=True)
@@ -177,20 +209,23 @@ class SourceCore:
     def __init__(self, parameters: SourceParameters) -> None:
         self.parameters = parameters
         self._socket = parameters.medium is terms.Medium.SOCKET
-        self._streams = {
-            stream: _FeedState(parameters.initial.get(stream)) for stream in parameters.streams
-        }
+        initial = dict(parameters.initial)
+        self._streams = {stream: _FeedState(initial.get(stream)) for stream in parameters.streams}
         self._shared = _FeedState(parameters.initial_shared) if parameters.is_global else None
         self._next_message: terms.CheckpointIndex = 1
 
     def step(self, event: SourceEvent) -> list[SourceEffect]:
         """Take one event and return its effects in the order in which the host carries them out.
 
-        Raises ProtocolError when the event breaks a rule; nothing has changed then.
+        Raises ProtocolError when the event breaks a rule. Nothing has changed then.
         """
         match event:
             case RoundStarted():
                 return self._on_round_started(event)
+            case PartitionGenerated():
+                return self._on_partition_generated(event)
+            case GenerationEnded():
+                return self._on_generation_ended(event)
             case ReaderFinished():
                 return self._on_reader_finished(event)
             case ReaderFailed():
@@ -211,8 +246,21 @@ class SourceCore:
             raise self._refused(terms.Refusal.ROUND_UNDER_WAY, event, feed.round)
         if event.readers < 0:
             raise ProtocolError(terms.Refusal.INVALID_COUNT, event=event)
-        feed.round = _Round(event.readers)
+        feed.round = _Round(event.readers, event.generating)
         return self._absorb(event.feed, feed, feed.round)
+
+    def _on_partition_generated(self, event: PartitionGenerated) -> list[SourceEffect]:
+        current = self._generated(self._feed(event), event)
+        current.readers += 1
+        if current.failed is None:
+            return []
+        return [CancelReaders(feed=event.feed, readers=(current.readers,))]
+
+    def _on_generation_ended(self, event: GenerationEnded) -> list[SourceEffect]:
+        feed = self._feed(event)
+        current = self._generated(feed, event)
+        current.generating = False
+        return self._absorb(event.feed, feed, current)
 
     def _on_reader_finished(self, event: ReaderFinished) -> list[SourceEffect]:
         feed = self._feed(event)
@@ -222,7 +270,7 @@ class SourceCore:
         if self._socket and event.partition_id is None:
             raise ProtocolError(terms.Refusal.MISSING_PARTITION_ID, event=event)
         if current.failed is not None and event.reader > current.failed:
-            return []  # cancelled before; the result comes too late to matter
+            return []  # cancelled before. The result comes too late to matter
         current.ended[event.reader] = event
         return self._absorb(event.feed, feed, current)
 
@@ -250,7 +298,7 @@ class SourceCore:
             current.next_reader += 1
             feed.current = result.state
             effects.append(self._message(name, self._fresh(feed, result)))
-        if current.next_reader > current.readers:
+        if current.absorbed:
             effects.append(EndRound(feed=name))
         return effects
 
@@ -262,7 +310,7 @@ class SourceCore:
         return _Fresh(result.state, result.count, index, result.partition_id)
 
     def _message(self, name: Feed, fresh: _Fresh) -> EmitState:
-        """Return the message that tells a result; a global one shows all other feeds as well."""
+        """Return the message that shows a result. A global one shows all other feeds as well."""
         if self._shared is None:
             return EmitState(
                 kind=terms.StateKind.STREAM,
@@ -291,18 +339,24 @@ class SourceCore:
     def _message_key(
         self, of_shared: terms.CheckpointId | None
     ) -> tuple[terms.CheckpointIndex | None, terms.CheckpointId | None]:
-        """Return the key of the next global message; its id is the shared reader's, or its own."""
+        """Return the key of the next global message. Its id is the shared reader's, or its own."""
         if not self._socket:
             return None, None
         index = self._next_message
         self._next_message += 1
         return index, f"message-{index}" if of_shared is None else of_shared
 
-    def _feed(self, event: RoundStarted | ReaderFinished | ReaderFailed) -> _FeedState:
+    def _feed(self, event: _OfFeed) -> _FeedState:
         feed = self._shared if event.feed is None else self._streams.get(event.feed)
         if feed is None:
             raise ProtocolError(terms.Refusal.UNKNOWN_STREAM, event=event)
         return feed
+
+    def _generated(self, feed: _FeedState, event: PartitionGenerated | GenerationEnded) -> _Round:
+        """Return the feed's round, the partitions of which must still be generated."""
+        if feed.round is None or not feed.round.generating or feed.round.over:
+            raise self._refused(terms.Refusal.UNKNOWN_READER, event, feed.round)
+        return feed.round
 
     def _round_of(self, feed: _FeedState, event: ReaderFinished | ReaderFailed) -> _Round:
         """Return the feed's round, in which the reader must be and must not have ended."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
-# The wire's `partition_id`: unique, unordered; says *which records* a state covers.
+# The wire's `partition_id`: unique, unordered. Says *which records* a state covers.
 CheckpointId = str
-# The wire's `id`: 1, 2, 3, ... without gaps; says *when* a state may be released.
+# The wire's `id`: 1, 2, 3, ... without gaps. Says *when* a state may be released.
 CheckpointIndex = int
 
 
@@ -64,14 +64,14 @@ class StateKind(IntEnum):
 
 
 class Level(IntEnum):
-    """How durable records are; COMPLETE implies PERSISTED and counts the same records again."""
+    """How durable records are. COMPLETE implies PERSISTED and counts the same records again."""
 
     PERSISTED = 1
     COMPLETE = 2
 
 
 class Verdict(IntEnum):
-    """How the processing of a stream ended; the first verdict sticks."""
+    """How the processing of a stream ended. The first verdict sticks."""
 
     PENDING = 0
     SUCCEEDED = 1
@@ -80,7 +80,7 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class CheckpointKey:
-    """Index and id of a state; compared by the index alone.
+    """Index and id of a state. Compared by the index alone.
 
     Source: airbytehq/airbyte, PR #60886.
     """
@@ -107,7 +107,7 @@ class Refusal(StrEnum):
     STREAM_CLOSED = "stream_closed"
     ALREADY_CLOSED = "already_closed"
     NOT_CLOSED = "not_closed"
-    # Verdicts of the end of a sync and of a send; they come as effects, not as exceptions.
+    # Verdicts of the end of a sync and of a send. They come as effects, not as exceptions.
     INCOMPLETE_STREAMS = "incomplete_streams"
     UNFLUSHED_STATES = "unflushed_states"
     SEND_FAILED = "send_failed"
@@ -133,7 +133,7 @@ class Count:
 
     @property
     def accounted(self) -> int:
-        """The number of records whose fate is settled: committed or rejected."""
+        """The number of settled records: committed or rejected."""
         return self.records + self.rejected
 
     def __add__(self, other: Count) -> Count:
@@ -158,9 +158,9 @@ ZERO = Count()
 class OrderingParameters:
     """The parameters of one attempt's ordering core.
 
-    streams: the catalog, in its order; every other stream is refused.
-    channels: how many channels must end before the input is closed (sockets; 1 on STDIO).
-    design: which of the designs decides; cores of yours need not look at it.
+    streams: the catalog, in its order. Every other stream is refused.
+    channels: how many channels must end before the input is closed (sockets, 1 on STDIO).
+    design: which of the designs decides. Cores of yours need not look at it.
     released_ids_kept: how many released ids per stream keep exact counters, for late reports of
         their records; older ones are folded into one sum per stream.  An assumption: generous for
         reports that trail a release by some batches, and a few hundred kilobytes at most.

@@ -1,9 +1,9 @@
 """Recovery: failures noticed, restarts, failovers, and who takes which state.
 
 * `FailureDetector`, `RestartStrategy`, `Failover` and `TaskRestore` take events and answer with
-  effects; these are in the modules `detection`, `restart`, `failover` and `restore`.
+  effects. These are in the modules `detection`, `restart`, `failover` and `restore`.
 * `mapping`, `key_groups` and `operator_state` say which subtask takes which key groups, in-flight
-  data and operator state; `InFlightAssignment` (module `in_flight`) applies it to the channels of a
+  data and operator state. `InFlightAssignment` (module `in_flight`) applies it to the channels of a
   job, and `RecoveredInput` (`recovered_input`) takes in-flight data over on an input gate.
 """
 

@@ -1,17 +1,17 @@
 """Failure detection: how the job manager learns that a task or a task manager is gone.
 
-A task that throws reports it itself.  A task manager that is gone reports nothing; it is missed
+A task that throws reports it itself.  A task manager that is gone reports nothing. It is missed
 
-* by its peers, whose connections break: a task that reads from it fails at once, wherever it runs;
-* by a heartbeat that cannot be delivered: the target is unreachable after so many calls in a row;
+* by its peers with broken connections: a task that reads from it fails at once, wherever it runs.
+* by a heartbeat that cannot be delivered: the target is unreachable after so many calls in a row.
 * by silence: no heartbeat has come for the time-out.
 
 The job manager asks every task manager for a heartbeat once per interval.  Each one that comes
-starts the time-out anew; one that was delivered forgets the calls that failed before.  A task
-manager is lost once, whatever says so first; what is heard of it later is stale and ignored.
+starts the time-out anew. One that was delivered forgets the calls that failed before.  A task
+manager is lost once, whatever says so first. Later news of it is stale and ignored.
 
 Promised: a task manager that stays silent is lost no later than the time-out after its latest
-heartbeat, if timers fire on time.  Not promised: that a lost one is really gone; a pause longer
+heartbeat, if timers fire on time.  Not promised: that a lost one is really gone. A pause longer
 than the time-out is taken for a loss.
 
 Source: Apache Flink 1.20.3, HeartbeatManagerOptions, HeartbeatManagerSenderImpl, DefaultHeartbeat-
@@ -33,7 +33,7 @@ _SECOND_NS = 1_000_000_000
 class HeartbeatParameters:
     """`heartbeat.interval`, `heartbeat.timeout` and `heartbeat.rpc-failure-threshold`.
 
-    rpc_failure_threshold: failed calls in a row after which a target is unreachable; None for none.
+    rpc_failure_threshold: failed calls in a row after which a target is unreachable. None for none.
     """
 
     interval_ns: int = 10 * _SECOND_NS
@@ -60,7 +60,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A task manager offers its slots; its tasks may be deployed."""
+    """A task manager offers its slots. Its tasks may be deployed."""
 
     now_ns: int
     manager: int
@@ -109,7 +109,7 @@ class IntervalOver:
 
 @dataclass(frozen=True, slots=True)
 class TimeoutFired:
-    """The timer of a task manager has run out; it may be a stale one.
+    """The timer of a task manager has run out. It may be a stale one.
 
     number: as its `SetTimeout` said.
     """
@@ -146,7 +146,7 @@ class SetInterval:
 
 @dataclass(frozen=True, slots=True)
 class SetTimeout:
-    """Raise TimeoutFired at an instant; it replaces the timer of that task manager."""
+    """Raise TimeoutFired at an instant. It replaces the timer of that task manager."""
 
     manager: int
     at_ns: int
@@ -175,7 +175,7 @@ DetectionEffect: TypeAlias = (
 
 
 class _Monitor:
-    """What is known of one task manager."""
+    """The state of one task manager."""
 
     __slots__ = ("failed_calls", "number")
 
@@ -211,7 +211,8 @@ class FailureDetector:
                 return [ReportTaskFailure(event.task, Cause.EXCEPTION)]
             case ConnectionBroken():
                 # The peer's task has failed whether or not the other side is known to be lost.  The
-                # heartbeat goes on: one broken connection does not prove that the machine is gone.
+                # heartbeat continues: one broken connection does not prove that the machine is
+                # gone.
                 return [ReportTaskFailure(event.task, Cause.CONNECTION)]
             case IntervalOver():
                 return self._ask(event.now_ns)

@@ -14,17 +14,17 @@ The delay begins when the failure is known, not when all tasks are cancelled, so
 that is quicker.  A failure while a restart is under way starts it anew: the earlier restart is
 void, so a timer of an older round is stale.  Tasks deployed in vain are cancelled again.
 
-Blocked meanwhile: the periodic trigger stops with the failure and starts with the deployment; what
+Blocked meanwhile: the periodic trigger stops with the failure and starts with the deployment. What
 it asks for before all tasks run is refused (NOT_ALL_REQUIRED_TASKS_RUNNING) and counts nowhere.
 Promised: one `Deploy` per round at most, never before every task of the round before is gone (two
-attempts of a task at once would write twice).  Not promised: that what is under way is given up at
-once; tasks go on until they are cancelled, and a checkpoint of which all parts have arrived before
-the job manager knows of the failure is complete.
+attempts of a task at once would write twice).  Not promised: that pending work is aborted at once.
+Tasks go on until they are cancelled, and a checkpoint is complete if all parts have arrived before
+the job manager knows of the failure.
 
-Source: Apache Flink 1.20.3, DefaultScheduler.restartTasksWithDelay (the cancellation and the delay
-run side by side, the restart follows both), ExecutionVertexVersioner (a newer failure supersedes a
-restart), CheckpointCoordinatorDeActivator (triggering follows the status of the job, which is
-RUNNING from the deployment on); JobStatus for RESTARTING, FAILING and FAILED.
+Source: Apache Flink 1.20.3, DefaultScheduler.restartTasksWithDelay (cancellation and delay run side
+by side). ExecutionVertexVersioner (a newer failure supersedes a restart).
+CheckpointCoordinatorDeActivator (triggering follows the status of the job, which is RUNNING from
+the deployment on). JobStatus for RESTARTING, FAILING and FAILED.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ckptsim.models.core import ProtocolError
 
 
 class Phase(IntEnum):
-    """Where a job is between a failure and its being back; `JobStatus` has fewer names for it."""
+    """Where a job is between a failure and its being back. `JobStatus` has fewer names for it."""
 
     RUNNING = 0
     CANCELING = 1  # RESTARTING: neither cancelled nor delayed long enough
@@ -72,7 +72,7 @@ class AllCanceled:
 
 @dataclass(frozen=True, slots=True)
 class DelayOver:
-    """A restart delay has run out; round: as its `SetDelay` said, an older one is stale."""
+    """A restart delay has run out. round: as its `SetDelay` said, an older one is stale."""
 
     now_ns: int
     round: int
@@ -95,7 +95,7 @@ class StopTriggering:
 
 @dataclass(frozen=True, slots=True)
 class CancelTasks:
-    """Cancel every task of the attempt; answer with AllCanceled."""
+    """Cancel every task of the attempt. Answer with AllCanceled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Action(IntEnum):
 class Failover:
     """The course of one job through its failures.
 
-    phase: where it is; round: how many restarts have been begun.
+    phase: where it is. round: how many restarts have been begun.
     """
 
     __slots__ = ("phase", "round")
@@ -208,7 +208,7 @@ TABLE: dict[tuple[Phase, type], tuple[Phase, tuple[Action, ...]]] = {
     (_P.CANCELING, AllRunning): (_P.CANCELING, ()),
     (_P.CANCELED_LATE, AllRunning): (_P.CANCELED_LATE, ()),
     (_P.FAILING, AllRunning): (_P.FAILING, ()),
-    # What is being cancelled for good may still fail, and its delay may still run out.
+    # A job under final cancellation may still fail, and its delay may still run out.
     (_P.FAILING, AllCanceled): (_P.FAILED, (_A.END,)),
     (_P.FAILING, RestartableFailure): (_P.FAILING, ()),
     (_P.FAILING, FinalFailure): (_P.FAILING, ()),

@@ -2,12 +2,12 @@
 
 A channel is a pair of an upstream and a downstream subtask.  A new channel takes the data of every
 pair of an old subtask that its receiver takes over and an old channel that its sender takes over:
-what waited at the receivers (input state) and what waited at the senders (output state) alike.  In
-front of the data of each pair stands a descriptor that names it, so that the receiver can keep
-their bytes apart.  An exchange in which nothing moves needs no descriptors.
+what waited at the receivers (input state) and what waited at the senders (output state) alike.
+Before the data of each pair is a descriptor that names it, so that the receiver can keep their
+bytes apart.  An exchange in which nothing moves needs no descriptors.
 
-What is promised: with mappers that are not ambiguous each piece of data goes to one new channel;
-with ambiguous ones to every taker, whose filter has to choose.
+Promised: with mappers that are not ambiguous each piece of data goes to one new channel. With
+ambiguous ones to every taker, which filters them.
 
 Source: Apache Flink 1.20.3, TaskStateAssignment, StateAssignmentOperation.reDistributeInput- and
 ResultSubpartitionStates, SubtaskConnectionDescriptor.
@@ -38,7 +38,7 @@ class ConnectionDescriptor(NetworkEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One edge of a job before and after; parallelisms are (upstream, downstream).
+    """One edge of a job before and after. Parallelisms are (upstream, downstream).
 
     in_flight: whether the checkpoint holds data of it.
     """
@@ -57,7 +57,7 @@ class InFlightAssignment:
     def gates(
         self, exchanges: Sequence[Exchange], *, subtask: int, stateful: bool
     ) -> list[GateAssignment]:
-        """Return what each gate of a subtask takes over; an exchange per gate, in their order.
+        """Return what each gate of a subtask takes over. An exchange per gate, in their order.
 
         stateful: whether the checkpoint holds operator state of the vertex.  It does not matter:
         in-flight data has to be assigned all the same (FLINK-31963).
@@ -67,7 +67,7 @@ class InFlightAssignment:
         return [self.gate(exchange, subtask) for exchange in exchanges]
 
     def gate(self, exchange: Exchange, subtask: int) -> GateAssignment:
-        """Return what one gate takes over; each gate by the mappers of its own edge (FLINK-22686).
+        """Return what one gate takes over. Each gate by the mappers of its own edge (FLINK-22686).
 
         The mappers of an edge without in-flight data are not asked: a pointwise edge has none, and
         would refuse (FLINK-38267).
@@ -106,7 +106,7 @@ def whole_channels(
 def recovered_data(
     gate: GateAssignment, channel: int, held: Mapping[Pair, Sequence[Data]]
 ) -> Iterator[ConnectionDescriptor | Data]:
-    """Yield what a new channel gets of what old ones held, each pair's behind its descriptor.
+    """Yield what a new channel gets of what old ones held, each pair's after its descriptor.
 
     held: input state or output state, by old pair (upstream, downstream).
     """

@@ -3,7 +3,7 @@
 A key belongs to a key group by its hash, a key group to a subtask by its range.  Everything here is
 integer arithmetic that must agree bit by bit with the Java original, so hashes wrap at 32 bits.
 
-Source: Apache Flink 1.20.3, KeyGroupRangeAssignment and MathUtils.murmurHash; Java,
+Source: Apache Flink 1.20.3, KeyGroupRangeAssignment and MathUtils.murmurHash. Java,
 String.hashCode.
 """
 
@@ -31,7 +31,7 @@ def string_hash(text: str) -> int:
 def murmur_hash(code: int) -> int:
     """Return the 32-bit murmur3 hash of one 4-byte word with seed 0, made non-negative.
 
-    A negative result is negated; the smallest number, which has no negation, becomes 0.
+    A negative result is negated. The smallest number, which has no negation, becomes 0.
     """
     value = code & _MASK
     value = value * 0xCC9E2D51 & _MASK

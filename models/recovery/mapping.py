@@ -1,8 +1,8 @@
 """Which old subtasks' in-flight data a new subtask takes when the parallelism changes.
 
 A mapper answers, for a new subtask index, which old indices it takes over.  Ambiguous mappers give
-one old subtask to several new ones: its records are then replicated and each new one keeps what is
-sent to it today.  An identity needs no virtual channels at all.
+one old subtask to several new ones: its records are then replicated and each new one filters them.
+An identity needs no virtual channels at all.
 
 Each edge has two mappers, one for its output state (upstream side) and one for its input state
 (downstream side), given by how records are distributed over it.
@@ -42,9 +42,9 @@ class Mapper(Enum):
 
 
 def old_subtasks(mapper: Mapper, new_index: int, *, old: int, new: int) -> tuple[int, ...]:
-    """Return the old indices that a new index takes, ascending; there may be none.
+    """Return the old indices that a new index takes, ascending. There may be none.
 
-    Raises ProtocolError for an edge whose in-flight data cannot be redistributed.
+    Raises ProtocolError for an edge with in-flight data that cannot be redistributed.
     """
     match mapper:
         case Mapper.ARBITRARY | Mapper.ROUND_ROBIN:
@@ -82,7 +82,7 @@ def ambiguous_subtasks(mapping: Mapping, *, old: int) -> tuple[int, ...]:
 
 
 def is_identity(mapping: Mapping, *, old: int) -> bool:
-    """Tell whether each old subtask stays where it was and new ones begin empty."""
+    """Return whether each old subtask stays where it was and new ones begin empty."""
     if len(mapping) < old:
         return False
     return all(taken == ((index,) if index < old else ()) for index, taken in enumerate(mapping))
@@ -117,7 +117,7 @@ class Distribution:
 
     @property
     def supports_unaligned(self) -> bool:
-        """Whether barriers may overtake on the edge; otherwise they are forced to align."""
+        """Whether barriers may overtake on the edge. Otherwise they are forced to align."""
         return not (self.pointwise or self.broadcast)
 
 
@@ -146,10 +146,10 @@ DISTRIBUTIONS: dict[Partitioner, Distribution] = {
 class GateAssignment:
     """What one new subtask recovers on one gate.
 
-    old_subtasks: the old downstream subtasks whose input state it takes.
+    old_subtasks: the old downstream subtasks that it takes input state of.
     old_channels: for each of its channels the old upstream indices mapped to it.
     identity: nothing has moved in either dimension, so no virtual channels are needed.
-    ambiguous: old subtasks whose records must be filtered by today's partitioner.
+    ambiguous: old subtasks with records to filter by today's partitioner.
     on_one_side: it recovers what both ends had, so no sender has anything to replay.
     """
 
@@ -175,9 +175,9 @@ def assign_gate(
     old_parallelism: tuple[int, int],
     new_parallelism: tuple[int, int],
 ) -> GateAssignment:
-    """Work out what a new subtask recovers on a gate; parallelisms are (upstream, downstream).
+    """Work out what a new subtask recovers on a gate. Parallelisms are (upstream, downstream).
 
-    Raises ProtocolError for an edge whose in-flight data cannot be redistributed.
+    Raises ProtocolError for an edge with in-flight data that cannot be redistributed.
     """
     old_up, old_down = old_parallelism
     new_up, new_down = new_parallelism

@@ -4,7 +4,7 @@ A checkpoint can lie between two parts of a record: its head is read or waits at
 state), its tail waits at the sender (output state).  After a restore they meet again only if both
 come to the same deserializer, head first.
 
-Source: Apache Flink 1.20.3, SpillingAdaptiveSpanningRecordDeserializer; FLIP-76, section on
+Source: Apache Flink 1.20.3, SpillingAdaptiveSpanningRecordDeserializer. FLIP-76, section on
 spanning records.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RecordPart:
-    """One buffer's share of a record; index: from 0, of `count`."""
+    """One buffer's share of a record. index: from 0, of `count`."""
 
     record: int
     index: int
@@ -23,7 +23,7 @@ class RecordPart:
 
     @property
     def is_last(self) -> bool:
-        """Tell whether the record is whole with it."""
+        """Return whether the record is whole with it."""
         return self.index == self.count - 1
 
 
@@ -36,7 +36,7 @@ def parts_of(record: int, count: int) -> tuple[RecordPart, ...]:
 class Broken:
     """Parts that do not make up a record: bytes of two records in one.
 
-    had: the part before, if a record had been begun; got: the one that does not go on from it.
+    had: the part before, if a record had been begun. got: the one that does not go on from it.
     """
 
     had: RecordPart | None
@@ -55,9 +55,9 @@ class RecordDeserializer:
         self.partial: list[RecordPart] = []
 
     def add(self, part: RecordPart) -> int | Broken | None:
-        """Take the next part; return the record that is whole with it, if one is.
+        """Take the next part. Return the record that is whole with it, if one is.
 
-        Returns Broken for a part that does not go on from the one before; both are lost then.
+        Returns Broken for a part that does not go on from the one before. Both are lost then.
         """
         had = self.partial[-1] if self.partial else None
         follows = part.index == 0 if had is None else _follows(had, part)

@@ -1,7 +1,7 @@
 """One input gate while it takes in-flight data over from a checkpoint.
 
 Old data comes in two stretches: what had been at receivers is read from the checkpoint into this
-gate's channels; what had been at senders is read into the new senders' queues and comes through the
+gate's channels. What had been at senders is read into the new senders' queues and comes through the
 channels, once these are asked for.
 
     READING    --every channel has ended its state--> REPLAYING   partitions are requested
@@ -10,13 +10,13 @@ channels, once these are asked for.
 Where the receiver recovers what both ends had, REPLAYING is left out.
 
 So on each channel the old input data comes before the old output data, and that before anything
-new: a record whose head was at the receiver and whose tail was at the sender is joined again.  The
-marker blocks its sender, so no channel gets past its recovered data before the others.
+new: a record with its head at the receiver and its tail at the sender is joined again.  The marker
+blocks its sender, so no channel gets past its recovered data before the others.
 
 While the parallelism has changed, a channel can carry data of several old ones.  Each has a virtual
-channel: a deserializer, a watermark and a status of its own, chosen by the descriptor in front of
-the data.  A watermark goes on as the least of all virtual channels, once each has one; the channel
-is idle when all are.  A record of an old subtask that several new ones take over is kept only where
+channel: a deserializer, a watermark and a status of its own, chosen by the descriptor before the
+data.  A watermark continues as the least of all virtual channels, once each has one. The channel is
+idle when all are.  A record of an old subtask that several new ones take over is kept only where
 today's partitioner sends it.
 
 Blocked meanwhile: a checkpoint may not begin to persist the input while there are virtual channels,
@@ -50,7 +50,7 @@ class GatePhase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class DescriptorTaken:
-    """The data that follow on a channel are those of an old channel."""
+    """The data that follow on a channel are the ones of an old channel."""
 
     channel: int
     descriptor: ConnectionDescriptor
@@ -103,7 +103,7 @@ class InputStateEnded:
 
 @dataclass(frozen=True, slots=True)
 class OutputStateEnded:
-    """The marker behind a sender's recovered data was taken."""
+    """The marker after a sender's recovered data was taken."""
 
     channel: int
 
@@ -165,7 +165,7 @@ class ConvertChannels:
 
 @dataclass(frozen=True, slots=True)
 class ResumeSenders:
-    """Let the senders of all channels go on behind their markers."""
+    """Let the senders of all channels go on after their markers."""
 
     channels: tuple[int, ...]
 
@@ -216,7 +216,7 @@ class RecoveredInput:
 
     @property
     def may_persist(self) -> bool:
-        """Tell whether a checkpoint may begin to persist the input of this gate."""
+        """Return whether a checkpoint may begin to persist the input of this gate."""
         return self._unmapped or self.phase is GatePhase.RECOVERED
 
     @property
@@ -228,8 +228,8 @@ class RecoveredInput:
     def deserializer(self, channel: int) -> RecordDeserializer:
         """Return the deserializer of a channel that has no virtual ones, as real channels have it.
 
-        What it holds is the beginning of a record that the sender sends on; what a virtual channel
-        has left when the gate has recovered can be finished by nobody.
+        What it holds is the beginning of a record that the sender sends on. What a virtual channel
+        has left when the gate has recovered can be finished by no one.
         """
         selected = self._selected[channel]
         return selected.deserializer if self._unmapped and selected else RecordDeserializer()

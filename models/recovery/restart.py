@@ -1,23 +1,24 @@
 """Restart strategies: whether a failed job is restarted, and after which delay.
 
-Four strategies share one door.  A strategy hears of every failure with its instant; it counts them
+Four strategies share one door.  A strategy learns of every failure with its instant. It counts them
 and answers with a delay or with the end of the job.
 
 * `NoRestart`: every failure ends the job.
 * `FixedDelay`: so many restarts, always after the same delay.
 * `FailureRate`: restarts as long as no more than so many failures fall into any interval.
-* `ExponentialDelay`: the delay grows by a factor with every failure up to a largest one, a share of
-  it at random, so that jobs that failed together do not come back together; after a time without a
-  failure it is as at the beginning.  A failure before the planned restart joins the attempt that is
+* `ExponentialDelay`: the delay grows by a factor with every failure, up to a largest one. A share
+  of it is random, so that jobs that failed together do not come back together. After a time without
+  a failure it is as at the beginning.  A failure before the planned restart joins the attempt that
+  is
   planned: the delay does not grow, and the instant of the restart stays.
 
-Promised: a delay is never negative; with exponential delay it never exceeds the largest one, and
+Promised: a delay is never negative. With exponential delay it never exceeds the largest one, and
 the job ends only if failures follow each other within the threshold.  Not promised: a delay begins
-when the strategy hears of the failure, so a late detection comes on top.
+when the strategy learns of the failure, so a late detection comes on top.
 
 Source: Apache Flink 1.20.3, RestartStrategyOptions, FixedDelayRestartBackoffTimeStrategy,
 FailureRateRestartBackoffTimeStrategy, ExponentialDelayRestartBackoffTimeStrategy, ExecutionFailure-
-Handler (a strategy first hears of the failure, then says whether the job may restart).
+Handler (a strategy first learns of the failure, then says whether the job may restart).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class NoRestart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedDelay:
-    """`restart-strategy.fixed-delay.attempts` and `.delay`; attempts: None for any number."""
+    """`restart-strategy.fixed-delay.attempts` and `.delay`. attempts: None for any number."""
 
     attempts: int | None = 1
     delay_ns: int = SECOND_NS
@@ -57,7 +58,7 @@ class FailureRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialDelay:
-    """`restart-strategy.exponential-delay.*`; attempts_before_reset: None for any number.
+    """`restart-strategy.exponential-delay.*`. attempts_before_reset: None for any number.
 
     jitter_factor: the share of a delay that is added or taken off at most.
     """
@@ -78,7 +79,7 @@ class FailureNoticed:
     """The job manager knows of a failure.
 
     jitter: where in the range of the jitter the delay lies, from 0 (all taken off) to below 1 (all
-    added); the host draws it.  recoverable: False for an error that a restart cannot mend.
+    added). The host draws it.  recoverable: False for an error that a restart cannot mend.
     """
 
     now_ns: int
@@ -88,7 +89,7 @@ class FailureNoticed:
 
 @dataclass(frozen=True, slots=True)
 class RestartAfter:
-    """Restart the job after a delay; joined: the attempt was planned already."""
+    """Restart the job after a delay. joined: the attempt was planned already."""
 
     delay_ns: int
     joined: bool = False
@@ -124,7 +125,7 @@ class RestartStrategy:
     def step(self, event: FailureNoticed) -> list[RestartEffect]:
         """Take a failure and return what follows.
 
-        Raises ProtocolError for a jitter out of range and for a failure after the job was given up.
+        Raises ProtocolError for a jitter out of range and for a failure after the job was aborted.
         """
         if not 0 <= event.jitter < 1:
             raise ProtocolError("bad_jitter", state="0 <= jitter < 1", event=event)
@@ -186,8 +187,8 @@ def _backoff_ns(backoff: ExponentialDelay, attempts: int, jitter: float) -> int:
     """Return the delay after so many attempts.
 
     The product is made factor by factor: a power of a float may differ in its last digit between
-    machines.  It grows on behind the largest delay, as the jitter is a share of the product and so
-    may bring it back below; only what no clock can hold ends it.
+    machines.  It grows on after the largest delay, as the jitter is a share of the product and so
+    may bring it back below. Only what no clock can hold ends it.
     """
     product = float(backoff.initial_backoff_ns)
     for _ in range(attempts):

@@ -9,18 +9,18 @@
                                                  its partitions requested
     RECOVERING --all gates----> RUNNING
 
-So the old data of an input comes before the old data of the output in front of it, and that before
-anything new.  Output is read first, so that a receiver which asks for a partition finds it whole.
-A source has no gates and runs when it is opened.
+So the old data of an input comes before the old data of the output before it, and that before
+anything new.  Output is read first, so that a receiver which asks for a partition finds it whole. A
+source has no gates and runs when it is opened.
 
-Blocked meanwhile: a checkpoint that is triggered before the task runs is declined, for what has
-been read but not been processed belongs to no state.  Promised: partitions of a gate are requested
-once, behind all of its recovered data.  Not promised: that all gates of a task are converted
-together, or all tasks of a job run at once.
+Blocked meanwhile: a checkpoint that is triggered before the task runs is declined, for data that
+was read but not processed belongs to no state.  Promised: partitions of a gate are requested once,
+after all of its recovered data.  Not promised: that all gates of a task are converted together, or
+all tasks of a job run at once.
 
 Source: Apache Flink 1.20.3, StreamTask.restoreInternal (readOutputData, initializeStateAndOpen-
-Operators, readInputData on the channel I/O executor, getStateConsumedFuture, requestPartitions);
-SingleInputGate.convertRecoveredInputChannels; the reason of a declined checkpoint is
+Operators, readInputData on the channel I/O executor, getStateConsumedFuture, requestPartitions).
+SingleInputGate.convertRecoveredInputChannels. The reason of a declined checkpoint is
 CHECKPOINT_DECLINED_TASK_NOT_READY.
 """
 
@@ -79,12 +79,12 @@ RestoreEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ReadOutput:
-    """Read in-flight data into the subpartitions, a blocking marker behind each; say OutputRead."""
+    """Read in-flight data into the subpartitions, a blocking marker after each. Say OutputRead."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreOperators:
-    """Read the state and open the operators; answer with OperatorsOpened."""
+    """Read the state and open the operators. Answer with OperatorsOpened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class TaskRestore:
 
     @property
     def waiting(self) -> tuple[int, ...]:
-        """The gates whose partitions have not been requested, ascending."""
+        """The gates without requested partitions, ascending."""
         return tuple(sorted(self._waiting))
 
     def step(self, event: RestoreEvent) -> list[RestoreEffect]:

@@ -1,9 +1,9 @@
 """The client: opens partitions, ingests their logs, and syncs data and checkpoints to a medium.
 
 It is the synchronous host of the ingestion cores: each durable step is carried out at once.  What
-it keeps in memory is lost by `crash`; what survives is in the medium, and what is true is in the
-log.  Start of a partition: read its checkpoint, refuse it when it lies beyond the log, reset and
-wipe when it is damaged, put the mirror's rows back, and read on after the position.
+it keeps in memory is lost by `crash`. What survives is in the medium, and the truth is in the log.
+Start of a partition: read its checkpoint, refuse it when it lies beyond the log, reset and wipe
+when it is damaged, put the mirror's rows back, and read on after the position.
 
 A reset deletes the checkpoint *before* it wipes the data: a crash between the two then repeats
 work, while the other order would leave a checkpoint that speaks of data that is gone.  It deletes
@@ -48,7 +48,7 @@ IngestionFactory = Callable[[SyncRules, PartitionState], PartitionIngestion]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a client is built from; a mutant replaces one of them."""
+    """What a client is built from. A mutant replaces one of them."""
 
     ingestion: IngestionFactory = PartitionIngestion
     plain_codec: Callable[[], Codec] = PlainCodec
@@ -79,7 +79,7 @@ class StoreClient:
     ) -> None:
         self.placement = placement
         self.medium = medium
-        # Nothing is written and nothing served yet; a host puts its own logs and server here.
+        # Nothing is written and nothing served yet. A host puts its own logs and server here.
         self.logs: Logs = LogBook()
         self.dictionaries: DictionaryServer = ModelDictionaryServer()
         self.parts = parts
@@ -93,7 +93,7 @@ class StoreClient:
         self.use_medium(medium)
 
     def use_medium(self, medium: Medium) -> None:
-        """Keep everything durable in this medium from now on; for a client that has not begun."""
+        """Keep everything durable in this medium from now on. For a client that has not begun."""
         self.medium = medium
         self.stores = {slot: self._new_store(slot) for slot in Slot}
 
@@ -103,13 +103,13 @@ class StoreClient:
         return self.stores[self.settings.slot]
 
     def configure(self, settings: Settings) -> None:
-        """Change the choices; open partitions continue with the new ones."""
+        """Change the choices. Open partitions continue with the new ones."""
         self.settings = settings
         for replica in self.replicas.values():
             replica.ingestion.step(RulesChanged(settings.rules(self.placement)))
 
     def open(self, key: TopicPartition) -> None:
-        """Start a partition from its checkpoint; what an earlier incarnation held is dropped.
+        """Start a partition from its checkpoint. What an earlier incarnation held is dropped.
 
         Raises CHECKPOINT_AHEAD_OF_LOG without opening.  Raises CORRUPT_CHECKPOINT and
         UNREADABLE_CHECKPOINT after the partition was reset, wiped and opened at the beginning.
@@ -141,7 +141,7 @@ class StoreClient:
             raise StoreError(Refusal.CHECKPOINT_AHEAD_OF_LOG, state=reason, event=key)
 
     def restored(self, key: TopicPartition) -> PartitionState:
-        """Return the state to start from; raises CORRUPT_ and UNREADABLE_CHECKPOINT."""
+        """Return the state to start from. Raises CORRUPT_ and UNREADABLE_CHECKPOINT."""
         blob = self.store.get(key)
         state = None if blob is None else decode_state(blob, of=key)
         if state is not None:
@@ -154,8 +154,8 @@ class StoreClient:
     def ingest(self, key: TopicPartition, entries: int) -> None:
         """Apply up to so many entries of the log, with the syncs that they cause.
 
-        An errored partition takes nothing.  Raises NOT_OPEN; WRITE_FAILED and INCONSISTENT_SVS,
-        which freeze the partition before the entry; and whatever a sync raises.
+        An errored partition takes nothing.  Raises NOT_OPEN. WRITE_FAILED and INCONSISTENT_SVS,
+        which freeze the partition before the entry. And whatever a sync raises.
         """
         replica = self.opened(key)
         for entry in self.logs[key].after(replica.position):
@@ -165,13 +165,13 @@ class StoreClient:
             replica.take(entry)
 
     def sync(self, key: TopicPartition) -> None:
-        """Sync a partition now; an errored one is left alone.  Raises NOT_OPEN."""
+        """Sync a partition now. An errored one is left alone.  Raises NOT_OPEN."""
         self.opened(key).sync()
 
     def stop(self) -> None:
         """Sync every open partition that is not errored, then close all.
 
-        One that fails does not keep the others from it; the first failure is raised at the end.
+        One that fails does not keep the others from it. The first failure is raised at the end.
         """
         failure: StoreError | None = None
         for replica in self.replicas.values():
@@ -234,7 +234,7 @@ class StoreClient:
         return self.medium.row(Area.DATA, key, name)
 
     def opened(self, key: TopicPartition) -> Replica:
-        """Return the open replica of a partition; raises NOT_OPEN."""
+        """Return the open replica of a partition. Raises NOT_OPEN."""
         self.topics.check(key)
         if key not in self.replicas:
             reason = "expected an open partition"
@@ -242,7 +242,7 @@ class StoreClient:
         return self.replicas[key]
 
     def checkpoint(self, key: TopicPartition) -> PartitionState | None:
-        """Return the durable checkpoint; None when it is absent, cannot be read or is no state."""
+        """Return the durable checkpoint. None when it is absent, cannot be read or is no state."""
         if not self.topics.knows(key.topic):
             return None
         try:
@@ -276,7 +276,7 @@ class StoreClient:
 
     @property
     def mirrored(self) -> bool:
-        """Say whether a built-in copy of the rows is kept; co-located there is none."""
+        """Return whether a built-in copy of the rows is kept. Co-located there is none."""
         return self.settings.mirror and self.placement is not Placement.COLOCATED
 
     def _new_replica(self, key: TopicPartition, state: PartitionState) -> Replica:
@@ -294,7 +294,7 @@ class StoreClient:
 class Journal:
     """What a client did, over all its incarnations, counted apart from what it believes.
 
-    applied: data records applied; reprocessed: those whose partition and position had been before.
+    applied: data records applied. reprocessed: the known partitions and positions.
     """
 
     def __init__(self) -> None:
@@ -329,7 +329,7 @@ class DictionaryServer(Protocol):
     """Serves the compression dictionary of a version topic, so no checkpoint has to repeat it."""
 
     def fetch(self, topic: str) -> str:
-        """Return the dictionary; raises StoreError DICT_UNAVAILABLE, which may be retried."""
+        """Return the dictionary. Raises StoreError DICT_UNAVAILABLE, which may be retried."""
 
 
 class ModelDictionaryServer:
@@ -340,7 +340,7 @@ class ModelDictionaryServer:
         self.up = True
 
     def fetch(self, topic: str) -> str:
-        """Return the dictionary of a topic; raises StoreError DICT_UNAVAILABLE."""
+        """Return the dictionary of a topic. Raises StoreError DICT_UNAVAILABLE."""
         if not self.up or topic not in self.dictionaries:
             reason = "no dictionary for this topic" if self.up else "the endpoint is down"
             raise StoreError(Refusal.DICT_UNAVAILABLE, state=reason, event=topic)

@@ -33,7 +33,7 @@ class Refusal(StrEnum):
 
 
 class StoreError(ProtocolError):
-    """A store refused a call; `kind` is the text of `refusal`, stored values are as before."""
+    """A store refused a call. `kind` is the text of `refusal`, stored values are as before."""
 
     def __init__(self, refusal: Refusal, *, state: str = "", event: object = None) -> None:
         self.refusal = refusal

@@ -15,20 +15,20 @@ from ckptsim.models.store.topics import TopicPartition
 
 
 class CheckpointStore(Protocol):
-    """Keeps one blob per partition; a stored value changes by `set` and `delete` only."""
+    """Keeps one blob per partition. A stored value changes by `set` and `delete` only."""
 
     def get(self, key: TopicPartition) -> bytes | None:
         """Return exactly the bytes of the last successful set, or None.
 
-        Raises INVALID_TOPIC, UNKNOWN_TOPIC, UNKNOWN_PARTITION; CORRUPT_CHECKPOINT when the stored
-        bytes are not what was set, and changes nothing then.
+        Raises INVALID_TOPIC, UNKNOWN_TOPIC, UNKNOWN_PARTITION. CORRUPT_CHECKPOINT for damaged
+        bytes, and changes nothing then.
         """
 
     def set(self, key: TopicPartition, blob: bytes) -> None:
-        """Replace the blob of a partition; durable when the call returns.
+        """Replace the blob of a partition. Durable when the call returns.
 
         Raises INVALID_TOPIC, UNKNOWN_TOPIC, UNKNOWN_PARTITION, INVALID_BLOB, BLOB_TOO_LARGE,
-        COMMIT_FAILED, checked in that order; the previous value is kept in every case.
+        COMMIT_FAILED, checked in that order. The previous value is kept in every case.
         """
 
     def delete(self, key: TopicPartition) -> None:

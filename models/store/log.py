@@ -1,7 +1,7 @@
 """The log of a version topic: data records and control entries, by position.
 
 The log is the truth that a client follows.  Compaction keeps the newest data record per key and
-drops tombstones; positions stay, and new entries continue after the last position ever given.
+drops tombstones. Positions stay, and new entries continue after the last position ever given.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Log(Protocol):
 
     @property
     def end(self) -> int:
-        """Return the last position ever written; -1 for an empty log."""
+        """Return the last position ever written. -1 for an empty log."""
 
     def after(self, position: int) -> Iterator[Entry]:
         """Yield what a reader finds that has processed everything up to a position."""
@@ -82,7 +82,7 @@ class PartitionLog:
 
     @property
     def end(self) -> int:
-        """Return the last position ever written; -1 for an empty log."""
+        """Return the last position ever written. -1 for an empty log."""
         return len(self.written) - 1
 
     def append(self, records: Iterable[Record]) -> None:
@@ -109,7 +109,7 @@ class PartitionLog:
 
 
 class LogBook:
-    """The logs of all partitions; they belong to the broker and outlive every client."""
+    """The logs of all partitions. They belong to the broker and outlive every client."""
 
     def __init__(self) -> None:
         self._logs: dict[TopicPartition, PartitionLog] = {}

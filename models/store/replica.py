@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Replica:
-    """One incarnation of a partition; dropped by a close, a crash or a new open."""
+    """One incarnation of a partition. Dropped by a close, a crash or a new open."""
 
     def __init__(
         self,
@@ -44,11 +44,11 @@ class Replica:
 
     @property
     def state(self) -> ingestion_events.IngestionState:
-        """Return where the ingestion stands."""
+        """Return where the ingestion is."""
         return self.ingestion.state
 
     def take(self, entry: Entry) -> None:
-        """Apply one entry; raises StoreError when it, or the sync that it causes, fails."""
+        """Apply one entry. Raises StoreError when it, or the sync that it causes, fails."""
         if isinstance(entry.record, ControlRecord):
             siblings = self._client.version_copies(self._key.topic, apart_from=self._key)
             event = ingestion_events.ControlRead(
@@ -62,7 +62,7 @@ class Replica:
             self._write(entry.position, entry.record)
 
     def sync(self) -> None:
-        """Sync now; raises StoreError when a durable step fails."""
+        """Sync now. Raises StoreError when a durable step fails."""
         self._carry_out(ingestion_events.SyncRequested())
 
     def begin_sync_only(self) -> None:
@@ -81,7 +81,7 @@ class Replica:
             sealed = self._client.store.seal(self._key, wanted.checkpoint)
             self._client.medium.abandon(Step(rows=self._flush(), slots=(sealed,)))
         else:
-            self._client.medium.commit(self._step_of(wanted))
+            self._client.medium.commit(self.step_of(wanted))
 
     def _write(self, position: int, record: DataRecord) -> None:
         self.content.apply(record)
@@ -115,7 +115,7 @@ class Replica:
             raise failure
 
     def take_rows(self) -> tuple[RowsWrite, ...]:
-        """Take the rows of a step that begins now; what is applied from now on is the next one's.
+        """Take the rows of a step that begins now. The applied data from now on is the next one's.
 
         The host applies them again if the step is refused.
         """
@@ -127,21 +127,22 @@ class Replica:
     def make_durable(
         self, wanted: ingestion_events.MakeDurable, rows: tuple[RowsWrite, ...] | None = None
     ) -> tuple[ingestion_events.StepDurable | ingestion_events.StepRefused, StoreError | None]:
-        """Carry out one durable step; return what to tell the core, and why it failed if it did.
+        """Carry out one durable step. Return what to tell the core, and why it failed if it did.
 
         rows: those taken when the step began, if anything was applied since.
         """
         try:
-            self._client.medium.commit(self._step_of(wanted, rows))
+            self._client.medium.commit(self.step_of(wanted, rows))
         except StoreError as error:
             return ingestion_events.StepRefused(error.refusal), error
         if rows is None and wanted.part is not StepContent.CHECKPOINT and self._hooked:
             self.content.flushed()
         return ingestion_events.StepDurable(), None
 
-    def _step_of(
+    def step_of(
         self, wanted: ingestion_events.MakeDurable, rows: tuple[RowsWrite, ...] | None = None
     ) -> Step:
+        """Return the writes of one durable step."""
         if rows is None:
             rows = () if wanted.part is StepContent.CHECKPOINT else self._flush()
         slots: tuple[SlotWrite, ...] = ()
@@ -176,7 +177,7 @@ class Replica:
 class WorkingContent:
     """What an incarnation sees: it starts as the durable content, and a crash drops the rest.
 
-    The changes since the last flush are kept by key, the last one wins; a flush hands them to the
+    The changes since the last flush are kept by key, the last one wins. A flush hands them to the
     medium as one set.
     """
 
@@ -199,7 +200,7 @@ class WorkingContent:
         return rows
 
     def changes(self) -> Changes:
-        """Return the changes that are not flushed, one per key; valid until the next one."""
+        """Return the changes that are not flushed, one per key. Valid until the next one."""
         return self._changes
 
     def flushed(self) -> None:

@@ -6,7 +6,7 @@ it bounds what a partition with little traffic repeats.  Segment markers are lef
 are frequent and each sync costs a flush.
 
 Source: linkedin/venice, `StoreIngestionTask.shouldSyncOffset`, thresholds of `VeniceServerConfig`
-(32 MiB after the end of push, 60 MiB before; compared with `>=`; none by time).
+(32 MiB after the end of push, 60 MiB before, compared with `>=`, none by time).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class StepContent(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncRules:
-    """When to sync and how; 0 switches a threshold off.
+    """When to sync and how. 0 switches a threshold off.
 
-    atomic: data and checkpoint are one step; `order` has no meaning then.
+    atomic: data and checkpoint are one step. `order` has no meaning then.
     """
 
     sync_bytes: int = 0
@@ -48,11 +48,11 @@ class SyncRules:
     atomic: bool = False
 
     def due_by_bytes(self, bytes_since_sync: int) -> bool:
-        """Say whether the counted bytes demand a sync."""
+        """Return whether the counted bytes demand a sync."""
         return 0 < self.sync_bytes <= bytes_since_sync
 
     def due_by_control(self, control: Control) -> bool:
-        """Say whether a control entry demands a sync."""
+        """Return whether a control entry demands a sync."""
         return control not in _SEGMENT_MARKERS
 
     def records_until_due(self, bytes_since_sync: int, record_bytes: int) -> int | None:
@@ -98,13 +98,13 @@ class Reset(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Choices within a placement; the co-located one has only the thresholds.
+    """Choices within a placement. The co-located one has only the thresholds.
 
-    sync_bytes: a sync is due when this many bytes of data records were applied; 0 is never.
-    sync_interval_ns: the same after this time, where the host has a clock; 0 is never.
+    sync_bytes: a sync is due when this many bytes of data records were applied. 0 is never.
+    sync_interval_ns: the same after this time, where the host has a clock. 0 is never.
     sync_hook: whether a sync flushes the user's data store.
     mirror: whether a built-in copy is flushed at each sync and put back when a partition opens.
-    slot: which checkpoint store is in use; BUILT_IN is what a hook that returns nothing means.
+    slot: which checkpoint store is in use. BUILT_IN is what a hook that returns nothing means.
     """
 
     sync_bytes: int = 0

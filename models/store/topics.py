@@ -2,8 +2,8 @@
 
 A checkpoint is keyed by a partition of a *version topic* `<store>_v<N>` or of a *view topic*
 `<store>_v<N>_<view>_mv`.  Real-time topics `<store>_rt` are never keys: their position is part of
-the state of a version.  Two versions of a store live at once, therefore the topic stays in the
-key; views are topics of their own.
+the state of a version.  Two versions of a store live at once, therefore the topic stays in the key.
+Views are topics of their own.
 
 Source: linkedin/venice, `Version.java`, `VeniceView.java` (suffix `_mv`).
 """
@@ -19,7 +19,7 @@ from ckptsim.models.store.errors import Refusal, StoreError
 TOPIC_CHARACTERS_MAX = 249
 _LEGAL = r"[a-zA-Z0-9._-]+"
 _TOPIC = re.compile(rf"(?P<store>{_LEGAL})_v(?P<version>[0-9]+)(?:_(?P<view>{_LEGAL})_mv)?")
-# Assumption: no topic comes near it; a number above is a mistake of the caller.
+# Assumption: no topic comes near it. A number above is a mistake of the caller.
 PARTITIONS_MAX = 1_000_000
 
 
@@ -36,7 +36,7 @@ class TopicPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicName:
-    """What a valid topic speaks of; `view` is None for a version topic."""
+    """What a valid topic speaks of. `view` is None for a version topic."""
 
     store: str
     version: int
@@ -72,7 +72,7 @@ class LocalTopics:
         self._partitions: dict[str, int] = {}
 
     def register(self, topic: str, partitions: int) -> None:
-        """Make a topic known; raises INVALID_TOPIC unless it is a version or view topic."""
+        """Make a topic known. Raises INVALID_TOPIC unless it is a version or view topic."""
         parse_topic(topic)
         if not _is_index(partitions, PARTITIONS_MAX + 1) or partitions < 1:
             state = f"partitions: found {partitions!r}, expected 1 to {PARTITIONS_MAX}"
@@ -84,7 +84,7 @@ class LocalTopics:
         self._partitions.pop(topic, None)
 
     def knows(self, topic: str) -> bool:
-        """Say whether the topic is registered here."""
+        """Return whether the topic is registered here."""
         return topic in self._partitions
 
     def check_topic(self, topic: str) -> None:
@@ -101,11 +101,11 @@ class LocalTopics:
             raise StoreError(Refusal.UNKNOWN_PARTITION, state=expected, event=key)
 
     def of_topic(self, topic: str) -> tuple[TopicPartition, ...]:
-        """List the partitions of a registered topic by index; raises UNKNOWN_TOPIC."""
+        """List the partitions of a registered topic by index. Raises UNKNOWN_TOPIC."""
         self.check_topic(topic)
         return tuple(TopicPartition(topic, index) for index in range(self._partitions[topic]))
 
 
 def _is_index(value: object, end: int) -> bool:
-    """Say whether a value is an integer from 0 to below an end; a truth value is none."""
+    """Return whether a value is an integer from 0 to below an end. A truth value is none."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < end

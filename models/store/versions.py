@@ -1,8 +1,8 @@
 """Versions of a store: how one is made, dropped, made current, and what a version has in common.
 
-The current pointer moves only to a version whose every local partition has seen its end of push.
-A dropped version takes its own rows, checkpoints and registration with it and nothing else; the
-current version cannot be dropped.
+The current pointer moves only to a version after the end of push of all local partitions. A dropped
+version takes its own rows, checkpoints and registration with it and nothing else. The current
+version cannot be dropped.
 
 Source: linkedin/venice, pull requests 1448, 1459 and 1474 (a swap that wiped the current version,
 one view for all stores).
@@ -19,14 +19,14 @@ from ckptsim.models.store.topics import TopicPartition, version_topic
 
 
 class StoreVersions:
-    """The versions that a client keeps; `current` names one per store."""
+    """The versions that a client keeps. `current` names one per store."""
 
     def __init__(self, client: StoreClient) -> None:
         self.client = client
         self.current: dict[str, int] = {}
 
     def swap(self, store: str, version: int) -> None:
-        """Point a store at a version; raises UNKNOWN_TOPIC or NOT_READY."""
+        """Point a store at a version. Raises UNKNOWN_TOPIC or NOT_READY."""
         topic = version_topic(store, version)
         for key in self.client.topics.of_topic(topic):
             state = self.client.known_state(key)
@@ -37,7 +37,7 @@ class StoreVersions:
     def drop(self, topic: str) -> None:
         """Delete rows, checkpoints and registration of a topic.
 
-        Raises UNKNOWN_TOPIC; VERSION_IN_USE for the current version, and nothing is dropped then;
+        Raises UNKNOWN_TOPIC. VERSION_IN_USE for the current version, and nothing is dropped then.
         COMMIT_FAILED, and the topic stays registered then so that the drop can be repeated.
         """
         keys = self.client.topics.of_topic(topic)
@@ -68,7 +68,7 @@ class StoreVersions:
         return VersionState(copy=copy, compression_dictionary=self.dictionary(topic, copy))
 
     def agreed_copy(self, topic: str) -> VersionCopy | None:
-        """Return what all partitions of a topic say; raises INCONSISTENT_SVS."""
+        """Return what all partitions of a topic say. Raises INCONSISTENT_SVS."""
         return agreed(self.client.version_copies(topic))
 
     def dictionary(self, topic: str, copy: VersionCopy) -> str | None:
@@ -81,6 +81,6 @@ class StoreVersions:
 
 
 def make_store(placement: Placement) -> StoreVersions:
-    """Return a fresh client with its versions; its medium survives every crash."""
+    """Return a fresh client with its versions. Its medium survives every crash."""
     medium = ModelMedium(atomic=placement is Placement.COLOCATED)
     return StoreVersions(StoreClient(placement, medium))

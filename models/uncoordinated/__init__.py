@@ -1,8 +1,8 @@
 """Checkpoints without barriers: each task takes its own, and a failure goes back to a line of them.
 
-`IndependentTask` and `InducedTask` (module `tasks`) decide when a task takes a checkpoint; both
-have the same door.  `RecoveryLine` (module `recovery_line`) is the job manager's side: of which
-checkpoints a restart is made, and which are of no use any more.
+`IndependentTask` and `InducedTask` (module `tasks`) decide when a task takes a checkpoint. Both
+have the same door.  `RecoveryLine` (module `recovery_line`) is the job manager's side: the
+checkpoints of a restart, and the useless ones.
 """
 
 from ckptsim.models.uncoordinated.recovery_line import Checkpoint as Checkpoint

@@ -1,4 +1,4 @@
-"""The recovery line: of which checkpoints of single tasks a job can be restarted.
+"""The recovery line: the checkpoints of single tasks that a job can restart from.
 
 A set of checkpoints, one of each task, is consistent when no channel has an orphan: a message that
 its receiver has processed before its checkpoint and that its sender sent after its own.  A sender
@@ -8,20 +8,20 @@ then it is put into the channel again.
 
 The line is the newest consistent set.  It is found from the newest checkpoints of all tasks by
 going back: over a channel with an orphan the receiver goes back to the newest checkpoint that has
-not processed it; without logs, over a channel with a message on its way, the sender to the newest
+not processed it. Without logs, over a channel with a message on its way, the sender to the newest
 that has not sent it.  Each step is necessary, whatever order they are taken in, so there is one
 greatest answer.  Without logs one step causes the next, up and down the graph, in the worst case
 back to the beginning: the domino effect.  With logs orphans alone count, and these go downstream:
 in a graph without cycles each task goes back at most as often as it has checkpoints that its
-senders' cannot explain; in a cycle the domino effect is possible with logs as well.
+senders' cannot explain. In a cycle the domino effect is possible with logs as well.
 
-The line never goes back while checkpoints are added, so what lies behind it is of no use: the core
+The line never goes back while checkpoints are added, so what lies after it is of no use: the core
 discards it and truncates the logs up to what the receivers' checkpoints have processed.
 
 Promised: what `RollBack` names is consistent, and newer than any other consistent set that the
 stored checkpoints allow.  Not promised: that it is new.
 
-Source: Elnozahy, Alvisi, Wang, Johnson (2002), section 3.1; Y.-M. Wang (1993).
+Source: Elnozahy, Alvisi, Wang, Johnson (2002), section 3.1. Y.-M. Wang (1993).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LineChannel:
 class Checkpoint:
     """What the line needs to know of one task's checkpoint.
 
-    number: counts the task's from 1; 0 is how it began.  sent, received: messages so far, by
+    number: counts the task's from 1. 0 is how it began.  sent, received: messages so far, by
     channel.
     """
 
@@ -73,7 +73,7 @@ LineEvent: TypeAlias = CheckpointStored | JobFailed
 
 @dataclass(frozen=True, slots=True)
 class DiscardCheckpoint:
-    """Delete a task's checkpoint: the line lies in front of it, or the job went back behind it."""
+    """Delete a task's checkpoint: the line lies before it, or the job went back past it."""
 
     task: int
     number: int
@@ -89,7 +89,7 @@ class TruncateLog:
 
 @dataclass(frozen=True, slots=True)
 class RollBack:
-    """Restart each task from its checkpoint of this number, by task; 0 is how it began."""
+    """Restart each task from its checkpoint of this number, by task. 0 is how it began."""
 
     numbers: tuple[int, ...]
 
@@ -117,7 +117,7 @@ class RecoveryLine:
         self._truncated: dict[int, int] = {}
         if any(one.number for one in begin):
             raise ProtocolError("bad_begin", state="a job begins with checkpoints of number 0")
-        self._line = [0] * len(begin)  # places within what is stored
+        self._line = [0] * len(begin)  # places within the stored checkpoints
 
     @property
     def line(self) -> tuple[int, ...]:
@@ -139,7 +139,7 @@ class RecoveryLine:
                 assert_never(never)
 
     def _add(self, task: int, checkpoint: Checkpoint) -> list[LineEffect]:
-        """Take a checkpoint in; an older one may be stored after a newer one, as files are slow."""
+        """Take a checkpoint in. An older one may be stored after a newer one, as files are slow."""
         if not 0 <= task < len(self._stored):
             raise ProtocolError("unknown_task", state=f"{len(self._stored)} tasks", event=task)
         stored = self._stored[task]
@@ -154,7 +154,7 @@ class RecoveryLine:
         return [*self._discard_behind(), *self._truncate()]
 
     def _newest_consistent(self) -> list[int]:
-        """Go back from the newest checkpoints until no channel objects; return places."""
+        """Go back from the newest checkpoints until no channel objects. Return places."""
         places = [len(stored) - 1 for stored in self._stored]
         moved = True
         while moved:
@@ -176,7 +176,7 @@ class RecoveryLine:
         return self._stored[task][place].received.get(channel, 0)
 
     def _discard_behind(self) -> list[LineEffect]:
-        """Forget what lies behind the line; the line becomes the first place of each task."""
+        """Forget what lies after the line. The line becomes the first place of each task."""
         effects: list[LineEffect] = []
         for task, place in enumerate(self._line):
             effects += [DiscardCheckpoint(task, one.number) for one in self._stored[task][:place]]
@@ -195,7 +195,7 @@ class RecoveryLine:
         return effects
 
     def _roll_back(self) -> list[LineEffect]:
-        """Give up what is newer than the line: its tasks go back behind it."""
+        """Discard the newer checkpoints: its tasks go back past it."""
         effects: list[LineEffect] = []
         for task, stored in enumerate(self._stored):
             effects += [DiscardCheckpoint(task, one.number) for one in stored[1:]]
@@ -208,6 +208,6 @@ def _number(checkpoint: Checkpoint) -> int:
 
 
 def _goes_back(before: Checkpoint, after: Checkpoint) -> bool:
-    """Say whether some count of a task's checkpoint is above that of a later one."""
+    """Return whether some count of a task's checkpoint is above the one of a later one."""
     counts = ((before.sent, after.sent), (before.received, after.received))
     return any(later.get(c, 0) < n for known, later in counts for c, n in known.items())

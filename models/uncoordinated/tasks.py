@@ -1,22 +1,22 @@
 """When a task takes a checkpoint of its own, without barriers.
 
-Two protocols behind one door:
+Two protocols after one door:
 
 * `IndependentTask`: whenever its interval is over, and when its data have ended.  It needs to know
   nothing of others, and others learn nothing of it.
 * `InducedTask` (index-based, communication-induced): each checkpoint has an index, which travels
-  with every message.  Before a task takes a message whose index is above its own, it takes a forced
-  checkpoint with that index; so nothing that was sent after a checkpoint of index n is processed
-  before the receiver's checkpoint of index n, and the checkpoints of one index, or where a task
-  has skipped it the next one that it has, are a consistent cut.  A task that was forced within an
-  interval skips its own at the end of it (the lazy variant).
+  with every message.  Before a task takes a message with a higher index, it takes a forced
+  checkpoint with that index. So a message sent after checkpoint n is processed after the receiver's
+  checkpoint n. The checkpoints of one index are a consistent cut, with the next one where a task
+  has skipped it.  A task that was forced within an interval skips its own at the end of it (the
+  lazy variant).
 
 Promised by `InducedTask`: every stored checkpoint lies on some consistent cut, so a failure costs
 no more than the work since the last index that all tasks have reached.  Promised by
-`IndependentTask`: nothing; which of its checkpoints are of use is seen when a failure comes.
+`IndependentTask`: nothing. Which of its checkpoints are of use is seen when a failure comes.
 
 Source: D. Briatico, A. Ciuffoletti, L. Simoncini, A distributed domino-effect free recovery
-algorithm (1984); E. N. Elnozahy, L. Alvisi, Y.-M. Wang, D. B. Johnson, A survey of rollback-
+algorithm (1984). E. N. Elnozahy, L. Alvisi, Y.-M. Wang, D. B. Johnson, A survey of rollback-
 recovery protocols in message-passing systems (2002), sections 3.1 and 3.3.
 """
 
@@ -30,12 +30,12 @@ from ckptsim.models.core import ProtocolError
 
 @dataclass(frozen=True, slots=True)
 class IntervalOver:
-    """The task's own interval is over; the host sets the next one."""
+    """The task's own interval is over. The host sets the next one."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageNext:
-    """The task is about to take a message; index: what its sender had when it sent it."""
+    """The task is about to take a message. index: what its sender had when it sent it."""
 
     index: int
 
@@ -73,7 +73,7 @@ class TaskProtocol(Protocol):
         """The index of the newest checkpoint, used when a message is sent."""
 
     def step(self, event: TaskEvent) -> list[TakeCheckpoint]:
-        """Take one event; the checkpoint, if any, is taken before the event's own business."""
+        """Take one event. The checkpoint, if any, is taken before the event's own business."""
 
 
 class IndependentTask:

@@ -1,8 +1,8 @@
-"""Faults of a composed pipeline: those of its sync and its job, and those of its store.
+"""Faults of a composed pipeline: the ones of its sync and its job, and the ones of its store.
 
 Source, sockets, sends and crashes are the sync's (`scenarios/sync_faults`), tasks and checkpoints
-the job's (`scenarios/job/faults`).  Here are those of the store.  Commits and attempts count from 1
-over the whole run; a fault that a run never reaches is without effect.
+the job's (`scenarios/job/faults`).  Here are the ones of the store.  Commits and attempts count
+from 1 over the whole run. A fault that a run never reaches is without effect.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class CrashInCommit(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefuseCommits(Planned):
-    """The store refuses commits in a row, from one on; each is tried again."""
+    """The store refuses commits in a row, from one on. Each is tried again."""
 
     commit: int = count(1, minimum=1, maximum=_OCCURRENCES, says="first that is refused, from 1")
     commits: int = count(1, minimum=1, maximum=1000, says="how many in a row")
     subtask: int | None = count(
-        None, maximum=63, optional=True, says="those of which subtask of the sink; absent: of all"
+        None, maximum=63, optional=True, says="subtask of the sink, or absent for all"
     )
 
     def problems_in(self, model: _Pipeline) -> list[Problem]:
@@ -77,7 +77,9 @@ class SlowStore(Planned):
 class DelayReport(Planned):
     """The report of a commit comes late, so that commits are reported out of order."""
 
-    commit: int = count(1, minimum=1, maximum=_OCCURRENCES, says="report of which commit, from 1")
+    commit: int = count(
+        1, minimum=1, maximum=_OCCURRENCES, says="number of the commit to report, from 1"
+    )
     delay_ns: int = duration_ns("20 ms", says="how much later")
 
 
@@ -85,19 +87,19 @@ class DelayReport(Planned):
 class LoseStore(Planned):
     """Durable state of the store is gone when an attempt begins.
 
-    Co-located, data and checkpoint go together; the offsets of a consumer group are elsewhere, so
-    that losing them stands for their expiry.
+    Co-located, data and checkpoint go together. The offsets of a consumer group are elsewhere, so
+    that losing them represents their expiry.
     """
 
-    attempt: int = count(2, minimum=2, maximum=1000, says="at the beginning of which attempt")
-    what: Lost = choice("data", Lost, says="what is gone")
+    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt")
+    what: Lost = choice("data", Lost, says="the lost part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignCommit(Planned):
     """Another party overwrites the checkpoint of a sink subtask when an attempt begins."""
 
-    attempt: int = count(2, minimum=2, maximum=1000, says="at the beginning of which attempt")
+    attempt: int = count(2, minimum=2, maximum=1000, says="number of the attempt")
     subtask: int = count(0, maximum=63, says="index of the sink's subtask")
     ahead: int = count(10, minimum=1, maximum=1_000_000, says="by how many checkpoints too far")
 

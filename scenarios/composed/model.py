@@ -1,8 +1,9 @@
 """The composed pipeline: a source on sockets, a job with barriers, a store, and the platform.
 
 Partitions of the source are read concurrently and travel over sockets to the readers of a job.
-Records go through its stages to a sink, which writes them with each checkpoint to a store; what is
-durable there is reported to the ordering core, which returns the source's states to the platform.
+Records go through its stages to a sink, which writes them with each checkpoint to a store. The
+durable data there is reported to the ordering core, which returns the source's states to the
+platform.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from ckptsim.scenarios.sync import (
 )
 
 _SMALL = "assumption: small enough to be hunted in milliseconds"
-_CHOICE = "assumption: a choice of whoever runs the pipeline"
+_CHOICE = "assumption: a choice of the user"
 _LOCAL = "assumption: order of magnitude of a local process"
 
 READERS, SINK = "readers", "sink"
@@ -77,7 +78,7 @@ class OffsetReset(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readers:
-    """The source subtasks of the job; they take turns at the sockets."""
+    """The source subtasks of the job. They take turns at the sockets."""
 
     SOURCE = _SMALL
 
@@ -243,7 +244,7 @@ class Pipeline:
     profile: jobs.Profile = choice(
         "plain",
         jobs.Profile,
-        says="whose constants hold on plane buffers, as in a job",
+        says="profile of constants on plane buffers, as in a job",
         source="Source: measurements of Apache Flink 1.20.3, on two machines",
         limits=not_in_pipelines_on_records("no work takes a processor"),
     )
@@ -257,7 +258,7 @@ class Pipeline:
     )
     machine: jobs.Machine = nested(jobs.Machine, says="what runs the job's tasks (plane buffers)")
     costs: jobs.Costs = nested(jobs.Costs, says="messages and snapshots of the job (plane records)")
-    store: Store = nested(Store, says="the store behind the sink")
+    store: Store = nested(Store, says="the store of the sink")
     release: Release = nested(Release, says="taking input in and returning states")
     platform: PlatformTable = nested(PlatformTable, says="the platform")
     outcome: Outcome = choice("completed", Outcome, says="how the run must end")
@@ -272,7 +273,7 @@ class Pipeline:
         """The vertices of the job: readers, stages, sink."""
         readers = jobs.Vertex(
             name=READERS,
-            replayable=False,  # the platform sends again what is missing
+            replayable=False,  # the source sends the missing records again
             kind=jobs.VertexKind.SOURCE,
             parallelism=self.readers.parallelism,
             rate_per_s=self.readers.rate_per_s,

@@ -19,7 +19,7 @@ from ckptsim.scenarios.dialect.tables import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nested(Kind):
-    """A table of its own; `defaults` take the place of those that its dataclass has."""
+    """A table of its own. `defaults` take the place of those that its dataclass has."""
 
     table: type[Any]
     optional: bool = False
@@ -52,13 +52,13 @@ class Nested(Kind):
         return NONE_TEXT if value is None else plain_table(value)
 
     def human(self, value: object) -> object:
-        """Return the table without what is at its default."""
+        """Return the table without defaults."""
         return NONE_TEXT if value is None else human_table(value, self.entries())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneOf(Kind):
-    """A table whose key `kind` says which dataclass it is; `defaults` as in `Nested`."""
+    """A table with a dataclass per value of its key `kind`. `defaults` as in `Nested`."""
 
     tables: Mapping[str, type]
     optional: bool = False
@@ -106,7 +106,7 @@ class OneOf(Kind):
         return NONE_TEXT if value is None else {"kind": self.kind_of(value)} | plain_table(value)
 
     def human(self, value: object) -> object:
-        """Return the table with its kind, without what is at its default."""
+        """Return the table with its kind, without defaults."""
         if value is None:
             return NONE_TEXT
         kind = self.kind_of(value)
@@ -118,7 +118,7 @@ class OneOf(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Many(Kind):
-    """An array of values of one kind; the typed form is a tuple."""
+    """An array of values of one kind. The typed form is a tuple."""
 
     item: Kind
     minimum: int

@@ -1,8 +1,8 @@
 """Kinds of single values: how each is read from a file, checked, written and described.
 
-A value has three forms: the typed one that the program uses (whole nanoseconds, bytes, members of
-an enumeration), the plain one (what JSON can hold, in base units) and the one that people write
-(`"1 s"`).  `read` takes the last two, so that everything a kind writes can be read again.
+A value has three forms: the typed one of the program, the plain one of JSON in base units, and the
+one that people write (`"1 s"`).  `read` takes the last two, so that everything a kind writes can be
+read again.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ckptsim.scenarios.errors import Problem
 NONE_TEXT = "none"
 _ALIKE = 0.6  # the usual measure of `difflib` for a close match
 _LISTED = 12  # names that a sentence lists at most
-_SURROGATE = re.compile("[\ud800-\udfff]")  # undecodable bytes of a command line; no TOML has them
+_SURROGATE = re.compile("[\ud800-\udfff]")  # undecodable bytes of a command line. No TOML has them
 
 
 class Bad:
-    """The outcome of reading a value that was refused; the problem has been noted."""
+    """The outcome of reading a value that was refused. The problem has been noted."""
 
 
 BAD = Bad()
@@ -42,7 +42,7 @@ def nothing_renamed(_path: str) -> str | None:
 class At:
     """A place in the user's input, and the list that takes the problems found there.
 
-    renamed: what is written now in the place of an old key, by its path, or of an old value.
+    renamed: the new key in place of an old one, by its path, or of an old value.
     """
 
     source: str
@@ -62,7 +62,7 @@ class At:
         return replace(self, path=f"{self.path}[{index}]")
 
     def refuse(self, found: object, expected: str) -> Bad:
-        """Note that the value found here is not what was expected."""
+        """Note an unexpected value."""
         return self.note(shown(found), expected)
 
     def refuse_key(self, value: object, expected: str) -> Bad:
@@ -75,7 +75,7 @@ class At:
         return BAD
 
     def refuse_inside(self, value: object) -> None:
-        """Note the old keys in the value of an old one, but for those that keep their name."""
+        """Note the old keys in the value of an old one, except for those that keep their name."""
         for index, item in enumerate(value if isinstance(value, list) else ()):
             self.item(index).refuse_inside(item)
         for key, inner in value.items() if isinstance(value, Mapping) else ():
@@ -87,7 +87,7 @@ class At:
                 place.refuse_key(inner, "")
 
     def note(self, found: str, expected: str) -> Bad:
-        """Note a problem whose finding is already put into words."""
+        """Note a problem with a ready text."""
         full = f"{self.source}: {self.path}" if self.path else self.source
         self.problems.append(Problem(full, found, expected))
         return BAD
@@ -121,7 +121,7 @@ def _parts(name: str) -> list[str]:
 
 
 def one_of(asked: str, known: Iterable[str]) -> str:
-    """Return what was expected where a name is not known: the known ones, and the likeliest."""
+    """Return the expectation for an unknown name: the known ones, and the likeliest."""
     names = list(dict.fromkeys(known))
     listed = ", ".join(f'"{name}"' for name in names[:_LISTED])
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
@@ -153,7 +153,7 @@ class Kind(ABC):
 
     @abstractmethod
     def read(self, found: object, at: At) -> object:
-        """Return the typed value, or BAD after noting what is wrong."""
+        """Return the typed value, or BAD after noting the problem."""
 
     @abstractmethod
     def expected(self) -> str:
@@ -164,7 +164,7 @@ class Kind(ABC):
         """Return the value as JSON data in base units."""
 
     def human(self, value: object) -> object:
-        """Return the value as people write it in a file; by default the plain form."""
+        """Return the value as people write it in a file. By default the plain form."""
         return self.plain(value)
 
     def bounds(self) -> str:
@@ -297,7 +297,7 @@ class Text(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Kind):
-    """One of a few words; the typed form is a member of `members` where that is given."""
+    """One of a few words. The typed form is a member of `members` where that is given."""
 
     options: Sequence[str]
     members: type[StrEnum] | None = None

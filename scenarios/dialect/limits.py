@@ -14,7 +14,7 @@ class Limit:
     """A place in which a parameter means nothing, and why.
 
     place, says: the place as a word and in words, such as `records` and `on plane "records"`.
-    noted: another value is kept there and noted, as that of a model moved there; else refused.
+    noted: another value is kept there and noted, as the one of a model moved there. Else refused.
     """
 
     place: str

@@ -1,9 +1,9 @@
 """Tables: dataclasses as parameters, read key by key with every problem noted.
 
-A table's keys are the fields of its dataclass.  A field whose name carries a unit, such as
-`interval_ns`, may also be given under its short key with a unit in the value:
-`interval = "1 s"`.  After the single values a table's own `problems()` is asked, which knows what
-must hold between them.
+A table's keys are the fields of its dataclass.  A field with a unit in its name, such as
+`interval_ns`, may also be given under its short key with a unit in the value: `interval = "1 s"`.
+After the single values a table's own `problems()` is asked, which knows what must hold between
+them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ METADATA_KEY = "parameter"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """What a field's metadata says: kind, meaning and origin; the default is the field's own.
+    """What a field's metadata says: kind, meaning and origin. The default is the field's own.
 
-    source: its origin; an empty one leaves that to the table's `SOURCE`.  limits: where it means
-    nothing; None leaves that to the table's `LIMITS`.
+    source: its origin. An empty one leaves that to the table's `SOURCE`.  limits: where it means
+    nothing. None leaves that to the table's `LIMITS`.
     """
 
     kind: Kind
@@ -38,7 +38,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One parameter of a table; `short` is its key without the unit that its name carries."""
+    """One parameter of a table. `short` is its key without the unit that its name carries."""
 
     name: str
     short: str | None
@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def required(self) -> bool:
-        """Say whether the key must be given."""
+        """Return whether the key must be given."""
         return self.default is dataclasses.MISSING
 
 
@@ -58,7 +58,7 @@ class Checked(Protocol):
     """A table that knows what must hold between its values."""
 
     def problems(self) -> list[Problem]:
-        """Return what is wrong, with paths relative to this table."""
+        """Return the problems, with paths relative to this table."""
 
 
 def schema(table: type[Any]) -> tuple[Entry, ...]:
@@ -149,7 +149,7 @@ def _redefaulted(default: object, defaults: Defaults) -> object:
 def read_table(table: type[Any], found: object, at: At, entries: Sequence[Entry]) -> object:
     """Return an instance of the dataclass, or BAD after noting all that is wrong.
 
-    entries: its parameters, whose defaults may be others than those of the dataclass.
+    entries: its parameters, possibly with other defaults than the dataclass.
     """
     if not isinstance(found, Mapping):
         return at.refuse(found, "a table")
@@ -167,7 +167,7 @@ def read_keys(
 ) -> dict[str, object] | Bad:
     """Return the values of the given keys by full key, or BAD after noting all that is wrong.
 
-    Keys are read in their order in the file; unknown and missing ones are problems.
+    Keys are read in their order in the file. Unknown and missing ones are problems.
     """
     before = len(at.problems)
     by_key = {entry.name: (entry, False) for entry in entries}
@@ -191,7 +191,7 @@ def read_keys(
 
 
 def _bare(value: object) -> bool:
-    """Say whether a value is a number, or an array with one, and so says nothing of its unit."""
+    """Return whether a value is a number, or an array with one, and so says nothing of its unit."""
     values = value if isinstance(value, list) else [value]
     return any(isinstance(item, int | float) and not isinstance(item, bool) for item in values)
 
@@ -211,7 +211,7 @@ def _own_problems(made: object) -> list[Problem]:
 
 
 def placed(problem: Problem, at: At) -> Problem:
-    """Return a problem whose path is relative to a place as one with its full path."""
+    """Return a problem of a place with its full path."""
     dot = "." if at.path and not problem.path.startswith("[") else ""
     path = f"{at.path}{dot}{problem.path}".strip(".")
     full = f"{at.source}: {path}" if path else at.source

@@ -20,7 +20,7 @@ DURATION_UNITS: Mapping[str, int] = {
     "ns": 1,
 }
 
-# Bytes per unit, largest first; binary and decimal prefixes as IEC 80000-13 defines them.
+# Bytes per unit, largest first. Binary and decimal prefixes as IEC 80000-13 defines them.
 SIZE_UNITS: Mapping[str, int] = {
     "TiB": 1 << 40,
     "TB": 10**12,
@@ -60,7 +60,7 @@ def parse(text: str, units: Mapping[str, int]) -> int | None:
 
 
 def write(amount: int, units: Mapping[str, int]) -> str:
-    """Return the quantity in the largest unit that gives a whole number; `parse` reads it back."""
+    """Return the quantity in the largest unit that gives a whole number. `parse` reads it back."""
     fitting = (unit for unit, size in units.items() if amount % size == 0)
     nothing = "s" if "s" in units else list(units)[-1]
     unit = nothing if amount == 0 else next(fitting)

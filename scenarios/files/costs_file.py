@@ -4,8 +4,8 @@
     transaction = "5.1 ms"
     flush_ns = "4.2 ms"
 
-`[costs]` has keys of `StepCosts`; what it leaves out stays as the scenario has it.  Another table,
-`[measured]`, may say where the costs come from; nothing reads it.
+`[costs]` has keys of `StepCosts`. What it leaves out stays as the scenario has it.  Another table,
+`[measured]`, may say where the costs come from. Nothing reads it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def cost_parameters(
 ) -> dict[str, object]:
     """Return costs as parameters of a scenario, by path, without those that mean nothing there.
 
-    Raises ScenarioError for a link whose scenarios have no store.
+    Raises ScenarioError for a link without a store.
     """
     path = links[link].costs
     if path is None:

@@ -1,7 +1,7 @@
 """Scenarios and their documents: from tables of keys and values to a Scenario, and back.
 
 A document is what a TOML file holds, as dictionaries, lists and single values.  The keys of a
-scenario's document are those of its link: the head (`name`, `link`, `says`, ...), one table with
+scenario's document are the ones of its link: the head (`name`, `link`, `says`, ...), one table with
 the model's parameters, and the faults.
 """
 
@@ -47,7 +47,7 @@ class _Placed(Protocol):
 def read(
     found: Mapping[str, object], *, source: str, links: Mapping[str, Link] = LINKS
 ) -> Scenario:
-    """Return the scenario that a document holds; `source` names the document in error texts.
+    """Return the scenario that a document holds. `source` names the document in error texts.
 
     Raises ScenarioError with every problem found.
     """
@@ -109,7 +109,7 @@ class _Anything(Kind):
 
 
 def _head_of_any(links: Mapping[str, Link]) -> list[Entry]:
-    """Return the keys that a scenario of some link may have; only the head is judged."""
+    """Return the keys that a scenario of some link may have. Only the head is judged."""
     unjudged = ["link", "goals", "violates", "faults", *(link.key for link in links.values())]
     head = [_NAME, _SAYS]
     return head + [_entry(key, _Anything(), None, "") for key in dict.fromkeys(unjudged)]
@@ -166,19 +166,19 @@ _SAYS = _entry("says", _LINE, REQUIRED, "what the scenario shows, in one sentenc
 
 
 def plain(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> dict[str, object]:
-    """Return the scenario's document with every parameter in base units; `read` takes it back."""
+    """Return the scenario's document with every parameter in base units. `read` takes it back."""
     link = links[scenario.link]
     return plain_table(_Flat(scenario, link), entries(link))
 
 
 def human(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> dict[str, object]:
-    """Return the scenario's document as people write it, without what is at its default."""
+    """Return the scenario's document as people write it, without defaults."""
     link = links[scenario.link]
     return human_table(_Flat(scenario, link), entries(link))
 
 
 class _Flat:
-    """A scenario whose model is found under its link's key."""
+    """A scenario with its model under its link's key."""
 
     def __init__(self, scenario: Scenario, link: Link) -> None:
         self._scenario = scenario
@@ -189,7 +189,7 @@ class _Flat:
 
 
 def to_json(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> str:
-    """Return the whole scenario as one line of JSON, for transport; `from_json` takes it back."""
+    """Return the whole scenario as one line of JSON, for transport. `from_json` takes it back."""
     return canonical(plain(scenario, links))
 
 

@@ -60,7 +60,7 @@ class _Definitions:
         self.found: dict[str, Schema] = {}
 
     def table(self, name: str, keys: Sequence[Entry], *, kind: str | None = None) -> Schema:
-        """Return a reference to the schema of a table; kind: what its key `kind` says."""
+        """Return a reference to the schema of a table. kind: what its key `kind` says."""
         schema = self._table(keys, kind)
         words = re.sub(r"[^A-Za-z0-9]+", "_", name if kind is None else f"{name} {kind}")
         number = 1
@@ -93,7 +93,7 @@ class _Definitions:
             yield entry.short, self._kind(entry.kind, bare=False) | about
 
     def _kind(self, kind: Kind, *, bare: bool = True) -> Schema:
-        """Return the schema of a value; bare: whether a number without a unit will do."""
+        """Return the schema of a value. bare: whether a number without a unit will do."""
         if isinstance(kind, Whole):
             numbers = {"type": "integer", "minimum": kind.minimum, "maximum": kind.maximum}
             texts = [] if kind.scale is None else [self._quantity(kind.scale)]

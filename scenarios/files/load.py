@@ -24,7 +24,7 @@ def load(path: Path, *, links: Mapping[str, Link] = LINKS) -> Scenario:
 
 
 def loads(text: str, *, source: str, links: Mapping[str, Link] = LINKS) -> Scenario:
-    """Return the scenario in a TOML text; `source` names it in error texts."""
+    """Return the scenario in a TOML text. `source` names it in error texts."""
     return document.read(parse(text, source), source=source, links=links)
 
 

@@ -29,7 +29,7 @@ def write(
     """Return tables of texts, numbers, booleans, arrays and tables as TOML.
 
     comments: place of a single value, with indices into arrays of tables -> lines to stand above
-    it; those of places that the document does not have are left out.
+    it. The ones of places that the document does not have are left out.
     """
     return "\n".join(_table(document, (), (), comments or {})).strip("\n") + "\n"
 
@@ -42,7 +42,7 @@ def _table(
 ) -> Iterator[str]:
     """Write single values first, since whatever follows a header belongs to it.
 
-    path: keys of the header; place: those and the indices.
+    path: keys of the header. place: those and the indices.
     """
     for key, value in table.items():
         if not _has_header(value):

@@ -13,7 +13,7 @@ from ckptsim.scenarios.errors import UserError
 
 
 def written_whole(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
-    """Write a file; a reader sees the old one or the new one, never a part.
+    """Write a file. A reader sees the old one or the new one, never a part.
 
     A link in its place is replaced, so nothing outside the folder changes.  Raises OSError with the
     path, also where the disk is full.
@@ -36,7 +36,7 @@ def written_whole(path: Path, content: str | bytes, *, mode: int = 0o644) -> Non
 def real_folder(folder: Path) -> Path:
     """Return a folder below an output folder, made if it is not there.
 
-    Raises UserError where a link stands in its place: what it leads to is not ours to change.
+    Raises UserError where a link is in its place: what it leads to is not ours to change.
     """
     if folder.is_symlink():
         raise UserError(f"{folder}: found a link, expected a folder; nothing was changed there")
@@ -48,7 +48,7 @@ def real_folder(folder: Path) -> Path:
 def alone_in(folder: Path, *, busy: str | None = None) -> Iterator[None]:
     """Be the only process that writes into a folder, which is made if it is not there.
 
-    busy: what to say where another one does; None waits for it.  The lock is the system's and ends
+    busy: what to say where another one does. None waits for it.  The lock is the system's and ends
     with its process.  Raises UserError.
     """
     folder.mkdir(parents=True, exist_ok=True)

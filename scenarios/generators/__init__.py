@@ -1,9 +1,9 @@
 """Generators of random scenarios, one per link: valid by construction, made of whole numbers.
 
 A generator takes `Choices` and returns a scenario in which a right core breaks nothing but,
-perhaps, what its `violates` names: documented hazards of released systems.  Whoever draws keeps the
-list of choices: the same list gives the same scenario, a changed list a similar one, and one with
-fewer or smaller numbers a simpler one, down to a plain scenario without any fault.
+perhaps, what its `violates` names: documented hazards of released systems.  Anyone who draws keeps
+the list of choices: the same list gives the same scenario, and a changed list a similar one. Fewer
+or smaller numbers give a simpler one, down to a plain scenario without any fault.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ def barriers(choices: Choices) -> Scenario:
 
 
 def barrier_protocol(choices: Choices) -> Scenario:
-    """Return a random job on records, some of whose tasks take checkpoints by themselves."""
+    """Return a random job on records, in which some tasks take checkpoints by themselves."""
     alone = choices.integer(0, 4) == 4
     return uncoordinated(choices) if alone else job(choices, "barrier_protocol", "records")
 
@@ -49,8 +49,8 @@ GENERATORS: Mapping[str, Callable[[Choices], Scenario]] = {
         composed,
     )
 }
-# Links whose random scenarios a right core always completes.
+# Links in which a right core completes every random scenario.
 COMPLETE: frozenset[str] = frozenset({"ordering", "checkpoint_store", "composed"})
 
-# Links whose random scenarios another link's generator draws, too.
+# Links with random scenarios from the generator of another link.
 WITHIN_OTHERS: frozenset[str] = frozenset({"barrier_protocol"})

@@ -22,7 +22,7 @@ def lowest(low: int, _: int) -> int:
 class Choices:
     """Takes choices from a list while it lasts, then from a source of further ones.
 
-    given: choices to repeat, as distances from the lower bound; one that is out of bounds, because
+    given: choices to repeat, as distances from the lower bound. One that is out of bounds, because
     the list was changed, is taken modulo their number.  more: (low, high) -> a number between both,
     included.  `taken` has the distance from the lower bound of every choice so far: given again it
     leads to the same choices, and 0 is the simplest of each.
@@ -44,11 +44,11 @@ class Choices:
         return value
 
     def of(self, options: Sequence[Item]) -> Item:
-        """Choose one of the options; the first is the simplest."""
+        """Choose one of the options. The first is the simplest."""
         return options[self.integer(0, len(options) - 1)]
 
     def flag(self) -> bool:
-        """Choose False or True; False is the simpler."""
+        """Choose False or True. False is the simpler."""
         return self.integer(0, 1) == 1
 
     def features(self, names: Sequence[Item]) -> list[Item]:

@@ -29,6 +29,7 @@ _RICHER = {
     "switch_every": (0, 1, 50),
     "compressed": (False, True),
     "seek_position": (0, 0, 20, 30),
+    "remote_ahead": ("none", 7, 40, -20),
 }
 _SYNC = {
     "sync_bytes": (3_000, 500, 0),
@@ -39,6 +40,11 @@ _SYNC = {
     "built_in": (False, True),
     "offset_expiry_ns": (_WEEK_NS, _WEEK_NS, 1_200 * _MS),
 }
+# An old owner writes late, and a crash shows what it has changed.  Records in flight meet a switch.
+_SWITCHES = ("switch_source",)
+# Records come one by one for longer than a second, while one partition is switched to and fro.
+_OF_ONE_PARTITION = {"partitions": 1, "versions": 1, "rate_per_s": 200.0, "stream_records": 250}
+_THEMES = (("takeover", "crash_at"), _SWITCHES)
 
 
 def checkpoint_store(choices: Choices) -> Scenario:
@@ -53,6 +59,10 @@ def checkpoint_store(choices: Choices) -> Scenario:
         sync["hooked"] = False  # the mirror puts unflushed rows back, and no deletes
     if sync["durability"] != RecordDurability.PER_RECORD:
         sync["ingest_while_syncing"] = choices.flag()
+    theme = choices.integer(0, 5)
+    kinds = _THEMES[theme] if theme < len(_THEMES) else None
+    if kinds == _SWITCHES:
+        given |= _OF_ONE_PARTITION | {"remote_ahead": choices.of((40, 7, -20))}
     scenario = fitted(
         {
             "name": "generated",
@@ -62,4 +72,7 @@ def checkpoint_store(choices: Choices) -> Scenario:
         }
     )
     times = expected(scenario, step_ns=70 * _MS, steps=30)
-    return with_hazards(with_faults(choices, scenario, times, most=_FAULTS_MAX))
+    least = 0 if kinds is None else 3
+    return with_hazards(
+        with_faults(choices, scenario, times, most=_FAULTS_MAX, least=least, kinds=kinds)
+    )

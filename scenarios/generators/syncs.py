@@ -28,6 +28,7 @@ _BACKOFF_NS = [2 * _MS, 5 * _MS, 11 * _MS, 23 * _MS]
 _SOURCE = {
     "checkpoint_lock": ("locked", "unlocked"),
     "checkpoint_ns": (_MS, 4 * _MS, 20 * _MS),
+    "generate_ns": ("none", "none", "none", _MS // 2, 3 * _MS),
     "round_readers": (1, 2, 3, 4),
     "connections": (1, 2, 3, 4),
     "open_ns": (0, _MS // 2, 2 * _MS, 4 * _MS),
@@ -172,4 +173,14 @@ def _reads_abreast(choices: Choices, sync: dict[str, Any]) -> None:
         stream["partition_records"] = min(20, stream["partition_records"])
 
 
-_THEMES = (_fails_in_turn, _is_short_of_memory, _only_sends, _reads_abreast)
+def _generates(choices: Choices, sync: dict[str, Any]) -> None:
+    """Generate partitions while others are read, some later than those before them have ended."""
+    sync["source"]["generate_ns"] = choices.of((_MS // 2, _MS, 3 * _MS, 6 * _MS))
+    sync["source"] |= {"connections": 4, "open_ns": 2 * _MS, "open_spread": choices.of((1.0, 0.3))}
+    sync["sockets"]["count"] = max(3, sync["sockets"]["count"])
+    for stream in sync["streams"]:
+        stream["records"] = max(60, stream["records"])
+        stream["partition_records"] = min(20, stream["partition_records"])
+
+
+_THEMES = (_fails_in_turn, _is_short_of_memory, _only_sends, _reads_abreast, _generates)

@@ -1,4 +1,4 @@
-"""Random jobs on records whose tasks take checkpoints by themselves, with crashes."""
+"""Random jobs on records without barriers, with crashes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_ITS_MESSAGES = {
 
 
 def uncoordinated(choices: Choices) -> Scenario:
-    """Return a random job on records whose tasks take checkpoints by themselves, with crashes.
+    """Return a random job on records without barriers, with crashes.
 
     A right job breaks nothing, and always ends.
     """

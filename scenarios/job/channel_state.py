@@ -1,6 +1,6 @@
 """How in-flight data is kept and put back: the open questions of FLIP-76 as choices, on records.
 
-The defaults are what Apache Flink 1.20.3 does; what else there is was argued about and not built.
+The defaults are what Apache Flink 1.20.3 does. What else there is was argued about and not built.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ChannelState:
 
     SOURCE = _SMALL
     LIMITS: ClassVar[Limits] = not_on_buffers(
-        "in-flight data is kept and put back as Apache Flink does, which is what was measured"
+        "in-flight data is kept and restored as in Apache Flink, which was measured"
     )
 
     spilling: Spilling = choice(

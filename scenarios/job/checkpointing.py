@@ -1,4 +1,4 @@
-"""When the checkpoints of a job are triggered, and how they treat what is in flight."""
+"""When the checkpoints of a job are triggered, and how they treat in-flight data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMMITS = not_in_pipelines("its sinks commit with checkpoints of the whole job"
 
 
 class Mode(StrEnum):
-    """How checkpoints treat what is in flight."""
+    """How checkpoints treat in-flight data."""
 
     ALIGNED = "aligned"
     UNALIGNED = "unaligned"
@@ -55,7 +55,7 @@ class Checkpointing:
         source="Source: Elnozahy et al. (2002), sender-based logging; off shows the domino effect",
         limits=not_on_buffers("all checkpoints are coordinated") + _COMMITS,
     )
-    mode: Mode = choice("aligned", Mode, says="how what is in flight is treated")
+    mode: Mode = choice("aligned", Mode, says="treatment of in-flight data")
     aligned_timeout_ns: int = duration_ns(
         0, maximum="10 d", says="after which an aligned_timeout one stops waiting"
     )
@@ -175,5 +175,5 @@ class Checkpointing:
 
     @property
     def alignment_ends_after_ns(self) -> int:
-        """After which an alignment stops waiting; 0 when it does not wait or waits to its end."""
+        """After which an alignment stops waiting. 0 when it does not wait or waits to its end."""
         return self.aligned_timeout_ns if self.mode is Mode.ALIGNED_TIMEOUT else 0

@@ -25,7 +25,7 @@ _MACHINE = "assumption: the machine that the costs were measured on"
 _STORE = "assumption: order of magnitude of an object store"
 _FILE_MERGING = "Source: Apache Flink 1.20.3, execution.checkpointing.file-merging."
 _MEASURED = not_on_buffers(
-    "messages, snapshots and restores take what was measured, times `machine.cost_factor`"
+    "messages, snapshots and restores take the measured time, times `machine.cost_factor`"
 )
 _NO_STORAGE = not_on_records("`costs` says how long a snapshot takes", noted=True)
 _FEW = not_in_pipelines("its storage is asked for few files")
@@ -36,7 +36,7 @@ _WITHOUT_BARRIERS = not_in_pipelines("its checkpoints are coordinated")
 class Costs:
     """What messages and snapshots cost on records, and what of them chance delays, loses or fails.
 
-    On buffers measured constants take the place of the costs; what chance does acts on both.
+    On buffers measured constants take the place of the costs. What chance does acts on both.
     """
 
     SOURCE = _SMALL
@@ -90,7 +90,7 @@ class Costs:
         0,
         maximum="1 h",
         says="from the last acknowledgement to the notifications, during which the checkpoint is "
-        "pending; on buffers on top of what was measured",
+        "pending; on buffers on top of the measured time",
         limits=EVERYWHERE,
     )
     read_record_ns: int = duration_ns(
@@ -112,7 +112,7 @@ class Costs:
     transaction_timeout_ns: int | None = duration_ns(
         None,
         minimum="1 us",
-        says="after which the external system aborts a transaction that nobody has ended; absent: "
+        says="after which the external system aborts a transaction that has not ended; absent: "
         "not before the job is over",
         source="Source: Apache Kafka, transaction.timeout.ms (1 min by default, at most 15 min)",
         optional=True,
@@ -129,7 +129,7 @@ class Throttling(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """Where checkpoints are written, on buffers; on records `costs` says how long that takes."""
+    """Where checkpoints are written, on buffers. On records `costs` says how long that takes."""
 
     SOURCE = _STORE
     LIMITS: ClassVar[Limits] = _NO_STORAGE
@@ -263,7 +263,7 @@ class Profile(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What runs the tasks, on buffers; the costs of a core were measured on a quiet small one."""
+    """What runs the tasks, on buffers. The costs of a core were measured on a quiet small one."""
 
     LIMITS: ClassVar[Limits] = not_on_records("work takes no processor", noted=True)
 

@@ -1,7 +1,7 @@
 """Where the links with a job differ in a default: by path, as `ckptsim explain` prints it.
 
 A default of the tables themselves is Flink's own where Flink has one.  The links that hunt
-protocols have small jobs of a few milliseconds, whose hunts continue when checkpoints fail.
+protocols have small jobs of a few milliseconds, with hunts that continue when checkpoints fail.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Ending:
 
     SOURCE = _JOB
 
-    protocol: Protocol = choice("flink", Protocol, says="whose rules tasks follow")
+    protocol: Protocol = choice("flink", Protocol, says="rules of tasks: design or released system")
     acknowledgements: bool = flag(
         True,
         says="a task waits until its EndOfData is acknowledged",

@@ -15,7 +15,7 @@ _SMALL = "assumption: none, so that jobs without event time are hunted without i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTime:
-    """Watermarks of sources; the timestamp of a record is when its split's rate makes it due."""
+    """Watermarks of sources. The timestamp of a record is when its split's rate makes it due."""
 
     LIMITS: ClassVar[Limits] = not_on_buffers(
         "data have no timestamps there, and a watermark moves nothing that is measured"

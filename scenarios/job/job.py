@@ -2,7 +2,7 @@
 
 A job is a graph of vertices with subtasks.  What moves between them is single records or network
 buffers, its data plane: on records every record has an identity and costs are few and may be zero,
-which is what protocols are hunted on; on buffers times are calibrated, which is what predictions
+which is what protocols are hunted on. On buffers times are calibrated, which is what predictions
 are made with.  One job runs on either plane as far as `planes` has no objection.
 """
 
@@ -32,10 +32,10 @@ from ckptsim.scenarios.job.uncoordinated import uncoordinated_problems
 from ckptsim.scenarios.limits import limit_problems, not_on_records
 
 _JOB = "assumption: part of the job"
-_CHOICE = "assumption: a choice of whoever runs the job"
+_CHOICE = "assumption: a choice of the user"
 
 
-# The links whose worlds have one plane each.
+# The links with one plane each.
 ON_BUFFERS, ON_RECORDS = "barriers", "barrier_protocol"
 
 
@@ -56,8 +56,8 @@ class PlacementKind(StrEnum):
 
     REMOTE = "remote"  # none
     LOCAL = "local"  # all
-    MIXED = "mixed"  # those of equal index
-    MAP = "map"  # those whose vertices say so, in `task_managers`
+    MIXED = "mixed"  # the ones of equal index
+    MAP = "map"  # the vertices that say so, in `task_managers`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Job:
     profile: Profile = choice(
         "plain",
         Profile,
-        says="whose constants hold: plain has no quirks, one processor per slot, limits to the "
+        says="profile of constants: plain has no quirks, one processor per slot, limits to the "
         "byte, deletes in the background; rig is the machine of the oldest measurements, with "
         "two cores, a throttle with steps and deletes that triggers wait for",
         source="Source: measurements of Apache Flink 1.20.3, on two machines",
@@ -145,7 +145,7 @@ class Job:
         return replace(self, vertices=spelled_out(self.vertices))
 
     def world_of(self, link: str) -> str:
-        """Return the link whose world runs the job: that of its plane."""
+        """Return the link that runs the job: the one of its plane."""
         if self.plane is Plane.BUFFERS:
             return ON_BUFFERS
         return ON_RECORDS if link == ON_BUFFERS else link

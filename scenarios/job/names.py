@@ -1,6 +1,6 @@
 """The rare situations and the properties of jobs, by name, as each data plane knows them.
 
-A property is what harms whoever runs a job, or what the protocol promises, in a sentence.
+A property is what harms anyone who runs a job, or what the protocol promises, in a sentence.
 """
 
 from __future__ import annotations

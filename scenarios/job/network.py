@@ -83,7 +83,7 @@ class Channels:
         unit="records",
         says="records that every channel holds at the start, as if processed upstream, on top of "
         "those that the source emits",
-        source="assumption: stands for a backlog that has built up",
+        source="assumption: represents a backlog that has built up",
         limits=not_in_pipelines("its source begins with nothing in flight"),
     )
     record_buffers: int = count(
@@ -100,7 +100,7 @@ class Channels:
         says="bytes in a buffer: all are full; half of them, by chance, are flushed before; or "
         "they shrink while a channel is in use. It matters to what computes with them",
         source="Source: Apache Flink 1.20.3, buffer timeout and buffer debloating; sizes assumed",
-        limits=_OF_NETWORK + not_in_pipelines("it replays no log, whose place they would decide"),
+        limits=_OF_NETWORK + not_in_pipelines("it replays no log"),
     )
     latency_ns: int = duration_ns(0, maximum="1 min", says="time on the wire")
     end_of_partition_ns: int = duration_ns(

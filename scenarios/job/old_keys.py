@@ -1,4 +1,4 @@
-"""Keys of scenario files that have gone, and what is written instead.
+"""Removed keys of scenario files, and their replacements.
 
 A job was written in two ways before: on buffers as `[dataflow]`, on records as `[job]` with edges
 of its own.  A file or a plan with such a key is refused with the place of the new one.
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ckptsim.scenarios.job.names import RENAMED
 
-# Tables that have moved with all their keys; the keys that changed are below.
+# Tables that have moved with all their keys. The keys that changed are below.
 TABLES: Mapping[str, str] = {
     "dataflow.sources[]": "job.vertices[]",
     "dataflow.operators[]": "job.vertices[]",
@@ -23,7 +23,7 @@ TABLES: Mapping[str, str] = {
 
 _RATE = "rate, of all subtasks together: subtasks divided by the interval"
 
-# Keys, and values as KEY=VALUE, without units; what is said begins with the path of the new key.
+# Keys, and values as KEY=VALUE, without units. The text begins with the path of the new key.
 KEYS: Mapping[str, str] = {
     "dataflow": "job",
     "dataflow.sources": 'job.vertices, each source with kind = "source"',
@@ -54,7 +54,7 @@ _INDEX = re.compile(r"\[[0-9*]+\]")
 
 
 def renamed(path: str) -> str | None:
-    """Return what is written in the place of an old key, or of a value as KEY=VALUE, or None."""
+    """Return the replacement of an old key, or of a value as KEY=VALUE, or None."""
     path = _INDEX.sub("[]", path)
     known = KEYS.get(path) or KEYS.get(_UNIT.sub("", path))
     if known is not None:

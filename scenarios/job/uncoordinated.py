@@ -23,9 +23,9 @@ def uncoordinated_problems(
     has_watermarks: bool,
     subtask_indices: SubtaskIndices,
 ) -> list[Problem]:
-    """Return what does not go with checkpoints that no coordinator triggers; none where one does.
+    """Return what does not go with checkpoints that no coordinator triggers. None where one does.
 
-    Nobody asks all tasks for one checkpoint, so there are no savepoints, no stop with one, and no
+    No one asks all tasks for one checkpoint, so there are no savepoints, no stop with one, and no
     notification by which a sink could commit.
     """
     if not checkpointing.enabled or checkpointing.coordinated:

@@ -1,7 +1,7 @@
 """Designs as axes of a plan: cores and mutants beside the parameters of scenarios.
 
-An axis `core.SLOT` sweeps what stands in a slot: `builtin`, or what `--core` takes.  The axis
-`mutant` sweeps mutants of ours by name, with `none` for the right cores.  Scenarios know neither.
+An axis `core.SLOT` sweeps the core of a slot: `builtin`, or what `--core` takes.  The axis `mutant`
+sweeps mutants of ours by name, with `none` for the right cores.  Scenarios know neither.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def is_design(path: str) -> bool:
 
 
 def slot_of(path: str) -> str:
-    """Return the slot that a path sweeps; empty for mutants, and where a path names none."""
+    """Return the slot that a path sweeps. Empty for mutants, and where a path names none."""
     return path.partition(".")[2]
 
 
 def design_of(values: Mapping[str, object]) -> Design:
-    """Return the design among the values of a point; its other values are of the scenario."""
+    """Return the design among the values of a point. Its other values are of the scenario."""
     cores = {
         slot_of(path): str(value)
         for path, value in values.items()

@@ -1,8 +1,8 @@
 """Sweep plans: which points of a parameter space are run, with which seeds and tie policies.
 
 A plan is a TOML file.  `[grid]` lists values per parameter and takes every combination, the first
-parameter varying slowest; `[zip]` lists values of several parameters that change together and
-varies fastest; `[overrides]` sets parameters for all points alike.  Cores and mutants are swept as
+parameter varying slowest. `[zip]` lists values of several parameters that change together and
+varies fastest. `[overrides]` sets parameters for all points alike.  Cores and mutants are swept as
 parameters are (`designs`).  Each point is run once per tie policy and replication.
 
 With common random numbers (the default) replication r has the same seed at every point, so that
@@ -36,11 +36,11 @@ MOST_RUNS = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A sweep plan as written; `grid`, `zip` and `overrides` are keyed by parameter paths.
+    """A sweep plan as written. `grid`, `zip` and `overrides` are keyed by parameter paths.
 
-    question: what the sweep asks; answers: the names of the metrics that answer it; words: what
-    swept parameters are called, by path.  folder: of the plan's file, from where the user is;
-    empty for a plan without a file.
+    question: what the sweep asks. answers: the names of the metrics that answer it. words: what
+    swept parameters are called, by path.  folder: of the plan's file, from where the user is. Empty
+    for a plan without a file.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of a plan; `replication` counts from 0 and pairs runs of different points."""
+    """One run of a plan. `replication` counts from 0 and pairs runs of different points."""
 
     point: Point
     replication: int
@@ -113,14 +113,14 @@ def all_plans() -> list[Plan]:
 
 
 def is_plan(found: Mapping[str, object]) -> bool:
-    """Say whether a document is meant as a plan, rather than as a scenario."""
+    """Return whether a document is meant as a plan, rather than as a scenario."""
     return "scenario" in found and "link" not in found
 
 
 def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> Plan:
-    """Return the plan in a document; `source` names it in error texts.
+    """Return the plan in a document. `source` names it in error texts.
 
-    folder: where its paths begin; empty: where the user is.
+    folder: where its paths begin. empty: where the user is.
 
     Raises ScenarioError with every problem found.
     """
@@ -138,9 +138,9 @@ def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> 
 
 
 def document_of(plan: Plan, folder: str = "") -> dict[str, object]:
-    """Return a plan as what its file holds, without what is there by default.
+    """Return a plan as its file, without defaults.
 
-    folder: that of the file, from where the user is; the plan's paths lead from there.
+    folder: the one of the file, from where the user is. The plan's paths lead from there.
     """
     found: dict[str, object] = {}
     for entry in ENTRIES:

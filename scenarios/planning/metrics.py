@@ -1,7 +1,7 @@
 """The metrics of a run: what each one is, in which unit, and which way is better.
 
-A plan names those that answer its question; result tables and reports use the same names.
-`FIGURES` are the metrics that a link computes by itself; the others follow from the tables.
+A plan names those that answer its question. Result tables and reports use the same names. `FIGURES`
+are the metrics that a link computes by itself. The others follow from the tables.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 
 
 class Measure(StrEnum):
-    """What a metric measures: the base unit of its values is that of the result tables."""
+    """What a metric measures: the base unit of its values is the one of the result tables."""
 
     TIME = "ns"
     SIZE = "bytes"
@@ -25,7 +25,7 @@ class Measure(StrEnum):
 class Metric:
     """One value of a run.
 
-    says: what it is, without its unit; less_is_better: None where neither way is better by itself.
+    says: what it is, without its unit. less_is_better: None where neither way is better by itself.
     of_whole: a part of a whole, so neither below 0 nor above 1.
     """
 
@@ -44,7 +44,7 @@ FIGURES: Mapping[str, Metric] = {
     "undone_per_crash": _count(says="records undone by a crash"),
     "lost_per_crash": _count(says="records lost by a crash"),
     "forced_checkpoints": _count(says="checkpoints that a message forced"),
-    "discarded_checkpoints": _count(says="stored checkpoints that a restart went back behind"),
+    "discarded_checkpoints": _count(says="stored checkpoints that a restart went back past"),
     "logged_messages": _count(says="messages written to logs"),
     "sync_share": _share(says="share of the working time that durability takes"),
     "lost_share": _share(says="working time lost to syncs and crashes, per useful time"),

@@ -25,7 +25,7 @@ _MOST_VALUES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Kind):
-    """A table of parameter paths and one value each; tables inside it are paths in parts."""
+    """A table of parameter paths and one value each. Tables inside it are paths in parts."""
 
     def read(self, found: object, at: At) -> object:
         """Take a table and return its values by whole path."""
@@ -133,7 +133,7 @@ ENTRIES: tuple[Entry, ...] = (
         "the scenario that is varied, by name, or by path from the plan's folder",
     ),
     _entry("overrides", Settings(), {}, "parameters set alike for all points"),
-    _entry("grid", Axes(), {}, "values of which every combination is taken"),
+    _entry("grid", Axes(), {}, "values for every combination"),
     _entry("zip", Axes(), {}, "values that change together, the fastest"),
     _entry(
         "seeds",

@@ -1,6 +1,6 @@
 """Vary a scenario: set some of its parameters by path, with the loader's checks.
 
-A path names a parameter as in error texts: `sync.sockets.count`, `faults[0].at`; `[*]` stands for
+A path names a parameter as in error texts: `sync.sockets.count`, `faults[0].at`. `[*]` represents
 every item of an array: `sync.streams[*].records`.  Items that have a name are found by it, too:
 `job.vertices[keyed].state`.  Short keys take values with a unit, as in files.  Setting the `kind`
 of a table begins it anew, setting a whole table or array replaces it.
@@ -81,7 +81,7 @@ class ItemName(str):
 def _numbered(
     base: object, steps: list[str | int], at: At, named: dict[str, str]
 ) -> list[str | int]:
-    """Return the steps with indexes in place of names; nothing where a name is not known.
+    """Return the steps with indexes in place of names. Nothing where a name is not known.
 
     named: takes the place of each item that was named, by the place with its index.
     """
@@ -106,7 +106,7 @@ def _numbered(
 
 
 def _held(held: object, step: str | int) -> Any:
-    """Return what a document holds at a step; an empty table where there is no such thing."""
+    """Return what a document holds at a step. An empty table where there is no such thing."""
     if isinstance(held, dict):
         return held.get(step, {})
     here = isinstance(held, list) and isinstance(step, int) and step < len(held)
@@ -126,7 +126,7 @@ def _by_name(problem: Problem, source: str, named: Mapping[str, str]) -> Problem
 def assignments(words: Sequence[str]) -> dict[str, object]:
     """Return the parameters that words such as `sync.sockets.count=4` set.
 
-    A value is read as TOML; what is none, such as `10 ms`, is taken as a text.  Raises
+    A value is read as TOML. A value that is none, such as `10 ms`, is taken as a text.  Raises
     ScenarioError with every word that is no assignment, and for a path that is set twice.
     """
     found: dict[str, object] = {}
@@ -159,12 +159,12 @@ def _rank(path: str) -> tuple[int, bool]:
 
 
 def is_path(path: str) -> bool:
-    """Say whether a text has the form of a parameter's path."""
+    """Return whether a text has the form of a parameter's path."""
     return bool(_steps(path))
 
 
 def _steps(path: str) -> list[str | int]:
-    """Split a path into keys and indexes; empty when it is not a path."""
+    """Split a path into keys and indexes. Empty when it is not a path."""
     steps: list[str | int] = []
     position = 0
     while position < len(path):
@@ -183,7 +183,7 @@ def _steps(path: str) -> list[str | int]:
 def _set(
     entries: Sequence[Entry], table: Any, steps: list[str | int], value: object, at: At
 ) -> None:
-    """Set a value inside a table whose keys are known; note where the path leads nowhere."""
+    """Set a value inside a table with known keys. Note where the path leads nowhere."""
     key = str(steps[0])
     entry = next((entry for entry in entries if key in (entry.name, entry.short)), None)
     if entry is None:
@@ -205,7 +205,7 @@ def _set(
 def _set_inside(
     kind: Kind, place: tuple[Any, str | int], steps: list[str | int], value: object, at: At
 ) -> None:
-    """Set a value inside `holder[key]`, whose kind is known."""
+    """Set a value inside `holder[key]`of a known kind."""
     holder, key = place
     held = holder.get(key) if isinstance(holder, dict) else holder[key]
     step = steps[0]

@@ -20,6 +20,8 @@ from ckptsim.scenarios.store.faults import Rebootstrap as Rebootstrap
 from ckptsim.scenarios.store.faults import Reopen as Reopen
 from ckptsim.scenarios.store.faults import StopAt as StopAt
 from ckptsim.scenarios.store.faults import StoreFault as StoreFault
+from ckptsim.scenarios.store.faults import SwitchSource as SwitchSource
+from ckptsim.scenarios.store.faults import Takeover as Takeover
 from ckptsim.scenarios.store.faults import Tamper as Tamper
 from ckptsim.scenarios.store.faults import TornWrite as TornWrite
 from ckptsim.scenarios.store.faults import TruncateLog as TruncateLog

@@ -1,6 +1,6 @@
 """Faults of a checkpoint store as data: what breaks, and when.
 
-Partitions are named by version (from 1) and index (from 0).  Every fault is finite; one that a run
+Partitions are named by version (from 1) and index (from 0).  Every fault is finite. One that a run
 never reaches is without effect.
 """
 
@@ -23,7 +23,7 @@ class Lost(StrEnum):
 
 
 class Damage(StrEnum):
-    """What has become of a stored checkpoint: of its frame, or of the state in a right frame."""
+    """The damage of a stored checkpoint: of its frame, or of the state in a right frame."""
 
     BIT = "bit"
     TRUNCATED = "truncated"
@@ -44,12 +44,12 @@ class CrashAt(Planned):
 
     at_ns: int = duration_ns("1 s", says="when, since the start of the run")
     down_ns: int = duration_ns(0, says="how long it stays down")
-    loses: Lost = choice("nothing", Lost, says="what is gone when it starts again")
+    loses: Lost = choice("nothing", Lost, says="the part that is lost at the next start")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashBetween(Planned):
-    """The process dies between the two durable steps of a sync; before the only one's commit."""
+    """The process dies between the two durable steps of a sync. Before the only one's commit."""
 
     sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1")
 
@@ -65,7 +65,7 @@ class CrashBetweenEffects(Planned):
 class TornWrite(Planned):
     """The process dies while a checkpoint is written in place: a prefix lies where the old one was.
 
-    Only where checkpoints are external; other placements write them whole or not at all.
+    Only where checkpoints are external. Other placements write them whole or not at all.
     """
 
     sync: int = count(1, minimum=1, maximum=1_000_000, says="in which sync, from 1")
@@ -97,7 +97,7 @@ class StopAt(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailWrite(Planned):
-    """One data record cannot be written; the partition is errored until it is opened anew."""
+    """One data record cannot be written. The partition is errored until it is opened anew."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
     partition: int = count(0, maximum=999, says="index of the partition")
@@ -106,12 +106,12 @@ class FailWrite(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitOutage(Planned):
-    """The remote side commits nothing for a while; only where checkpoints are remote."""
+    """The remote side commits nothing for a while. Only where checkpoints are remote."""
 
     at_ns: int = duration_ns("1 s", says="when it begins")
     duration_ns: int = duration_ns("1 s", says="how long it lasts")
     partition: int | None = count(
-        None, maximum=999, optional=True, says="of which partition of each topic; absent: of all"
+        None, maximum=999, optional=True, says="partition of each topic, or absent for all"
     )
 
 
@@ -125,12 +125,12 @@ class DictionaryOutage(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tamper(Planned):
-    """A stored checkpoint is damaged: a bit of it flips, or it is not what was stored there."""
+    """A stored checkpoint is damaged: a bit of it flips, or it is another blob."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
     partition: int = count(0, maximum=999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
-    damage: Damage = choice("bit", Damage, says="what has become of it")
+    damage: Damage = choice("bit", Damage, says="the damage")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,9 +199,27 @@ class Deploy(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailRecovery(Planned):
-    """The recovery of one partition fails once; consumption of all of them stays paused."""
+    """The recovery of one partition fails once. Consumption of all of them stays paused."""
 
     start: int = count(1, minimum=1, maximum=1000, says="at which start, from 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchSource(Planned):
+    """A partition consumes its other log from now on, the remote one or again the local one."""
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takeover(Planned):
+    """The process is taken for dead and replaced, but lives on and writes its next syncs late."""
+
+    at_ns: int = duration_ns("1 s", says="when, since the start of the run")
+    lives_on_ns: int = duration_ns("100 ms", says="when it writes, since its successor has begun")
+    begun: bool = flag(False, says="whether the first step of those syncs is durable before")
 
 
 StoreFault: TypeAlias = (
@@ -223,6 +241,8 @@ StoreFault: TypeAlias = (
     | Reopen
     | FailRecovery
     | Deploy
+    | Takeover
+    | SwitchSource
 )
 
 STORE_FAULTS: dict[str, type] = kinds_of(StoreFault)

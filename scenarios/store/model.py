@@ -1,4 +1,4 @@
-"""Parameters of a checkpoint store: what is ingested, where it is kept, how it is synced."""
+"""Parameters of a checkpoint store: the input, its place and its syncs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ckptsim.scenarios.fields import (
 from ckptsim.scenarios.store.costs import StepCosts
 
 _VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
-_CHOICE = "assumption: a choice of whoever runs the store"
+_CHOICE = "assumption: a choice of the user"
 
 
 class StorePlacement(StrEnum):
@@ -78,15 +78,21 @@ class StoreInput:
     keys: int = count(500, minimum=1, maximum=1_000_000, says="keys that are written in turn")
     deletes_every: int = count(0, says="every how many records a delete comes; 0 is never")
     switch_every: int = count(0, says="every how many records a topic switch comes; 0 is never")
-    producers: int = count(
-        0, maximum=64, says="producers whose segments follow in turn; 0 has none"
-    )
+    producers: int = count(0, maximum=64, says="producers with segments in turn, or 0 for none")
     segment_records: int = count(
         100, minimum=1, says="records of one producer before the next has its turn"
     )
     compressed: bool = flag(False, says="whether values need a dictionary")
     seek_position: int = count(
         0, says="position that the first start seeks to, past the start of push"
+    )
+    remote_ahead: int | None = count(
+        None,
+        minimum=-10_000,
+        maximum=10_000,
+        optional=True,
+        says="by how much positions in the remote log exceed those in the local one; absent: none",
+        source="Source: linkedin/venice, native replication: version topics of two regions",
     )
     synthesise: bool = flag(
         True,
@@ -178,7 +184,7 @@ class StoreModel:
     SOURCE = _CHOICE
 
     placement: StorePlacement = choice("external", StorePlacement, says="where checkpoints lie")
-    input: StoreInput = nested(StoreInput, says="what is ingested")
+    input: StoreInput = nested(StoreInput, says="the input")
     sync: StoreSync = nested(StoreSync, says="when and how it is synced")
     process: StoreProcess = nested(StoreProcess, says="how fast the process is")
     costs: StepCosts = nested(StepCosts, says="what each durable step costs")

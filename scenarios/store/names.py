@@ -29,7 +29,7 @@ PROPERTIES: dict[str, str] = {
     "recovery_unpauses": "after the recovery of all partitions consumption continues",
 }
 
-# I for safety, L for liveness; the order of the properties is theirs.
+# I for safety, L for liveness. The order of the properties is theirs.
 INVARIANTS: dict[str, str] = dict(
     zip(
         (*(f"I{number}" for number in range(1, 20)), *(f"L{number}" for number in range(1, 6))),
@@ -68,6 +68,11 @@ GOALS: tuple[str, ...] = (
     "mirror_replayed",
     "deleted_key_resurrected",
     "log_compacted",
+    "source_switched",
+    "record_applied_after_switch",
+    "taken_over",
+    "late_write_accepted",
+    "late_write_refused",
     "version_swapped",
     "version_dropped",
     "dictionary_fetched",

@@ -1,7 +1,7 @@
 """Faults of a sync as data: a closed union of frozen tables, each valid however it is built.
 
 Every fault is finite: it strikes at an instant, at the n-th passing of a named point, or within a
-window.  Occurrences are counted from 1 over the whole run, attempts included; indexes of sockets
+window.  Occurrences are counted from 1 over the whole run, attempts included. Indexes of sockets
 and readers from 0.  An occurrence that a run never reaches leaves the fault without effect.
 """
 
@@ -26,20 +26,20 @@ class Side(StrEnum):
 class Point(StrEnum):
     """A named point of the program at which a crash can be placed exactly."""
 
-    AFTER_PACKET = "after_packet"  # the source has put a packet of records into a socket
-    AFTER_ABSORB = "after_absorb"  # a reader's result was absorbed, its states are queued
-    BEFORE_DRAIN = "before_drain"  # a reader is about to drain the queue of pending states
-    AFTER_COMPLETE = "after_complete"  # COMPLETE of a stream was published
-    AFTER_READ = "after_read"  # the destination has read a packet from a socket
-    AFTER_STATE = "after_state"  # the core has accepted a state
-    BEFORE_UPLOAD = "before_upload"  # a batch was closed, its upload has not begun
-    AFTER_UPLOAD = "after_upload"  # the batch is durable, its counts are not yet reported
-    AFTER_PERSIST = "after_persist"  # the counts of a batch were reported to the core
-    BEFORE_SEND = "before_send"  # a state was released by the core and is not yet sent
-    AFTER_SEND = "after_send"  # the platform has the state, the send has not returned
-    AFTER_ACKNOWLEDGE = "after_acknowledge"  # the send has returned
-    BEFORE_FINISH = "before_finish"  # all input is read and uploaded
-    BETWEEN_EFFECTS = "between_effects"  # of several effects of a core one more was carried out
+    AFTER_PACKET = "after_packet"  # the source has put a packet of records into a socket.
+    AFTER_ABSORB = "after_absorb"  # a reader's result was absorbed, its states are queued.
+    BEFORE_DRAIN = "before_drain"  # a reader is about to drain the queue of pending states.
+    AFTER_COMPLETE = "after_complete"  # COMPLETE of a stream was published.
+    AFTER_READ = "after_read"  # the destination has read a packet from a socket.
+    AFTER_STATE = "after_state"  # the core has accepted a state.
+    BEFORE_UPLOAD = "before_upload"  # a batch was closed, its upload has not begun.
+    AFTER_UPLOAD = "after_upload"  # the batch is durable, its counts are not yet reported.
+    AFTER_PERSIST = "after_persist"  # the counts of a batch were reported to the core.
+    BEFORE_SEND = "before_send"  # a state was released by the core and is not yet sent.
+    AFTER_SEND = "after_send"  # the platform has the state, the send has not returned.
+    AFTER_ACKNOWLEDGE = "after_acknowledge"  # the send has returned.
+    BEFORE_FINISH = "before_finish"  # all input is read and uploaded.
+    BETWEEN_EFFECTS = "between_effects"  # of several effects of a core one more was carried out.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class ReorderUploads(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailSend(Planned):
-    """The n-th send of a state, and perhaps those after it, raise; the platform gets nothing."""
+    """The n-th send of a state, and perhaps those after it, raise. The platform gets nothing."""
 
     occurrence: int = count(
         1, minimum=1, maximum=_OCCURRENCES, says="first send that fails, from 1"
@@ -125,7 +125,7 @@ class IdCollision(Planned):
     reader: int = count(1, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
     other_feed: int = count(0, maximum=999, says="feed of the other reader")
     other_reader: int = count(
-        0, maximum=_OCCURRENCES, says="the other reader, whose id is drawn again"
+        0, maximum=_OCCURRENCES, says="the other reader, with the id to draw again"
     )
 
 
@@ -151,7 +151,7 @@ class CountError(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderFailure(Planned):
-    """A reader fails after its first packets; the later readers of its round are cancelled."""
+    """A reader fails after its first packets. The later readers of its round are cancelled."""
 
     feed: int = count(0, maximum=999, says="index of the feed, from 0")
     reader: int = count(0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")
@@ -176,7 +176,7 @@ class RepeatIndex(Planned):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MixedKind(Planned):
-    """A reader's stream state is followed by a global one; without effect in a global sync."""
+    """A reader's stream state is followed by a global one. Without effect in a global sync."""
 
     feed: int = count(0, maximum=999, says="index of the feed, from 0")
     reader: int = count(0, maximum=_OCCURRENCES, says="which of its readers over the run, from 0")

@@ -1,7 +1,7 @@
 """Parameters of a simulated sync: what the source has, how it travels, where it is stored.
 
 The defaults are a small sync on a local machine.  Where a default is taken from a real system its
-origin says so; all others are assumptions, to be replaced by measurements of the sync in question.
+origin says so. All others are assumptions, to be replaced by measurements of the sync in question.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Medium(StrEnum):
 class StateKind(StrEnum):
     """Which feeds the source has, and so which kind of states it sends."""
 
-    STREAM = "stream"  # one feed per stream, each with states of its own
-    GLOBAL = "global"  # one change log for all streams, one sequence of global states
-    SNAPSHOT = "snapshot"  # a change log and a feed per stream, all in one global sequence
+    STREAM = "stream"  # one feed per stream, each with states of its own.
+    GLOBAL = "global"  # one change log for all streams, one sequence of global states.
+    SNAPSHOT = "snapshot"  # a change log and a feed per stream, all in one global sequence.
 
 
 class Levels(StrEnum):
@@ -68,7 +68,7 @@ class Levels(StrEnum):
 
 
 class RejectsAt(StrEnum):
-    """From which level on rejected records are told apart where both levels are reported."""
+    """From which level on rejected records are distinguished where both levels are reported."""
 
     PERSISTED = "persisted"
     COMPLETE = "complete"  # at the first level they count as committed
@@ -103,7 +103,7 @@ class MemoryPolicy(StrEnum):
 
 
 class CountCheck(StrEnum):
-    """What the platform does with a returned state whose counts differ from the source's."""
+    """How the platform treats a returned state with other counts than the source's."""
 
     REPORT = "report"
     REJECT = "reject"
@@ -156,6 +156,12 @@ class SourceTable:
 
     round_readers: int = count(
         2, minimum=1, maximum=256, says="partition readers that one round creates", source=_AIRBYTE
+    )
+    generate_ns: int | None = duration_ns(
+        None,
+        optional=True,
+        says="time to generate a feed's next partition while others are read; absent: in rounds",
+        source="Source: airbytehq/airbyte-python-cdk, concurrent source (partition enqueuer).",
     )
     connections: int = count(
         4, minimum=1, maximum=256, says="readers that can run at once", source=_LOCAL
@@ -218,7 +224,7 @@ class SourceTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SocketTable:
-    """The sockets between source and destination, all alike; on STDIO there is one channel."""
+    """The sockets between source and destination, all alike. On STDIO there is one channel."""
 
     SOURCE = _LOCAL
 
@@ -267,7 +273,7 @@ class DestinationTable:
         "complete", Levels, says="levels at which durability is reported", source=_AIRBYTE
     )
     rejects_at: RejectsAt = choice(
-        "persisted", RejectsAt, says="level that tells rejected records apart"
+        "persisted", RejectsAt, says="level that reports rejected records"
     )
     complete_ns: int = duration_ns(
         "2 ms", says="from persisted to complete where both are reported"

@@ -2,7 +2,7 @@
 
 It sends GET and nothing else, to the one host that it was given: a redirect is refused rather than
 followed.  Each answer has a deadline and a size beyond which it is refused, and has to be one whole
-JSON text.  Every failure is a sentence with the path, what was found and what was expected.
+JSON text.  Every failure is a sentence with the path, the value found and the value expected.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CaptureError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where to ask: host, port, path in front of all paths, and whether it is encrypted."""
+    """Where to ask: host, port, path before all paths, and whether it is encrypted."""
 
     host: str
     port: int
@@ -60,7 +60,7 @@ class Body:
 def server_of(url: str) -> Server:
     """Return the server that an address names.
 
-    Raises CaptureError for what is no address of a web server.
+    Raises CaptureError for a text that is no address of a web server.
     """
     expected = "an address such as http://localhost:8081"
     try:

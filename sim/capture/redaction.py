@@ -1,10 +1,9 @@
-"""Take out of a recording what is nobody's business: secrets, hosts, paths, users.
+"""Take out of a recording secrets: secrets, hosts, paths, users.
 
-Two passes over all answers: the first learns which hosts there are, the second puts stand-ins in
-their place wherever they occur, also inside the ids of task managers and in the paths of GETs, so
-that what belongs together still does. Users, paths and secrets are found where they stand.  What
-the inference needs is numbers, names of operators and names of options, and stays: a host may well
-be called as an option is, or as a part of a path that the server knows.
+Two passes over all answers: the first collects the hosts, the second replaces them everywhere, also
+inside ids of task managers and paths of GETs. Users, paths and secrets are found where they stand.
+What the inference needs is numbers, names of operators and names of options, and stays: a host may
+well be called as an option is, or as a part of a path that the server knows.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ _OWN_WORDS = ("user-config",)
 
 @dataclass(slots=True)
 class Redaction:
-    """What was taken out: kind of thing -> how many different ones."""
+    """Everything that was taken out: kind of thing -> how many different ones."""
 
     counts: dict[str, int] = field(default_factory=dict)
     _stand_ins: dict[str, dict[str, str]] = field(default_factory=dict)
-    _hosts: dict[str, Any] = field(default_factory=dict)  # piece -> what follows; "" -> stand-in
+    _hosts: dict[str, Any] = field(default_factory=dict)  # piece -> what follows. "" -> stand-in
 
     def learn(self, kind: str, found: str) -> str:
         """Return the stand-in of a host, user or path, the same for the same."""
@@ -64,15 +63,15 @@ class Redaction:
         return known[found]
 
     def hide(self) -> str:
-        """Count a secret and return what stands in its place."""
+        """Count a secret and return its replacement."""
         self.counts["secret"] = self.counts.get("secret", 0) + 1
         return HIDDEN
 
     def without_hosts(self, text: str) -> str:
         """Return a text with a stand-in for every host, the longest that begins at a place.
 
-        A host is a row of whole words with what stands between them.  The rows are a tree, so
-        looking for all of them takes no longer than for one.
+        A host is a row of whole words and separators.  The rows are a tree, so looking for all of
+        them takes no longer than for one.
         """
         pieces = _PIECE.findall(text)
         found: list[str] = []
@@ -85,7 +84,7 @@ class Redaction:
     def _host_at(self, pieces: Sequence[str], place: int) -> tuple[int, str]:
         """Return where the longest host ends that begins at a place, and its stand-in.
 
-        Where there is none, the piece at the place stands for itself.
+        Where there is none, the piece at the place represents itself.
         """
         longest = place + 1, pieces[place]
         node, end = self._hosts, place
@@ -98,7 +97,7 @@ class Redaction:
 
 
 def redacted(taken: Sequence[Taken]) -> tuple[list[Taken], Redaction]:
-    """Return the answers without what is nobody's business, and what that was."""
+    """Return the answers without secrets, and what that was."""
     redaction = Redaction()
     for answer in taken:
         for key, text in _texts(answer.body.value, ""):
@@ -107,7 +106,7 @@ def redacted(taken: Sequence[Taken]) -> tuple[list[Taken], Redaction]:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield every text of an answer with the key that it stands under.
+    """Yield every text of an answer with the key that it is under.
 
     The engine lists options as objects with `key` and `value`.
     """
@@ -181,7 +180,7 @@ def _stand_in(redaction: Redaction) -> Callable[[re.Match[str]], str]:
 
     def of(match: re.Match[str]) -> str:
         if match[1].rstrip("/") in ("pekko:", "akka:", "akka.tcp:", "pekko.tcp:"):
-            return match[0]  # an address of the engine's own, whose host is learnt
+            return match[0]  # an address of the engine, from which a host is learnt
         return f"{match[1]}{redaction.learn('path', match[2])}"
 
     return of

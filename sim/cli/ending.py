@@ -31,7 +31,7 @@ from ckptsim.sim.cli.watcher import violation_told
 from ckptsim.sim.extras import extras_explained
 from ckptsim.sim.slots.guest import TIMEOUT_VARIABLE, CoreUnansweredError
 
-# Whatever file it was about, nobody but the user can make room, or give leave to write.
+# Whatever file it was about, no one but the user can make room, or give leave to write.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 _DEFAULT = Path("out")  # where verbs write when no place is named
 
@@ -41,7 +41,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def was_terminated(stop: BaseException) -> bool:
-    """Tell whether an interrupt, or what it was raised from, is a request to end."""
+    """Return whether an interrupt, or what it was raised from, is a request to end."""
     cause: BaseException | None = stop
     while cause is not None:
         if isinstance(cause, Terminated):
@@ -52,7 +52,7 @@ def was_terminated(stop: BaseException) -> bool:
 
 @contextmanager
 def terminating() -> Iterator[None]:
-    """Let a request to end unwind what is under way, where signals are ours to handle."""
+    """Let a request to end unwind pending work, where signals are ours to handle."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

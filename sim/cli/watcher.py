@@ -1,8 +1,8 @@
 """Watch a verb that runs cores of the user's from outside: a core may take the process away.
 
 The verb runs in a child process.  Before code of the user's runs, the child notes who it is in
-memory that both share.  Where the child is gone before it has ended its work, this process tells
-of the core, with the exit code of a violation.
+memory that both share.  Where the child is gone before it has ended its work, this process shows of
+the core, with the exit code of a violation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Board:
-    """A text that two processes share. The last one that was written stands."""
+    """A text that two processes share. The last one that was written is."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _BYTES)
@@ -75,7 +75,7 @@ def watch(words: Sequence[str]) -> tuple[Board | None, int]:
     said = board.read()
     if said.startswith(_OVER):
         return None, int(said.removeprefix(_OVER))
-    if not said:  # nobody was in: whoever has ended it did so from outside
+    if not said:  # no one was in: anyone who has ended it did so from outside
         return None, code if code >= 0 else 128 - code
     print(_told(said, code, words))
     return None, 1
@@ -86,7 +86,7 @@ def over(board: Board, code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        pass  # whoever reads has enough
+        pass  # anyone who reads has enough
     except OSError as error:
         print(f"ckptsim: standard output: {error.strerror}", file=sys.stderr)
         code = 2

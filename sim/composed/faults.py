@@ -25,7 +25,7 @@ def job_faults(faults: Iterable[pipelines.ComposedFault]) -> tuple[JobFault, ...
 
 
 class StoreFaults:
-    """The faults of the store; each strikes once, or as often in a row as it says.
+    """The faults of the store. Each strikes once, or as often in a row as it says.
 
     struck: called whenever one has.
     """
@@ -34,7 +34,7 @@ class StoreFaults:
         self, faults: Iterable[pipelines.ComposedFault], struck: Callable[[], None]
     ) -> None:
         self._struck = struck
-        every = list(faults)  # those of the sync and of the job are asked elsewhere
+        every = list(faults)  # the ones of the sync and of the job are asked elsewhere
         self._crashes = [f.commit for f in every if isinstance(f, pipelines.CrashInCommit)]
         self._refusals = [f for f in every if isinstance(f, pipelines.RefuseCommits)]
         self._slow = [f for f in every if isinstance(f, pipelines.SlowStore)]
@@ -46,11 +46,11 @@ class StoreFaults:
                 self._delays[fault.commit] += fault.delay_ns
 
     def crashes_in(self, commit: int) -> bool:
-        """Say whether the destination dies within the n-th commit."""
+        """Return whether the destination dies within the n-th commit."""
         return commit in self._crashes
 
     def refuses(self, commit: int, subtask: int) -> bool:
-        """Say whether the store refuses the n-th commit, which is a sink subtask's."""
+        """Return whether the store refuses the n-th commit, which is a sink subtask's."""
         refused = any(
             f.commit <= commit < f.commit + f.commits and f.subtask in (None, subtask)
             for f in self._refusals
@@ -75,7 +75,7 @@ class StoreFaults:
         return delay_ns
 
     def losses(self, attempt: int) -> list[pipelines.LoseStore]:
-        """Return what is gone when the n-th attempt begins."""
+        """Return everything that is gone when the n-th attempt begins."""
         return [fault for fault in self._losses if fault.attempt == attempt]
 
     def foreign_commits(self, attempt: int) -> list[pipelines.ForeignCommit]:

@@ -32,7 +32,7 @@ class Ledger:
         self._covered: dict[TopicPartition, int] = {}  # by what sinks have written themselves
 
     def rows_durable(self, attempt: PipelineAttempt, records: Iterable[int]) -> None:
-        """Enter rows that are durable from now on; only the attempt that runs writes any."""
+        """Enter rows that are durable from now on. Only the attempt that runs writes any."""
         if attempt is not self._world.beginning:
             says = f"a sink of attempt {attempt.truth.number} writes rows in attempt "
             says += str(self._world.beginning.truth.number)
@@ -52,7 +52,7 @@ class Ledger:
         self._truth.stored[:] = stored
 
     def attempt_begins(self, attempt: PipelineAttempt) -> None:
-        """Take what is durable from earlier attempts for durable in this one."""
+        """Take the durable data from earlier attempts for durable in this one."""
         truth = attempt.truth
         truth.durable[:] = [IntervalSet(one.intervals()) for one in self._truth.stored]
 
@@ -67,7 +67,7 @@ class Ledger:
         self._positions = {key: store.stored_state(key).position for key in store.keys}
 
     def checkpoint_durable(self, key: TopicPartition) -> None:
-        """Check a sink's checkpoint in the store against what was there before."""
+        """Check a sink's checkpoint in the store against the one before."""
         position = self._world.store.stored_state(key).position
         before, self._positions[key] = self._positions.get(key, position), position
         if position != before:
@@ -85,7 +85,7 @@ class Ledger:
             self._world.note("exactly_once_output", f"{says}checkpoint {position}")
 
     def is_durable(self, record: int) -> bool:
-        """Say whether a record has a row."""
+        """Return whether a record has a row."""
         feed, position = place(record)
         return self._truth.stored[feed].covers(position, position + 1)
 

@@ -1,12 +1,12 @@
-"""The store behind the sink: its medium, its checkpoints, and what a durable step costs.
+"""The store of the sink: its medium, its checkpoints, and what a durable step costs.
 
-Each sink subtask owns one partition of the store; its position is the number of the last job
-checkpoint whose transaction it holds.
+Each sink subtask owns one partition of the store. Its position is the number of the last job
+checkpoint with its transaction here.
 
 A run leaves its store and every completed checkpoint, to be looked into.  Topic `pipeline_v1` has
-the partitions of the store as they were at the end, one per sink subtask.
-`checkpoints_v1/0` has one row per completed checkpoint of the job and subtask in it, named
-`CHECKPOINT/VERTEX/SUBTASK`, as JSON; its position is the last checkpoint's number.
+the partitions of the store as they were at the end, one per sink subtask. `checkpoints_v1/0` has
+one row per completed checkpoint of the job and subtask in it, named `CHECKPOINT/VERTEX/SUBTASK`, as
+JSON. Its position is the last checkpoint's number.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Store:
             spread=self.table.spread,
             stretched=lambda duration_ns: faults.step_ns(duration_ns, env.now),
         )
-        # Assumption: each row has the size of the largest records; bandwidth hardly matters here.
+        # Assumption: each row has the size of the largest records. Bandwidth hardly matters here.
         self._row_bytes = max((each.record_bytes for each in model.streams), default=0)
         self._commits = 0
         self._writes = 0
@@ -89,7 +89,7 @@ class Store:
         return row_name(record, self._writes)
 
     def begin_attempt(self, number: int) -> bool:
-        """Let happen what happens to the store between attempts; say whether rows were lost."""
+        """Let happen what happens to the store between attempts. Return whether rows were lost."""
         self._costs.restarted()
         lost = False
         for loss in self.faults.losses(number):
@@ -107,7 +107,7 @@ class Store:
         return lost
 
     def stored_state(self, key: store.TopicPartition) -> store.PartitionState:
-        """Return what the store says of a partition; an empty state when it says nothing."""
+        """Return what the store says of a partition. An empty state when it says nothing."""
         blob = self.checkpoints.get(key)
         state = None if blob is None else store.decode_state(blob, of=key)
         return store.PartitionState() if state is None else state
@@ -148,7 +148,7 @@ def place(record: int) -> tuple[int, int]:
 
 
 def row_name(record: int, write: int | None = None) -> str:
-    """Return the name of a record's row; with the number of the write where each makes a row."""
+    """Return the name of a record's row. With the number of the write where each makes a row."""
     feed, position = place(record)
     name = f"{feed}/{position}"
     return name if write is None else f"{name}#{write}"

@@ -64,13 +64,13 @@ _STORE: Vocabulary = {
     "refused_commit": Telling("refuses commit {number}: {reason}", "number reason", always=True),
 }
 
-# Checkpoints of the job and states of the source count from 1 each: a scope tells them apart.
-# What both planes have in their traces reads as on records, where no span is opened that the entry
-# of the other plane would have to close.
+# Checkpoints of the job and states of the source count from 1 each: a scope distinguish them. What
+# both planes have in their traces reads as on records, where no span is opened that the entry of
+# the other plane would have to close.
 _JOB: Vocabulary = {
     kind: replace(telling, scope="job", begins="" if kind == "snapshot" else telling.begins)
     for kind, telling in {**BUFFERS, **RECORDS}.items()
 }
 
-# A sync tells of its sends and states by the same words as alone; "violated" is the same in both.
+# A sync shows of its sends and states by the same words as alone. "violated" is the same in both.
 VOCABULARY: Vocabulary = {**_JOB, **SYNC, **_STORE}

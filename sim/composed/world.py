@@ -1,4 +1,4 @@
-"""The world of a composed pipeline: the world of a sync whose destination is a job with a store.
+"""The world of a composed pipeline: the world of a sync into a job with a store.
 
 One kernel, one trace, one account.  Attempts follow each other as the platform orders: each begins
 with the source at the last state that the platform holds, with the job at its latest completed
@@ -52,7 +52,7 @@ class PipelineProperties(OrderingProperties):
     names = PROPERTIES
 
     def on_run_ended(self) -> None:
-        """Check the whole run; what was lost is counted, also where the loss was noticed before."""
+        """Check the whole run. The lost part is counted, also where the loss was noticed before."""
         cast("PipelineWorld", self._world).job.plane.end_run()
         if self._world.succeeded:
             check_end(cast("PipelineWorld", self._world))
@@ -68,7 +68,7 @@ class PipelineProperties(OrderingProperties):
 
 
 class PipelineWorld(SyncWorld):
-    """One run; `beginning` is the attempt that is being made or runs."""
+    """One run. `beginning` is the attempt that is being made or runs."""
 
     attempt: PipelineAttempt | None
     beginning: PipelineAttempt
@@ -140,9 +140,9 @@ class PipelineWorld(SyncWorld):
 def check_end(world: PipelineWorld) -> None:
     """Compare the store and the state of the stages with the records of the source.
 
-    A job whose checkpoints are at-least-once owes no more than every record in the store.  Its
-    state is owed nothing: a record that a sink commits with a checkpoint may be in no state of that
-    checkpoint, and once its state was returned nobody sends it again.
+    An at-least-once job owes no more than every record in the store.  Its state is owed nothing: a
+    record that a sink commits with a checkpoint may be in no state of that checkpoint, and once its
+    state was returned no one sends it again.
     """
     expected = Counter(world.ledger.all_records())
     exactly = world.pipeline.checkpointing.mode is not Mode.AT_LEAST_ONCE
@@ -156,7 +156,7 @@ def check_end(world: PipelineWorld) -> None:
     job = world.job
     job.control.sinks.check_end(())
     for vertex in world.pipeline.vertices:
-        # What a finished subtask held is not part of a checkpoint; nothing asks for it any more.
+        # What a finished subtask held is not part of a checkpoint. Nothing asks for it any more.
         if vertex.name in job.plane.lost_state:
             continue
         says_state = (

@@ -1,9 +1,7 @@
 """Run the vectors of suite `barriers` through a barrier handler.
 
-A small host stands around the handler: it keeps the manual clock and the timers (which fire at
-their due time, on demand, or even after they were cancelled), lets the initialising or starting of
-an input fail once where the vector says so, and writes every effect down in the words of the
-vectors.
+A small host is around the handler: it keeps the manual clock and the timers, lets an input fail
+once where the vector says so, and writes every effect in the words of the vectors.
 """
 
 from __future__ import annotations
@@ -94,7 +92,7 @@ class _Host:
                 return
 
     def advance(self, to_ns: int) -> None:
-        """Move the clock; automatic timers fire on the way, each at its time."""
+        """Move the clock. Automatic timers fire on the way, each at its time."""
         if self.policy == "auto":
             while due := [timer for timer in self.timers if timer.due_ns <= to_ns]:
                 first = min(due, key=lambda timer: (timer.due_ns, timer.handle))
@@ -114,7 +112,7 @@ class _Host:
         self.feed(handler_events.TimerFired(self.now_ns, timer.barrier))
 
     def _carry_out(self, effect: handler_events.HandlerEffect) -> bool:
-        """Carry an effect out and write it down; False where the host refuses it."""
+        """Carry an effect out and write it down. False where the host refuses it."""
         match effect:
             case handler_events.ResumeChannels():
                 self.blocked.difference_update(effect.channels)
@@ -144,7 +142,7 @@ class _Host:
         return True
 
 
-# The effects that vectors record as one call; others they do not record.
+# The effects that vectors record as one call. Others they do not record.
 _CALLS: dict[type, Callable[[Any], Call]] = {
     handler_events.BlockChannel: lambda e: ["block", e.channel],
     handler_events.InitializeInput: lambda e: ["init", *_named(e.barrier)],
@@ -223,7 +221,7 @@ _STEPS: dict[str, Callable[[_Host, Step], object]] = {
 
 
 def _barrier(host: _Host, step: Step) -> Barrier:
-    """Read a step's barrier; a time-out that it does not name is the vector's."""
+    """Read a step's barrier. A time-out that it does not name is the vector's."""
     kind = OptionKind[step["opt"].upper()]
     timeout_ms = step.get("timeout_ms")
     if kind is OptionKind.TIMEOUTABLE:

@@ -1,6 +1,6 @@
 """Run the vectors of suite `channel_state`: one input channel or one output subpartition.
 
-Data elements are the pair (name, sequence number); the queue is shown front first, elements of high
+Data elements are the pair (name, sequence number). The queue is shown front first, elements of high
 priority with an exclamation mark, elements of an input queue with their sequence number.
 """
 
@@ -21,13 +21,15 @@ Call = list[Any]
 Queue = Any
 """A receiver's or a sender's queue; they have little in common but `poll`."""
 
-# What Flink throws where a core raises ProtocolError of this kind; all others are illegal states.
+# What Flink throws where a core raises ProtocolError of this kind. All others are illegal states.
 THROWN = {"no_such_element": "NoSuchElementException"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _End:
-    """One end of a channel: its slot, the default queue, what each step calls, what is looked at.
+    """One end of a channel.
+
+    Its slot, the default queue, what each step calls, all that is looked at.
 
     steps: each takes the list of calls that are no effects, too.
     """

@@ -19,7 +19,7 @@ from ckptsim.models.coordinator.plan import (
 from ckptsim.sim.conform.runner import Adapter, Mismatch, Vector, compare
 from ckptsim.sim.slots import Factory
 
-# Execution states of a deployed task; anything else in a vector means that there is no execution.
+# Execution states of a deployed task. Anything else in a vector means that there is no execution.
 # Source: Apache Flink 1.20.3, ExecutionState.
 EXECUTION_STATES = (
     "CREATED",

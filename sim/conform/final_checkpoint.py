@@ -16,7 +16,7 @@ from ckptsim.sim.slots import OURS, Factory, ProtocolCores
 
 
 def run(vector: Vector, make: Factory | None, *, cores: ProtocolCores = OURS) -> Mismatch | None:
-    """Run the script under each variant that it speaks for; return the first mismatch.
+    """Run the script under each variant that it speaks for. Return the first mismatch.
 
     A vector without a variant must hold under both.  cores: what the task is made of besides its
     lifecycle.
@@ -90,9 +90,9 @@ def _parameters(vector: Vector, variant: Variant) -> TaskParameters:
 
 
 def _take(task: ScriptedTask, step: Entry) -> None:
-    """Let the task take a step; one that has failed is not there, and a closed one has no inputs.
+    """Let the task take a step. One that has failed is not there, and a closed one has no inputs.
 
-    A derived event stands for the same one from every channel; what it acknowledges is not listed.
+    A derived event represents the same one from every channel. What it acknowledges is not listed.
     """
     if task.has_failed:
         return

@@ -28,7 +28,7 @@ def run(vector: Vector, make: Factory | None) -> Mismatch | None:
 
 
 def _old_subtasks(vector: Vector) -> Row:
-    """Ask for the gates that the new subtasks of a job get, behind one sender that stays one."""
+    """Ask for the gates that the new subtasks of a job get, after one sender that stays one."""
     mapper, old, new = Mapper(vector["mapper"]), vector["old"], vector["new"]
     distribution = Distribution(upstream=Mapper.ARBITRARY, downstream=mapper)
     exchange = Exchange(distribution=distribution, old=(1, old), new=(1, new))

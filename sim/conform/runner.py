@@ -21,13 +21,13 @@ from ckptsim.sim.slots.resolve import Choice, resolve
 
 # What a vector leads to that passes the check of its words and makes no sense.
 _ODD_VECTOR = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
-SHOWN = 20  # problems of a file that are told one by one
+SHOWN = 20  # problems of a file that are reported one by one
 
 Vector = dict[str, Any]
 Step = dict[str, Any]
 Called = TypeVar("Called")
 
-# One module of this package per suite; each has an `ADAPTER`.
+# One module of this package per suite. Each has an `ADAPTER`.
 SUITES: dict[str, str] = {
     "ordering": "ckptsim.sim.conform.ordering",
     "barriers": "ckptsim.sim.conform.barriers",
@@ -56,7 +56,7 @@ _FINE = Mismatch("", "", "")
 class VectorOutcome:
     """What became of one vector: passed when `mismatch` and `skipped` are both None.
 
-    left_out: what the vector asks and no host does; it was not asked of the user's core.
+    left_out: what the vector asks and no host does. It was not asked of the user's core.
     """
 
     name: str
@@ -68,13 +68,13 @@ class VectorOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """Drives the core of one suite from its vectors; never looks at name, origin or note.
+    """Drives the core of one suite from its vectors. Never looks at name, origin or note.
 
     run: runs one vector on our core, or on what the factory makes.
-    slot: names the slot of the core that a vector is about; None where it is about none.
-    skip_reason: says why a vector is not run, or None when it is; the mutant is of the vector's
+    slot: names the slot of the core that a vector is about. None where it is about none.
+    skip_reason: says why a vector is not run, or None when it is. The mutant is of the vector's
     slot.
-    for_hosts: returns a vector without what no host asks or sends, and names what it lacks; None
+    for_hosts: returns a vector without what no host asks or sends, and names what it lacks. None
     where nothing is left.
     """
 
@@ -96,11 +96,11 @@ def run_file(
 ) -> Iterator[VectorOutcome]:
     """Yield the outcome of every vector of a JSON-lines file, in file order.
 
-    cores: slot -> factory to run instead of ours, or the text that names it; mutant: a mutant of
-    ours; vectors of other slots are skipped then, those of none are run.  choice: what `choose`
-    makes of both, for several files.
-    Raises UserError when the file cannot be read or has no vectors of the slots taken; behind the
-    last outcome when lines of it are not vectors, with a sentence for each of them.
+    cores: slot -> factory to run instead of ours, or the text that names it. mutant: a mutant of
+    ours. Vectors of other slots are skipped then, the ones of none are run.  choice: what `choose`
+    makes of both, for several files. Raises UserError when the file cannot be read or has no
+    vectors of the slots taken. After the last outcome when lines of it are not vectors, with a
+    sentence for each of them.
     """
     if choice is None:
         choice = choose([path], cores=cores, mutant=mutant)
@@ -131,25 +131,25 @@ def run_file(
 def choose(
     paths: Sequence[Path], *, cores: Mapping[str, Factory | str] | None, mutant: str | None
 ) -> Choice:
-    """Return what stands in the slots that the vectors of some files are about; see `resolve`."""
+    """Return the content of the slots that the vectors of some files need. See `resolve`."""
     if not cores and mutant is None:
         return Choice()
     return resolve(*suites_of(paths), cores=cores, mutant=mutant)
 
 
 def suites_of(paths: Sequence[Path]) -> list[str]:
-    """Return `suite NAME` for each of which files have vectors, in the order of the first."""
+    """Return `suite NAME` for each with vectors in the files, in the order of the first."""
     suites = (f"suite {vector['suite']}" for path in paths for vector in _vectors(path))
     return list(dict.fromkeys(suites))
 
 
 def names_of(path: Path) -> list[str]:
-    """Return the names of the vectors of a file; lines that are none have no name."""
+    """Return the names of the vectors of a file. Lines that are none have no name."""
     return [str(vector.get("name", "")) for vector in _vectors(path)]
 
 
 def _vectors(path: Path) -> Iterator[Vector]:
-    """Yield the lines that are vectors; of the others is told when they are run."""
+    """Yield the lines that are vectors. Of the others is notified when they are run."""
     for line in _lines(path):
         with suppress(VocabularyError):
             if line.strip():
@@ -209,7 +209,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _parsed(line: str) -> Vector:
-    """Read one line and check that its words are those of its suite."""
+    """Read one line and check that its words are the ones of its suite."""
     try:
         vector = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -243,7 +243,7 @@ def as_text(value: object) -> str:
 
 
 def allowed_errors(step: Step) -> list[str]:
-    """Return the error kinds that the step must fail with, any of them; empty: must succeed."""
+    """Return the error kinds that the step must fail with, any of them. empty: must succeed."""
     error = step.get("error")
     if error is None:
         return []
@@ -279,7 +279,7 @@ def compare_fields(
 def compare_steps(
     vector: Vector, take: Callable[[Step, Mapping[str, Any]], dict[str, Any]]
 ) -> Mismatch | None:
-    """Take step by step, and compare what is found with the entry of `expect` at its place."""
+    """Take step by step, and compare the result with the entry of `expect` at its place."""
     for number, (step, expected) in enumerate(zip(vector["steps"], vector["expect"], strict=True)):
         found = take(step, expected)
         where = f"step {number} ({step['event']})"
@@ -290,7 +290,7 @@ def compare_steps(
 
 
 def named(table: Mapping[str, Called], name: str) -> Called:
-    """Return an entry of a table of steps or kinds; raises ValueError for a name it has not."""
+    """Return an entry of a table of steps or kinds. Raises ValueError for a name it has not."""
     if name not in table:
         raise ValueError(f"found {name!r}, expected one of {', '.join(table)}")
     return table[name]
@@ -331,6 +331,6 @@ def declined(outcome: VectorOutcome, ignore: Collection[str]) -> VectorOutcome:
 
 
 def _is_part(found: list[object], expected: list[object]) -> bool:
-    """Say whether a list is another one without some of its items."""
+    """Return whether a list is another one without some of its items."""
     rest = iter(expected)
     return all(any(one == other for other in rest) for one in found)

@@ -1,4 +1,4 @@
-"""A task whose life a script writes: the control of simulated tasks, on ports that take notes.
+"""A task with a scripted life: the control of simulated tasks, on ports that take notes.
 
 Everything takes no time here: a mail is done at once, a snapshot is copied and durable at once.
 What the task does is noted in the vocabulary of the vectors, step by step.
@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 
 
 class _Part:
-    """A part of the task: what some of its calls do, by name; all others do nothing."""
+    """A part of the task: what some of its calls do, by name. All others do nothing."""
 
     def __init__(self, **calls: Any) -> None:
         vars(self).update(calls)
@@ -42,7 +42,7 @@ class _Part:
 
 
 class ScriptedTask:
-    """One task; `entries` is what it has done since they were cleared.
+    """One task. `entries` is what it has done since they were cleared.
 
     stops: checkpoints that are savepoints of a stop.
     """
@@ -158,7 +158,7 @@ class ScriptedTask:
         )
 
     def _called(self, what: str, operator: int) -> None:
-        """Note a call of an operator; all of them advance together."""
+        """Note a call of an operator. All of them advance together."""
         if what == "advance":
             if operator == 0:
                 self.act("advance_to_max_watermark")
@@ -167,7 +167,7 @@ class ScriptedTask:
         self.act(action[what], **({"op": operator} if self._chained else {}))
 
     def _sink(self) -> _Part:
-        """Return the transactions, all noted; vectors have no words for those of a recovery."""
+        """Return the transactions, all noted. Vectors have no words for the ones of a recovery."""
         return _Part(
             precommit=lambda checkpoint, **_: self.act("precommit_transaction", id=checkpoint),
             commit=lambda checkpoints: self.act(
@@ -227,5 +227,5 @@ _NO_CHANNEL_STATE: Any = _Part(store=_no_file)
 
 
 def _reach(situation: str) -> None:
-    """Count nothing: a script says itself what is rare."""
+    """Count nothing: a script names its rare situations."""
     del situation

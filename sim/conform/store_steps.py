@@ -52,7 +52,7 @@ Play = Callable[["StoreScript", Step], object]
 
 
 class StoreScript:
-    """Plays steps on one client; keeps the errors and results, and answers the observations.
+    """Plays steps on one client. Keeps the errors and results, and answers the observations.
 
     Blobs go in as byte arrays, so that a caller can mutate what it passed.
     """
@@ -71,7 +71,7 @@ class StoreScript:
         self._flips = 0
 
     def play(self, step: Step) -> None:
-        """Play one step; raises StoreError when the client refuses it."""
+        """Play one step. Raises StoreError when the client refuses it."""
         own = getattr(self, f"_op_{step['op']}", None)
         if own is None:
             named(_CALLS, step["op"])(self, step)
@@ -162,13 +162,13 @@ class StoreScript:
         self.results.append(None if state is None else _wire_version(state))
 
     def log(self, step: Step) -> PartitionLog:
-        """Return the log of a partition; raises StoreError for a topic that is not registered."""
+        """Return the log of a partition. Raises StoreError for a topic that is not registered."""
         key = partition(step["tp"])
         self.client.topics.check(key)
         return self.logs[key]
 
     def mutate(self, step: Step, objects: dict[TopicPartition, Any]) -> None:
-        """Change what was passed or returned for a partition, as a caller may."""
+        """Change arguments or results for a partition, as a caller may."""
         key = partition(step["tp"])
         self.client.topics.check(key)
         held = objects.get(key)
@@ -277,7 +277,7 @@ def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
 
 
 def _part(found: Any, wanted: Any) -> Any:
-    """Return of what was found only what an expectation names."""
+    """Return of the value found only what an expectation names."""
     if not isinstance(wanted, dict) or not isinstance(found, dict):
         return found
     return {name: _part(found.get(name), value) for name, value in wanted.items()}

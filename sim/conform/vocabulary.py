@@ -1,4 +1,4 @@
-"""The check that a vector says what its suite has words for; `vocabulary.toml` has the words."""
+"""The check that a vector says what its suite has words for. `vocabulary.toml` has the words."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _TYPES: dict[str, type] = {"int": int, "bool": bool, "text": str, "list": list, 
 
 
 class VocabularyError(ValueError):
-    """A vector says something that its suite has no word for; the text names place and words."""
+    """A vector says something that its suite has no word for. The text names place and words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """The words of one suite, or of one kind of vector in it.
 
-    head: the fields of a vector.  name: the field of a step that names it; None where all steps
-    are alike.  steps: the fields of each step by that name; empty where there are no steps.
+    head: the fields of a vector.  name: the field of a step that names it. None where all steps are
+    alike.  steps: the fields of each step by that name. Empty where there are no steps.
     closed: the fields that an object of the vector may have, by the object's name.  paired:
     `expect` has one entry for each step.
     """
@@ -107,7 +107,7 @@ def _is(value: object, kind: str) -> bool:
 
 
 def _read() -> dict[str, Words | dict[str, Words]]:
-    """Return the words of each suite; of each `kind` in it where kinds differ."""
+    """Return the words of each suite. Of each `kind` in it where kinds differ."""
     text = files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8")
     found = tomllib.loads(text)
     lists = {

@@ -31,7 +31,7 @@ def place_named(text: str) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """A job with its place and what is known of it: of a file neither recording nor measures."""
+    """A job with its place and the known facts of it: of a file neither recording nor measures."""
 
     scenario: Scenario
     place: Path | None = None
@@ -50,10 +50,10 @@ def job_named(
 ) -> Named:
     """Return the job of a recording or of a scenario file.
 
-    machine, profile: of a recording; a file has its own.  spans: a file with more of its
+    machine, profile: of a recording. A file has its own.  spans: a file with more of its
     checkpoints.
 
-    Raises UserError for what is neither, and for a job that is not on buffers.
+    Raises UserError for a path that is neither, and for a job that is not on buffers.
     """
     if not is_recording(place):
         return job_of(load(place), place)
@@ -69,7 +69,7 @@ def job_named(
 
 
 def job_of(scenario: Scenario, place: Path | None = None) -> Named:
-    """Return the job of a scenario, which was read at a place; raises UserError for no such job."""
+    """Return the job of a scenario, which was read at a place. Raises UserError for no such job."""
     model = scenario.model
     if not isinstance(model, Job) or model.plane is not Plane.BUFFERS:
         where = scenario.name if place is None else place

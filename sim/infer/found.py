@@ -25,7 +25,7 @@ class Found(Generic[T_co]):
     """A value with its origin.
 
     how: one clause.  answers: kinds of GETs, as `Recording.files` has them.
-    effect: what a wrong value does to the predictions; for assumed values, which are asked for.
+    effect: what a wrong value does to the predictions. For assumed values, which are asked for.
     """
 
     value: T_co
@@ -40,7 +40,7 @@ class Finding:
     """A found value at its place in a scenario.
 
     place: path in the file, such as `("job", "vertices", 1, "service")`.
-    name: what a person calls it, such as `op1: service`; value: as a text.
+    name: what a person calls it, such as `op1: service`. value: as a text.
     """
 
     place: tuple[str | int, ...]
@@ -70,7 +70,7 @@ class Findings:
         found: Found[object],
         value: str | None = None,
     ) -> None:
-        """Note a value; its text follows from the unit in its key where none is given."""
+        """Note a value. Its text follows from the unit in its key where none is given."""
         self._all.append(
             Finding(
                 place=place,

@@ -58,7 +58,7 @@ _STEADY = Found(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """A scenario made of a recording; findings: every value with its origin, in the file's order.
+    """A scenario made of a recording. findings: every value with its origin, in the file's order.
 
     names: id of a vertex -> its name in the scenario.
     """
@@ -83,8 +83,7 @@ def scenario_of(
     """Return the scenario that a recording describes.
 
     machine: whether the answer is for a quiet machine, or for the one that was recorded.
-    profile: whose constants hold.
-    Raises UserError for a job that no scenario can hold.
+    profile: the profile of constants. Raises UserError for a job that no scenario can hold.
     """
     findings = Findings()
     names = topology.names_of(recording)
@@ -136,7 +135,7 @@ def scenario_of(
 def _storage_and_machine(
     recording: Recording, findings: Findings, context: tuple[int, MachineChoice, Constants]
 ) -> tuple[Storage, Machine]:
-    """Return storage and machine; context: subtasks that share a file, the choice, the profile."""
+    """Return storage and machine. context: subtasks that share a file, the choice, the profile."""
     per_file, choice, constants = context
     cores = cores_of(recording)
     usual = usual_cores(recording, cores.value, constants)
@@ -216,7 +215,7 @@ def _checkpointing(recording: Recording, findings: Findings) -> Checkpointing:
 def _storage(
     recording: Recording, findings: Findings, context: tuple[int, int, Constants]
 ) -> Storage:
-    """Return the storage; context: how many subtasks share a file, processors, the profile's."""
+    """Return the storage. context: how many subtasks share a file, processors, the profile's."""
     subtasks_per_file, cores, constants = context
     inline = options.inline_of(recording)
     table = Storage()

@@ -1,6 +1,6 @@
 """The figures of a job's checkpoints and tasks, measured or simulated, with the same definitions.
 
-Medians over completed checkpoints behind the warm-up; of a vertex the largest time of its subtasks
+Medians over completed checkpoints after the warm-up. Of a vertex the largest time of its subtasks
 and the sum of their bytes, and the shares of their time in the mean.
 """
 
@@ -24,7 +24,7 @@ _MS = 1e6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VertexMeasures:
-    """Medians of one vertex: times in ms, sizes in bytes; shares of time from 0 to 1.
+    """Medians of one vertex: times in ms, sizes in bytes. Shares of time from 0 to 1.
 
     None where nothing says so.
     """
@@ -42,10 +42,11 @@ class VertexMeasures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastPart:
-    """How the subtask that acknowledged last spent its time, in ms; the three add up to it.
+    """How the subtask that acknowledged last spent its time, in ms. The three add up to it.
 
     alignment_ms: from the first barrier to the last, also where barriers overtake.  async_ms: from
-    there until acknowledged; what is written while barriers are still awaited is not counted again.
+    there until acknowledged. The written data while barriers are still awaited is not counted
+    again.
     """
 
     vertex: str
@@ -56,7 +57,7 @@ class LastPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """Figures of one job; every statistic has its `n`, the only key where that is 0.
+    """Figures of one job. Every statistic has its `n`, the only key where that is 0.
 
     last: of the checkpoint of median duration (the lower of two), None where no part is known.
     """
@@ -75,7 +76,7 @@ class Measures:
 
 
 def measured(recording: Recording, names: Mapping[str, str]) -> Measures:
-    """Return what a recording shows; names: id of a vertex -> its name in the result."""
+    """Return what a recording shows. names: id of a vertex -> its name in the result."""
     completed = [one for one in recording.completed if one.id > WARM_UP]
 
     def of(size: Callable[[CheckpointAnswer], float | None]) -> Stats:
@@ -110,7 +111,7 @@ def _last_measured(
 
 
 def _last(vertex: str, end_to_end_ms: float, start_ms: float, alignment_ms: float) -> LastPart:
-    """Return how the time until the acknowledgement was spent; it holds the other two."""
+    """Return how the time until the acknowledgement was spent. It holds the other two."""
     start = min(start_ms, end_to_end_ms)
     alignment = min(alignment_ms, end_to_end_ms - start)
     return LastPart(
@@ -189,7 +190,7 @@ def _last_predicted(results: Sequence[RunResult]) -> LastPart | None:
 
 
 def behind_warm_up(result: RunResult) -> list[tuple[int, CheckpointRow]]:
-    """Return the completed checkpoints behind the warm-up, each with its place in the table."""
+    """Return the completed checkpoints after the warm-up, each with its place in the table."""
     done = [one for one in enumerate(result.checkpoints) if one[1].status == "completed"]
     return done[WARM_UP:]
 

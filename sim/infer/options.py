@@ -1,4 +1,4 @@
-"""Options of network and checkpoints: what was set, by the engine's names, over its defaults."""
+"""Options of network and checkpoints: the settings, by the engine's names, over its defaults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SET = ("/jobmanager/config",)
 _JOB = ("/checkpoints/config",)
 _MS = 1_000_000
 _SUBTASKS_PER_FILE = "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file"
-# The engine's word for "no periodic checkpoints" is Long.MAX_VALUE ms; so is anything near it.
+# The engine's word for "no periodic checkpoints" is Long.MAX_VALUE ms. So is anything near it.
 _NEVER_NS = 10 * 86_400 * 1_000_000_000
 
 
@@ -69,7 +69,7 @@ NETWORK = (
 def flush_ns(timeout_ns: int) -> int:
     """Return the flush interval: 0 for a negative time-out, which means never.
 
-    A flush after every record (0) is taken as one per millisecond (assumption: nobody sees less).
+    A flush after every record (0) is taken as one per millisecond (assumption: no one sees less).
     """
     return 0 if timeout_ns < 0 else max(_MS, timeout_ns)
 
@@ -92,7 +92,7 @@ def network_options(recording: Recording) -> Iterator[tuple[str, Found[Any]]]:
 
 
 def mode_of(recording: Recording) -> Found[tuple[Mode, int]]:
-    """Return how checkpoints treat what is in flight, and after which ns an alignment gives up."""
+    """Return how checkpoints treat in-flight data, and after which ns an alignment gives up."""
     answer = recording.checkpointing
     unaligned = flag(answer.get("unaligned_checkpoints"))
     if unaligned is None:

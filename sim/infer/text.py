@@ -16,7 +16,7 @@ _UNIT = re.compile(r"(?<=.)_(ns|bytes_per_s|per_s|bytes)$")
 
 
 def text_of(imported: Imported, recording: Recording, *, head: str) -> str:
-    """Return the file of an imported job; `head` says in one line what made it."""
+    """Return the file of an imported job. `head` says in one line what made it."""
     written = document.human(imported.scenario)
     present = set(_places(written))
     comments: dict[Place, list[str]] = {}

@@ -43,8 +43,8 @@ def ordered(recording: Recording) -> tuple[VertexAnswer, ...]:
 def check_joined(recording: Recording) -> None:
     """Check that every vertex reads from another one, or is read.
 
-    Raises UserError: without a plan nothing can be said of a job, and a job that is one chain from
-    its source to its sink has no exchange that barriers would have to cross.
+    Raises UserError: without a plan nothing is known of a job, and a job of one chain has no
+    exchange for barriers.
     """
     known = {vertex.id for vertex in recording.vertices}
     read = {edge.upstream for vertex in recording.vertices for edge in vertex.inputs}
@@ -65,7 +65,7 @@ def check_joined(recording: Recording) -> None:
 
 
 def names_of(recording: Recording) -> dict[str, str]:
-    """Return a name for each vertex that a scenario may have: that of its first operator."""
+    """Return a name for each vertex that a scenario may have: the one of its first operator."""
     found: dict[str, str] = {}
     taken: list[str] = []
     for vertex in recording.vertices:
@@ -127,7 +127,7 @@ def two_input_of(vertex: VertexAnswer) -> Found[bool]:
     if not vertex.metrics:
         return Found(
             value=False,
-            how="no list of metrics tells; taken as a union",
+            how="no list of metrics shows it; assumed to be a union",
             answers=(),
             sure=Sureness.ASSUMED,
             effect="who is read first: barriers of a busy input wait longer in a union",
@@ -166,7 +166,7 @@ def placement_of(recording: Recording) -> tuple[Found[PlacementKind], Mapping[st
 
 
 def _by_index(places: Mapping[str, list[int]]) -> bool:
-    """Tell whether exactly the subtasks of equal index share a task manager."""
+    """Return whether exactly the subtasks of equal index share a task manager."""
     first: dict[int, int] = {}
     for place in places.values():
         for index, number in enumerate(place):

@@ -30,7 +30,7 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure: measured and simulated, in `unit`; word: how near, None where it is no bar."""
+    """One figure: measured and simulated, in `unit`. word: how near, None where it is no bar."""
 
     name: str
     unit: str
@@ -53,7 +53,7 @@ class Verdict:
 
 
 def verdict_of(measured: Measures, simulated: Measures) -> Verdict:
-    """Return how a replay compares with what was measured."""
+    """Return how a replay compares with the measured values."""
     rows = (*_checkpoint_rows(measured, simulated), *_vertex_rows(measured, simulated))
     because = []
     count = int(measured.duration_ms["n"])
@@ -63,7 +63,7 @@ def verdict_of(measured: Measures, simulated: Measures) -> Verdict:
         return Verdict(word=Word.NOT, because=(f"no completed checkpoint was {who}",), rows=rows)
     if count < ENOUGH_CHECKPOINTS:
         word = Word.FAIR
-        because.append(f"only {count} checkpoints were measured behind the warm-up")
+        because.append(f"only {count} checkpoints were measured after the warm-up")
     for wanted in (Word.NOT, Word.FAIR):
         off = [row for row in rows if row.word is wanted]
         if off and (word is Word.GOOD or wanted is Word.NOT):
@@ -90,7 +90,7 @@ def moving(results: Sequence[RunResult]) -> Iterator[str]:
             yield (
                 f"{name} of checkpoints still move at the end of the simulated runs, from"
                 f" {figure_text(before, unit)} to {figure_text(last, unit)}:"
-                " they are those of a young job"
+                " they come from a young job"
             )
 
 
@@ -100,7 +100,7 @@ def _reason(row: Row) -> str:
 
 
 def figure_text(value: float | None, unit: str, *, none: str = "nothing") -> str:
-    """Return a figure with its unit; none: what stands for no figure."""
+    """Return a figure with its unit. none: what represents no figure."""
     if value is None:
         return none
     return f"{value:.0%}" if unit == "%" else f"{value:,.0f} {unit}"

@@ -1,8 +1,8 @@
 """What a job is handed that is part of something larger, as structural Protocols.
 
 A job that runs alone makes its records itself, restarts by itself and commits in an external system
-of its own.  Whoever runs one inside something else hands in what takes the place of these; nothing
-of the job is derived from.
+of its own.  Anyone who runs one inside something else hands in what takes the place of these.
+Nothing of the job is derived from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SourceReader(Protocol):
-    """What feeds one source subtask; it calls the task's `wake` when there is something to do.
+    """What feeds one source subtask. It calls the task's `wake` when there is something to do.
 
     Source: Apache Flink 1.20.3, SourceReader (pollNext, isAvailable, notifyNoMoreSplits).
     """
@@ -46,7 +46,7 @@ class Committer(Protocol):
     """
 
     def commit(self, transaction: Transaction, committed: Callable[[], None]) -> None:
-        """Begin to commit a transaction whose checkpoint is complete."""
+        """Begin to commit a transaction of a completed checkpoint."""
 
     def recover(self, transaction: Transaction, committed: Callable[[], None]) -> None:
         """Begin to commit what a restored state has pending, unless it was committed before."""
@@ -55,8 +55,8 @@ class Committer(Protocol):
 class JobOwner(Protocol):
     """Who runs a job as a part of something larger, and begins its attempts.
 
-    It is told of a failure in the place of a restart, and calls `JobWorld.interrupt` then or when
-    anything else ends the attempt, and `JobWorld.redeploy` and `begin` for the next one.
+    It is notified of a failure in the place of a restart. It calls `JobWorld.interrupt` then or
+    when anything else ends the attempt, and `JobWorld.redeploy` and `begin` for the next one.
     """
 
     def job_failed(self, cause: str) -> None:
@@ -76,7 +76,7 @@ class JobOwner(Protocol):
 
 
 class EmbeddedPlane(Tabled, Protocol):
-    """The data plane of a job as its owner sees it; tasks by their numbers."""
+    """The data plane of a job as its owner sees it. Tasks by their numbers."""
 
     @property
     def sinks(self) -> Sequence[SinkWriter]:
@@ -84,7 +84,7 @@ class EmbeddedPlane(Tabled, Protocol):
 
     @property
     def lost_state(self) -> frozenset[str]:
-        """Return the vertices whose state is not whole since a restore."""
+        """Return the vertices with incomplete state since a restore."""
 
     def begin_run(self) -> None:
         """Enter what happens at set instants into the calendar."""
@@ -96,7 +96,7 @@ class EmbeddedPlane(Tabled, Protocol):
         """Take in what tasks have done by now and has not been counted yet."""
 
     def records_of(self, number: int) -> Sequence[int]:
-        """Return the records whose effect the state of a task has."""
+        """Return the records in the state of a task has."""
 
     def waits(self) -> Sequence[Wait]:
         """Return who waits for whom."""
@@ -107,10 +107,10 @@ class Embedding:
     """What takes the place of a job's own surroundings.
 
     reader: makes what feeds a source subtask of an attempt, from the index of the subtask and what
-    wakes its task; None where sources make their records themselves.  committer: makes that of a
-    sink subtask of an attempt, from its index; None where the external system commits at once.
+    wakes its task. None where sources make their records themselves.  committer: makes the one of a
+    sink subtask of an attempt, from its index. None where the external system commits at once.
     sink: makes what a sink subtask writes through.  owner: None where the job restarts by itself.
-    keepers: classes of the surroundings whose calendar entries outlive an attempt of the job.
+    keepers: classes of the surroundings with calendar entries that outlive an attempt.
     """
 
     reader: Callable[[int, Callable[[], None]], SourceReader] | None = None

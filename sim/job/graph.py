@@ -1,6 +1,6 @@
 """The job graph spelt out: subtasks, channels, gates, and which task manager each subtask is on.
 
-Pure data, made once per run; a data plane makes its objects from it, attempt after attempt.
+Pure data, made once per run. A data plane makes its objects from it, attempt after attempt.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TaskSpec:
 class ChannelSpec:
     """One channel: from a subtask to a subtask, over one edge.
 
-    output: index among the sender's channels; input: index among the receiver's, over all gates;
+    output: index among the sender's channels. input: index among the receiver's, over all gates.
     gate: index of the receiver's input gate.
     """
 
@@ -77,12 +77,12 @@ class Graph:
 
     job: that it is.
     tasks, channels: in index order.  edges: as channels name them.  all_outputs: one OutputSpec per
-    edge and sender, in this order; outputs[task]: those of a task, one per edge.
+    edge and sender, in this order. Outputs[task]: the ones of a task, one per edge.
     gate_channels[task]: how many channels each input gate has, in the order of the edges.
     inputs[task]: channel indices.  plan_edges: the edges as plans of checkpoints see them.
-    splits: of each source, by number: those of its subtasks when the job began.  hot_sources: the
-    share of hot keys by split that has any.
-    origin: the graph that the job began with, of which this is a rescaled one.
+    splits: of each source, by number: the ones of its subtasks when the job began.  hot_sources:
+    the share of hot keys by split that has any.
+    origin: the original graph of the job, before rescaling.
     """
 
     def __init__(self, job: jobs.Job, origin: Graph | None = None) -> None:

@@ -34,7 +34,7 @@ def distribution_of(partitioner: Partitioner) -> Distribution:
 
 
 def with_parallelism(job: Job, subtasks: Mapping[str, int]) -> Job:
-    """Return a job with so many subtasks per vertex; vertices that are not named keep theirs."""
+    """Return a job with so many subtasks per vertex. Vertices that are not named keep theirs."""
     vertices = tuple(
         replace(vertex, parallelism=subtasks.get(vertex.name, vertex.parallelism))
         for vertex in job.vertices
@@ -43,7 +43,7 @@ def with_parallelism(job: Job, subtasks: Mapping[str, int]) -> Job:
 
 
 def is_rescaled(graph: Graph, restored: JobCheckpoint) -> bool:
-    """Tell whether a checkpoint was taken at another parallelism than that of a graph."""
+    """Return whether a checkpoint was taken at another parallelism than the one of a graph."""
     return any(
         len(restored.subtasks[vertex.name]) != vertex.parallelism for vertex in graph.vertices
     )
@@ -62,7 +62,7 @@ class Changes:
         self._asked[vertex] = parallelism
 
     def resume(self, mode: Mode) -> None:
-        """Let checkpoints treat what is in flight in another way."""
+        """Change how checkpoints treat in-flight data."""
         self._mode = mode
 
     def subtasks(self, job: Job) -> dict[str, int]:

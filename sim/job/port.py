@@ -2,7 +2,7 @@
 
 Hosts in `sim/job/control` carry out what cores decide and ask a data plane for the rest: what takes
 time, what an in-flight unit is, how an event is put into a queue.  The objects of the planes are
-the ports themselves; nothing is wrapped.
+the ports themselves. Nothing is wrapped.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class FileStored(Protocol):
-    """Is told what became of a file."""
+    """Learns the end of a file."""
 
     def __call__(self, checkpoint: int, *, failed: bool) -> None:
-        """Take the end of a write; failed: it could not be written."""
+        """Take the end of a write. failed: it could not be written."""
 
 
 class ChannelStatePort(Protocol):
-    """Where a group of subtasks stores its channel state, and how each of them hears of it."""
+    """Where a group of subtasks stores its channel state, and how each of them learns of it."""
 
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
         """Make the group's file of a checkpoint durable and call `stored` then.
@@ -43,7 +43,7 @@ class ChannelStatePort(Protocol):
         """
 
     def drop(self, checkpoint: int) -> None:
-        """Give up a file that was opened; nobody hears of its end."""
+        """Give up a file that was opened. No one learns of its end."""
 
     def answer(self, subtask: int, event: ChannelStateWritten | ChannelStateFailed) -> None:
         """Tell a subtask what became of its part."""
@@ -72,19 +72,19 @@ class TaskGateway(Protocol):
         """Return its vertex and its index there."""
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
-        """Take a trigger; stop: how the job is stopped, if it is of the savepoint of a stop."""
+        """Take a trigger. stop: how the job is stopped, if it is of the savepoint of a stop."""
 
     def notify_complete(self, checkpoint: int) -> None:
         """Take the notification that a checkpoint is complete."""
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
-        """Take the notification that a checkpoint was given up."""
+        """Take the notification that a checkpoint was aborted."""
 
 
 class Messages(Protocol):
     """What crosses machines between coordinator and tasks, with its time and its cost.
 
-    One method per kind of message; each calls `call(*arguments)` where the message arrives.
+    One method per kind of message. Each calls `call(*arguments)` where the message arrives.
     late_ns: how much later than others of its kind.
     """
 
@@ -99,7 +99,7 @@ class Messages(Protocol):
         """Tell a task that a checkpoint is complete."""
 
     def abort(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
-        """Tell a task that a checkpoint was given up."""
+        """Tell a task that a checkpoint was aborted."""
 
     def acknowledge(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
         """Send a task's acknowledgement to the coordinator."""
@@ -117,7 +117,7 @@ class Messages(Protocol):
         """Write the metadata of a checkpoint that every task has acknowledged."""
 
     def discard(self, sizes: list[int]) -> None:
-        """Delete files of these sizes, in bytes; nobody waits for it."""
+        """Delete files of these sizes, in bytes. No one waits for it."""
 
 
 class ObservedTask(Protocol):
@@ -165,7 +165,7 @@ class TaskState(Protocol):
 
     @property
     def records(self) -> Sequence[int]:
-        """Return the records whose effect it has, where records have identities."""
+        """Return the records in it, where records have identities."""
 
     @property
     def input_records(self) -> Mapping[int, Sequence[int]]:
@@ -176,7 +176,7 @@ class TaskState(Protocol):
         """Return the records in flight at its outputs, by channel, where they have identities."""
 
     def without_in_flight(self) -> TaskState:
-        """Return it without what was in flight."""
+        """Return it without in-flight data."""
 
 
 class TaskPart(Protocol):
@@ -219,7 +219,7 @@ class JobPort(Protocol):
     def checkpoint_of(
         self, record: CheckpointRecord, vertices: dict[str, FinishedState]
     ) -> JobCheckpoint:
-        """Return what is kept of a checkpoint that every task has acknowledged."""
+        """Return the kept parts of an acknowledged checkpoint."""
 
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
         """Note that a checkpoint is complete."""
@@ -265,7 +265,7 @@ class DataPlane(Protocol):
 
     @property
     def lost_state(self) -> frozenset[str]:
-        """Return the vertices whose state is not whole since a restore."""
+        """Return the vertices with incomplete state since a restore."""
 
     def may_rescale(self, vertex: str, parallelism: int, latest: JobCheckpoint | None) -> bool:
         """Return whether a job may be restored from a checkpoint with another parallelism."""

@@ -22,7 +22,7 @@ class JobSettings:
     fault_kind: of the calendar entries of failures, which come before all others of an instant.
     heartbeat: how a task manager is missed that is gone without a broken connection.
     after_finish: checkpoints continue when tasks have finished.  restart: whether a failure is
-    followed by a next attempt, and after which delay.  stop_at_ns: when the job is stopped;
+    followed by a next attempt, and after which delay.  stop_at_ns: when the job is stopped.
     stop_again_ns: after which a stop that failed is asked for again.  savepoint_at_ns: when a
     savepoint is asked for.  wanted: completed checkpoints that end the run.
     transaction_timeout_ns: after which the external system gives up a transaction of a sink.
@@ -45,14 +45,14 @@ class JobSettings:
 
 
 def variant_of(job: Job) -> Variant:
-    """Return whose rules the ends of a job's tasks follow."""
+    """Return the rules for the ends of a job's tasks."""
     return Variant.FLIP if job.ending.protocol is Protocol.FLIP else Variant.FLINK
 
 
 def final_at_once(job: Job) -> bool:
-    """Say whether a checkpoint is triggered when all data has ended.
+    """Return whether a checkpoint is triggered when all data has ended.
 
-    The scenario may say so; if not, the rules do that its tasks follow.  Never where checkpoints
+    The scenario may say so. If not, the rules do that its tasks follow.  Never where checkpoints
     are off or end with tasks, and not in the naive protocol, which has no end of data.
     """
     checkpointing = job.checkpointing
@@ -66,7 +66,7 @@ def final_at_once(job: Job) -> bool:
 
 
 def in_mode(settings: JobSettings, mode: Mode) -> JobSettings:
-    """Return the settings of a job whose checkpoints treat what is in flight in another way."""
+    """Return the settings of a job with checkpoints that treat in-flight data in another way."""
     checkpointing = replace(settings.checkpointing, mode=mode)
     return replace(settings, checkpointing=checkpointing, parameters=parameters_of(checkpointing))
 
@@ -91,7 +91,7 @@ def job_settings(job: Job, *, kind: int, fault_kind: int, may_stop: bool = True)
     """Return what of a scenario concerns the job as a whole.
 
     kind, fault_kind: of calendar entries.  A job without an end is stopped at its horizon on
-    records; on buffers its run ends.  may_stop: it is stopped at all.
+    records. On buffers its run ends.  may_stop: it is stopped at all.
     """
     checkpointing = job.checkpointing
     drain = job.ending.stop_kind is StopKind.DRAIN

@@ -1,14 +1,14 @@
 """What the subtasks of a source read: splits, and who reads which of them.
 
 A split is the part of the input that one subtask has when the job begins, and stays that when the
-source is rescaled: identities of records, and the clock of a source with a rate, are those of the
-split.  A subtask with several reads each as it falls due; one without any has ended if the source
-is bounded, and waits if it is not.  This is so on both data planes.
+source is rescaled: identities of records, and the clock of a source with a rate, are the ones of
+the split.  A subtask with several reads each as it falls due. One without any has ended if the
+source is bounded, and waits if it is not.  This is so on both data planes.
 
-The splits that a reader has are list state, so at another parallelism the unread ones of all
-subtasks are dealt out in order, in blocks as even as can be.  What had been read to its end is in
-nobody's state; it counts at a subtask here, so that no record is forgotten.  A job that begins
-without a checkpoint has its splits from the enumerator, in turn.
+The splits of a reader are list state. So at another parallelism the unread ones are dealt out in
+order, in even blocks.  What had been read to its end is in no one's state. It counts at a subtask
+here, so that no record is forgotten.  A job that begins without a checkpoint has its splits from
+the enumerator, in turn.
 
 Source: Apache Flink 1.20.3, SourceOperator.open (the reader adds the splits of its list state),
 RoundRobinOperatorStateRepartitioner, KafkaSourceEnumerator.getSplitOwner.
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 class Split:
     """A split as its reader has it.
 
-    number: as identities of records have it; index: among the splits of its source.  position:
+    number: as identities of records have it. index: among the splits of its source.  position:
     records read.  most: how many it has, None for any number.  over: it had been read to its end
-    before a restore.  gap_ns: between two records, None for any time; due_ns: when the next one may
-    be read; its reader sets both.
+    before a restore.  gap_ns: between two records, None for any time. due_ns: when the next one may
+    be read. Its reader sets both.
     """
 
     number: int
@@ -51,7 +51,7 @@ class Split:
 
     @property
     def is_read(self) -> bool:
-        """Tell whether nothing of it is left."""
+        """Return whether nothing of it is left."""
         return self.over or (self.most is not None and self.position >= self.most)
 
     @property
@@ -63,7 +63,7 @@ class Split:
 def held(splits: Sequence[Split], counts: Mapping[int, int]) -> dict[int, int]:
     """Return the counts of those splits that are in their reader's state, by number.
 
-    What had been read to its end before a restore is in nobody's, and stays so.
+    What had been read to its end before a restore is in no one's, and stays so.
     """
     return {one.number: counts[one.number] for one in splits if not one.over}
 
@@ -71,7 +71,7 @@ def held(splits: Sequence[Split], counts: Mapping[int, int]) -> dict[int, int]:
 def left(
     splits: Sequence[Split], counts: Mapping[int, int], *, ends_ns: int | None, now_ns: int
 ) -> list[int]:
-    """Return the splits of which records are left, by number; of one without an end none ever is.
+    """Return the splits with records left, by number. Of one without an end none ever is.
 
     counts: how many records of each are read.  ends_ns: the instant that ends them all, if any.
     """
@@ -127,7 +127,7 @@ class Splits:
         return [self._made(vertex, n, at, over=over) for n, at in part.splits.items()]
 
     def _left(self, vertex: Vertex, restored: JobCheckpoint, place: int) -> Split:
-        """Return a split that is in nobody's state, by its place among those of its source.
+        """Return a split that is in no one's state, by its place among the ones of its source.
 
         It was read to its end, unless no state of the source is in the checkpoint at all.  A source
         without state reads it again.

@@ -1,9 +1,9 @@
 """The result tables of a job on either data plane, with the metrics defined as Flink defines them.
 
 End to end: from the trigger to the arrival of the last acknowledgement, of a checkpoint that was
-given up to its end.  Start delay: trigger to the first barrier that the subtask processed.
+aborted to its end.  Start delay: trigger to the first barrier that the subtask processed.
 Alignment: first to last barrier.  Asynchronous: from the snapshot to the acknowledgement, which for
-an unaligned one includes waiting for the last barrier.  Back-pressured: without room in an output;
+an unaligned one includes waiting for the last barrier.  Back-pressured: without room in an output.
 idle: nothing to read.
 
 Sizes are bytes on buffers and records on records, where every record counts as one byte.
@@ -44,7 +44,7 @@ _STATUSES = ("open", "pre-committed", "committed", "aborted")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFigures:
-    """What a subtask has done by the end of a run; times in ns.
+    """What a subtask has done by the end of a run. Times in ns.
 
     backpressured_ns: None where that is not measured.  finished_ns: when it had FINISHED, None
     where it has not.
@@ -61,7 +61,7 @@ class TaskFigures:
 class Tabled(Protocol):
     """What the tables ask of the world of a data plane.
 
-    input_ended_ns: when the last source had ended its data; closed_ns: when tasks have closed, by
+    input_ended_ns: when the last source had ended its data. closed_ns: when tasks have closed, by
     number.
     """
 
@@ -112,7 +112,7 @@ def job_tables(spec: RunSpec, world: Tabled, *, outcome: str, error: str | None)
 
 
 def commit_rows(key: str, control: JobWorld) -> list[CommitRow]:
-    """Return the transactions of sinks, in the order of their beginning; key: of the run."""
+    """Return the transactions of sinks, in the order of their beginning. key: of the run."""
     return [
         CommitRow(
             run_key=key,
@@ -139,7 +139,7 @@ def _committed(world: Tabled, figures: Sequence[TaskFigures]) -> int:
 
 
 def _finishing(world: Tabled, triggered: Sequence[CheckpointRecord]) -> dict[str, int]:
-    """Return what the end of a job took after the end of its input; nothing if it has not ended."""
+    """Return what the end of a job took after the end of its input. Nothing if it has not ended."""
     if not world.control.ended:
         return {}
     since_ns, until_ns = world.input_ended_ns, max(world.closed_ns.values())

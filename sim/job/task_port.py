@@ -1,7 +1,7 @@
-"""What the control of one task asks of a data plane, and tells to whoever follows the task.
+"""What the control of one task asks of a data plane, and shows to anyone who follows the task.
 
 The rest of the border between control and data planes is in `port.py`.  The objects of the planes
-are the ports themselves; nothing is wrapped, because one barrier of a wide exchange passes
+are the ports themselves. Nothing is wrapped, because one barrier of a wide exchange passes
 thousands of channels.
 """
 
@@ -57,7 +57,7 @@ class InputPort(Protocol):
     """The receiver's end of a channel."""
 
     def resume(self) -> None:
-        """Tell the sender that it may continue behind a blocking event."""
+        """Tell the sender that it may continue after a blocking event."""
 
     def prioritize(self, sequence: int) -> None:
         """Move an announced barrier to the front."""
@@ -70,7 +70,7 @@ class GatePort(Protocol):
     """The channels of one input gate."""
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist what is queued in front of the barrier and what arrives before it.
+        """Persist the queue before the barrier and later arrivals before it.
 
         Returns why the checkpoint cannot start, or None.
         """
@@ -92,10 +92,10 @@ class OutputPort(Protocol):
         """
 
     def broadcast(self, event: NetworkEvent) -> None:
-        """Put an event behind everything in every subpartition, and let it travel."""
+        """Put an event after everything in every subpartition, and let it travel."""
 
     def flush(self) -> None:
-        """Let what stands in the queues travel."""
+        """Let the queues travel."""
 
     def time_out(self, checkpoint: int) -> None:
         """Let a barrier that still waits overtake, wherever it does."""
@@ -114,25 +114,25 @@ class StatePort(Protocol):
     """
 
     def part_of(self, barrier: Barrier) -> CheckpointMetrics:
-        """Return the task's part in a checkpoint; it is new at the first call."""
+        """Return the task's part in a checkpoint. It is new at the first call."""
 
     def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
         """Take the figures of an alignment.
 
-        size: of what was handed to the task between the first and the last barrier.
+        size: of everything that was handed to the task between the first and the last barrier.
         """
 
     def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
-        """Keep what is left of partly read records; returns the sizes."""
+        """Keep the rest of partly read records. Returns the sizes."""
 
     def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
-        """Keep what is left of restored in-flight data; returns the sizes."""
+        """Keep the rest of restored in-flight data. Returns the sizes."""
 
     def keep_input(self, channel: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
-        """Keep data of an input channel; returns the sizes."""
+        """Keep data of an input channel. Returns the sizes."""
 
     def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
-        """Keep data of a subpartition; returns the sizes."""
+        """Keep data of a subpartition. Returns the sizes."""
 
     def barrier_sent(self, checkpoint: int) -> None:
         """Note that the barrier is in every queue, and what it has overtaken is kept."""
@@ -144,7 +144,7 @@ class StatePort(Protocol):
         """Make the copied state durable beside the task's work, then call `stored`."""
 
     def drop(self, checkpoint: int) -> None:
-        """Stop making the state durable; nobody hears of its end."""
+        """Stop making the state durable. No one learns of its end."""
 
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Tell the coordinator that the task's part is durable."""
@@ -161,7 +161,7 @@ class EndingPort(Protocol):
         """Whether snapshots or commits are under way, which closing has to wait for."""
 
     def state_changed(self, state: TaskState, operator: OperatorState | None) -> None:
-        """Take on a state; operator: that of the operators, where it has a say."""
+        """Take on a state. operator: the one of the operators, where it has a say."""
 
     def finish_source(self) -> None:
         """Stop the source gracefully."""
@@ -179,7 +179,7 @@ class EndingPort(Protocol):
         """Send the final watermark on every output."""
 
     def note(self, kind: str, *fields: int | str) -> None:
-        """Tell the story: of a transaction, or of what is skipped or ignored."""
+        """Tell the story: of a transaction, or of the skipped part or ignored."""
 
     def decline_closing(self, checkpoint: int) -> None:
         """Tell the coordinator that the task has closed and takes no part."""
@@ -188,10 +188,10 @@ class EndingPort(Protocol):
         """Fail the task, and with it the job."""
 
     def is_stop(self, checkpoint: int) -> bool:
-        """Tell whether a checkpoint is the savepoint of a stop, as its barriers say."""
+        """Return whether a checkpoint is the savepoint of a stop, as its barriers say."""
 
     def break_down(self, violated: str, story: str) -> None:
-        """Fail the task because its input broke a rule; violated: the property that shows it."""
+        """Fail the task because its input broke a rule. violated: the property that shows it."""
 
 
 class SinkPort(Protocol):
@@ -219,7 +219,7 @@ class SinkPort(Protocol):
 class TaskSink(SinkPort, Protocol):
     """A sink as the data plane has it that its task belongs to.
 
-    state: its element of list state; busy: a commit is under way that closing has to wait for.
+    state: its element of list state. busy: a commit is under way that closing has to wait for.
     """
 
     @property
@@ -228,15 +228,14 @@ class TaskSink(SinkPort, Protocol):
     def busy(self) -> bool: ...  # noqa: D102
 
     def begin(self) -> None:
-        """Open the first transaction, once what was restored is dealt with."""
+        """Open the first transaction, once the restored data is dealt with."""
 
 
 class TaskPort(ObservedTask, Protocol):
     """One task's thread and its ends, as control sees them.
 
-    outbox: what the cores of its channels and subpartitions ask
-    for; whoever calls one of them has it drained behind.  sink: None where there is no sink
-    with transactions.
+    outbox: what the cores of its channels and subpartitions ask for. Anyone who calls one of them
+    has it drained after.  sink: None where there is no sink with transactions.
     """
 
     @property
@@ -255,7 +254,7 @@ class TaskPort(ObservedTask, Protocol):
     def sink(self) -> SinkPort | None: ...  # noqa: D102
 
     def post(self, function: Callable[..., object], /, *arguments: Any) -> None:
-        """Put something into the mailbox; it is done between two records."""
+        """Put something into the mailbox. It is done between two records."""
 
     def set_timer(
         self, delay_ns: int, function: Callable[..., object], /, *arguments: Any

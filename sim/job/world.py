@@ -1,10 +1,10 @@
 """One job over all its attempts: start, failures and restarts, the stop, the end.
 
-The data plane makes and runs the tasks of an attempt; this decides when an attempt begins and ends,
+The data plane makes and runs the tasks of an attempt. This decides when an attempt begins and ends,
 and from which checkpoint.  A failure takes effect once what happens at its instant is over: then
-nothing of the attempt acts any more, the coordinator gives up what is pending, and after the
-restart strategy's delay the next attempt begins from the latest completed checkpoint.  Savepoints
-are the user's: no restart begins from one.
+nothing of the attempt acts any more, the coordinator gives up pending work, and after the restart
+strategy's delay the next attempt begins from the latest completed checkpoint.  Savepoints are the
+user's: no restart begins from one.
 
 Source: Apache Flink 1.20.3, DefaultScheduler, Coordinator.restoreLatestCheckpointed-
 StateToAll.
@@ -48,12 +48,12 @@ class JobWorld:
     """One job in one run.
 
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
-    savepoint; later the one that the attempt which runs was started from.  external: the system
+    savepoint. Later the one that the attempt which runs was started from.  external: the system
     that sinks write to.  over: called when the run is to end.  owner: who begins the attempts of a
     job that is part of something larger.  latest: what a restart begins from where no coordinator
-    triggers checkpoints; it is given what the job began from.
+    triggers checkpoints. It is given what the job began from.
     running: an attempt runs.  ended: every task has FINISHED.  canceled: by its user.  gave_up: it
-    has failed for good, because of `failure`; failed_while_stopping: after the savepoint of a stop.
+    has failed for good, because of `failure`. failed_while_stopping: after the savepoint of a stop.
     timed: hosts failovers that take time, where they do.
     """
 
@@ -152,7 +152,7 @@ class JobWorld:
     # The stop ---------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Ask for the stop; while the job restarts, and after a failed stop, ask again."""
+        """Ask for the stop. While the job restarts, and after a failed stop, ask again."""
         self.events.emit(of_job.StopAsked())
         if self.ended or self.coordinator.stop_completed:
             return
@@ -173,7 +173,7 @@ class JobWorld:
     # Failures ---------------------------------------------------------------------------------
 
     def lose_task_manager(self, numbers: Iterable[int], cause: str, symptom: Symptom) -> None:
-        """Fail all tasks of a task manager; the next attempt needs another one."""
+        """Fail all tasks of a task manager. The next attempt needs another one."""
         if symptom is Symptom.CONNECTIONS_BREAK:
             self.detection.connections_broke(self.timed is None or self.timed.slots_return)
             self.crash(numbers, cause, lost=True)
@@ -185,7 +185,7 @@ class JobWorld:
             self.detection.lose(cause, unreachable=symptom is Symptom.UNREACHABLE)
 
     def crash(self, numbers: Iterable[int], cause: str, *, lost: bool = False) -> None:
-        """Fail tasks, and the job with them, unless all have finished; lost: with their manager."""
+        """Fail tasks, and the job with them, unless all have finished. lost: with their manager."""
         alive = [number for number in numbers if self._plane.is_alive(number)]
         if not alive:
             return
@@ -196,7 +196,7 @@ class JobWorld:
             self.timed.strike(alive, cause)
 
     def crash_job_manager(self) -> None:
-        """Fail the job manager: pending checkpoints are lost; completed ones and numbers are kept.
+        """Fail the job manager: pending checkpoints are lost. Completed ones and numbers are kept.
 
         All tasks are deployed anew.  Source: Apache Flink 1.20.3, ZooKeeperCheckpointIDCounter,
         DefaultCompletedCheckpointStore.recover.
@@ -240,13 +240,14 @@ class JobWorld:
     def fail(self, cause: str) -> None:
         """Fail the job because of something inside it, when all else of this instant is over.
 
-        What has failed must not act any more by itself; the others of its attempt still may.
+        Everything that has failed must not act any more by itself. The others of its attempt still
+        may.
         """
         env = self.env
         env.call_at(env.now, self.settings.fault_kind, self.entity, self.fail_over, cause)
 
     def fail_over(self, cause: str, *, planned: bool = False, noted: bool = False) -> None:
-        """End the attempt; begin the next one from the latest completed checkpoint.
+        """End the attempt. Begin the next one from the latest completed checkpoint.
 
         Once the savepoint of a stop is complete there is none.  planned: no strategy is asked.
         noted: the failure struck earlier.
@@ -285,7 +286,7 @@ class JobWorld:
         self.failovers.append(record)
 
     def failure_known(self, cause: str) -> bool:
-        """Note that a failure is known; return whether the job may be restarted at all."""
+        """Note that a failure is known. Return whether the job may be restarted at all."""
         self.events.emit(of_job.FailureKnown(cause))
         for one in self.failovers:
             one.known_ns = one.known_ns or self.env.now
@@ -370,11 +371,11 @@ class JobWorld:
     def checkpoint_of(
         self, record: CheckpointRecord, vertices: dict[str, FinishedState]
     ) -> JobCheckpoint:
-        """Return what is kept of a checkpoint."""
+        """Return the kept parts of a checkpoint."""
         return kept_of(record, vertices, self.coordinator.planning, self._plane)
 
     def checkpoint_completed(self, record: CheckpointRecord) -> None:
-        """Tell the owner; end the run when as many checkpoints are complete as were wanted."""
+        """Tell the owner. End the run when as many checkpoints are complete as were wanted."""
         self._completed += 1
         kept = self.coordinator.completed.get(record.checkpoint)
         if self.owner is not None and kept is not None:

@@ -2,20 +2,20 @@
 
 It is a heap of `(time, priority, tie key, sequence, item)`, compared from left to right:
 
-* time: simulated ns, a plain `int`;
+* time: simulated ns, a plain `int`.
 * priority: SimPy's URGENT before NORMAL at one instant.  URGENT is what starts and interrupts a
-  process; a policy must not put anything in front of that.  BEHIND comes last, whatever the policy:
-  for what nobody can see unless something else happens at that instant;
+  process. A policy must not put anything before that.  `BEHIND` comes last, whatever the policy:
+  for what no one can see unless something else happens at that instant.
 * tie key: what the tie policy says of (time, kind, entity), a pure function.  All keys of one
-  calendar and priority are of one type, `bytes` of the structural policy or `int` of any other;
-  BEHIND has structural ones always, since no policy is asked;
-* sequence: a number that no other entry has, so the item behind it is never compared.  It decides
+  calendar and priority are of one type, `bytes` of the structural policy or `int` of any other.
+  `BEHIND` has structural ones always, since no policy is asked.
+* sequence: a number that no other entry has, so the item after it is never compared.  It decides
   inside one entity only, where it is causal order: first scheduled, first served.  Two entities
-  never have one tie key at one instant (where keys are hashes: but for a collision of 64 bits), so
-  how many entries of others were made in between shifts nothing.
+  never have one tie key at one instant (where keys are hashes: except for a collision of 64 bits),
+  so how many entries of others were made in between shifts nothing.
 
 An item is a SimPy event, or a `Timer`, which is called without an event around it.  Nothing is ever
-taken out of the middle of the heap: a timer that is cancelled or armed anew leaves its entry behind
+taken out of the middle of the heap: a timer that is cancelled or armed anew leaves its entry after
 as stale, and the loop skips that when it comes up (`Environment._loop`).
 """
 
@@ -41,7 +41,7 @@ Push = Callable[[int, int, int, Entity, Any], int]
 
 
 def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) -> Push:
-    """Return the function that enters an event into the calendar; a timer does so itself.
+    """Return the function that enters an event into the calendar. A timer does so itself.
 
     `number` gives the sequence.
     """
@@ -70,7 +70,7 @@ class Timer:
     not checked here.
     """
 
-    # At most one entry of a timer counts: the one whose sequence the timer holds.  So arming anew
+    # At most one entry of a timer counts: the one with the sequence in the timer.  So arming anew
     # and cancelling are one assignment each, and the entry that was made before is stale from then
     # on.  The loop clears the sequence before it calls the function, which may arm the timer again.
     __slots__ = ("_rank", "arguments", "entity", "env", "function", "kind", "sequence")
@@ -90,9 +90,9 @@ class Timer:
         self.entity = entity
         self.function = function
         self.arguments = arguments
-        # Its tie key, where that is the same at all times; never empty, so `or` may ask for it.
+        # Its tie key, where that is the same at all times. Never empty, so `or` may ask for it.
         self._rank = entity.ranks[kind] if env.ties is STRUCTURAL else None
-        self.sequence = 0  # of the entry that counts; numbers begin at 1, so 0 is that of none
+        self.sequence = 0  # of the entry that counts. Numbers begin at 1, so 0 is the one of none
         if due is not None:  # as `arm_at`, spelt out: every buffer on its way is one such call
             tie = self._rank or env.ties.tie(due, kind, entity)
             self.sequence = number = env.number()
@@ -104,7 +104,7 @@ class Timer:
         return self.sequence != 0
 
     def arm_at(self, time: int) -> None:
-        """Fire at `time` (ns); an earlier arming is forgotten."""
+        """Fire at `time` (ns). An earlier arming is forgotten."""
         env = self.env
         if time.__class__ is not int or time < env._now:  # noqa: SLF001
             raise refused_time("time", time, env.now)
@@ -113,10 +113,10 @@ class Timer:
         heappush(env._queue, (time, NORMAL, tie, number, self))  # noqa: SLF001
 
     def arm_behind(self, time: int) -> None:
-        """Fire at `time` (ns), behind all else that happens then; an earlier arming is forgotten.
+        """Fire at `time` (ns), after all else that happens then. An earlier arming is forgotten.
 
-        It makes no tie.  Whoever finds that it can be seen, because something else happened at that
-        instant or before, arms the timer anew, at its place among ties.
+        It makes no tie.  Anyone who finds that it can be seen, because something else happened at
+        that instant or before, arms the timer anew, at its place among ties.
         """
         env = self.env
         self.sequence = number = env.number()
@@ -124,11 +124,11 @@ class Timer:
         heappush(env._queue, entry)  # noqa: SLF001
 
     def arm_in(self, delay: int) -> None:
-        """Fire after `delay` ns; an earlier arming is forgotten."""
+        """Fire after `delay` ns. An earlier arming is forgotten."""
         if delay.__class__ is not int or delay < 0:
             raise refused_time("delay", delay, 0)
         self.arm_at(self.env._now + delay)  # noqa: SLF001
 
     def cancel(self) -> None:
-        """Do not fire; the entry in the calendar is skipped when its time comes."""
+        """Do not fire. The entry in the calendar is skipped when its time comes."""
         self.sequence = 0

@@ -1,8 +1,8 @@
 """A bounded first-in first-out channel between processes, with an account of every item.
 
 `yield channel.put(item)` and `yield channel.get()` are SimPy waits.  When there is room, or an
-item, nothing is scheduled: the answer is an event that has happened already, and the process goes
-on at once.  Most events of a SimPy `Store` fall away with that.
+item, nothing is scheduled: the answer is an event that has happened already, and the process
+continues at once.  Most events of a SimPy `Store` fall away with that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 
 class Channel(Generic[Item]):
-    """A queue of at most `capacity` items; order is that of the puts, never that of ties.
+    """A queue of at most `capacity` items. Order is the one of the puts, never the one of ties.
 
     traced: record every hand-off as `("hand_off", channel, number)`.
     """
@@ -57,8 +57,8 @@ class Channel(Generic[Item]):
         # Getters wait only while the channel is empty, putters only while it is full.  Each method
         # restores that before it returns, by handing over at once: an item belongs to its getter
         # from the put on, and its place to the next putter from the get on.  When the woken
-        # processes run is up to the tie policy, but by then nobody can take what is theirs: so the
-        # order of items is that of puts and gets, whatever the ties.
+        # processes run is up to the tie policy, but by then no one can take everything that is
+        # theirs: so the order of items is the one of puts and gets, whatever the ties.
         self._items: deque[Item] = deque()
         self._getters: deque[Request] = deque()
         self._putters: deque[Request] = deque()
@@ -86,7 +86,7 @@ class Channel(Generic[Item]):
         return request
 
     def get(self) -> Request:
-        """Return the wait for the next item; use it in `with` where it may be given up."""
+        """Return the wait for the next item. Use it in `with` where it may be aborted."""
         request = Request(self, self._getters)
         if not self._items:
             self._getters.append(request)
@@ -98,7 +98,7 @@ class Channel(Generic[Item]):
         return request
 
     def drop_all(self) -> list[Item]:
-        """Empty the channel, as a crash of its owner does, and return what was in it.
+        """Empty the channel, as a crash of its owner does, and return its content.
 
         Those who wait for room get it afterwards.
         """
@@ -131,7 +131,7 @@ class Channel(Generic[Item]):
 
 
 class Request(simpy.Event):
-    """The wait for a put or a get; leaving a `with` block gives up one that has not happened."""
+    """The wait for a put or a get. Leaving a `with` block gives up one that has not happened."""
 
     item: Any = None
     _ok = True
@@ -151,10 +151,10 @@ class Request(simpy.Event):
     def happen(self, value: object) -> None:
         """Wake those who wait.
 
-        Raises KernelError when nobody does: an item handed to such a request would be lost, as
+        Raises KernelError when no one does: an item handed to such a request would be lost, as
         after a race that another event won.
         """
-        if not self.callbacks:  # a process that waits is among them; one that gave up is not
+        if not self.callbacks:  # a process that waits is among them. One that gave up is not
             raise KernelError(
                 f"channel {self._channel.entity.name}: a request of {self.entity.name} was left "
                 "behind; use `with channel.get() as request`, or call its cancel()"
@@ -166,7 +166,7 @@ class Request(simpy.Event):
         """Give the request up, unless it has happened."""
         if self._value is PENDING and self in self._queue:
             self._queue.remove(self)
-            # A put that was given up never gave its item, so that the account goes up as before.
+            # A put that was aborted never gave its item, so that the account goes up as before.
             if self._queue is self._channel._putters:  # noqa: SLF001 - one noun, two classes
                 self._channel.given -= 1
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-# Kind of every event for which nobody named one: all that plain SimPy code schedules.
+# Kind of every event for which no one named one: all that plain SimPy code schedules.
 KIND_ORDINARY = 0
 KIND_MAX = 0xFFFF
 
 
 class Entity:
-    """One actor of a run, such as `socket[1]`; equal names are one entity.
+    """One actor of a run, such as `socket[1]`. Equal names are one entity.
 
-    component: what it is, any text without NUL; index: which one of several, or None for the
-    only one.  `ranks[kind]` is the structural tie key: bytes that sort as (kind, component,
-    index).  `key` is a 64-bit hash of the name for keyed tie policies.
+    component: what it is, any text without NUL. index: which one of several, or None for the only
+    one.  `ranks[kind]` is the structural tie key: bytes that sort as (kind, component, index).
+    `key` is a 64-bit hash of the name for keyed tie policies.
     """
 
     __slots__ = ("children", "component", "index", "key", "name", "ranks")
@@ -38,7 +38,7 @@ class Entity:
 
 
 def rank_of(component: str, index: int | None) -> bytes:
-    """Return bytes that sort as (component, index): the structural rank behind the kind."""
+    """Return bytes that sort as (component, index): the structural rank after the kind."""
     place = 0 if index is None else index + 1
     return component.encode() + b"\0" + place.to_bytes(8, "big")
 

@@ -1,9 +1,9 @@
-"""The environment: a SimPy environment on integer nanoseconds whose ties are a policy.
+"""The environment: a SimPy environment on integer nanoseconds with a policy for ties.
 
-Plain SimPy code (processes, stores, resources, conditions, interrupts) runs on it unchanged, but
+Plain SimPy code (processes, stores, resources, conditions, interrupts) runs on it unchanged, except
 for the clock: times are `int` nanoseconds.  What it adds: the order of simultaneous events comes
 from `(priority, tie policy, causal order inside one entity)`, callbacks and timers cost one heap
-entry and no event, random streams have names, and a trace with a digest says what happened.
+entry and no event. Random streams have names, and a trace has a digest.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _nobody_looks_on(_name: str, core: Any, *_made_of: Any) -> Any:
 class Environment(simpy.Environment):
     """One run: clock, calendar, ties, streams, trace, goals and the account of processes.
 
-    seed: of the streams; ties: a policy, made with its own seed; keep_trace: keep the entries
-    besides hashing them; goals: the situations declared up front.
+    seed: of the streams. ties: a policy, made with its own seed. keep_trace: keep the entries
+    besides hashing them. goals: the situations declared up front.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class Environment(simpy.Environment):
         self.stream: Callable[..., Stream] = self.streams.stream
         self.trace = Trace(self, keep=keep_trace)
         self.goals = Goals(goals)
-        self.last_ns = FOREVER  # the instant up to which the run goes on at present
-        self.steps = 0  # calendar entries that were carried out
-        self.steps_max = FOREVER  # more of them end the run with an exception
-        self.entries_until: dict[str, int] = {}  # how many a violated property took
+        self.last_ns = FOREVER  # the instant up to which the run continues at present.
+        self.steps = 0  # calendar entries that were carried out.
+        self.steps_max = FOREVER  # more of them end the run with an exception.
+        self.entries_until: dict[str, int] = {}  # how many a violated property took.
         self._called_after = FOREVER
         self._call: Callable[[], object] = object
         self._counts_entries = False
-        # Called when all of an instant is done, before time goes on; they change nothing.
+        # Called when all of an instant is done, before time continues. They change nothing.
         self.between_instants: list[Callable[[], object]] = []
         # Who looks on at cores that hosts make themselves: (name, core, what it was made of) ->
         # what the host is to drive in its place, which behaves as the core does.
@@ -106,7 +106,7 @@ class Environment(simpy.Environment):
             """Return an event after `delay` ns."""
 
         def event(self) -> Event:
-            """Return an event that somebody triggers later."""
+            """Return an event that someone triggers later."""
 
     else:
         now = property(attrgetter("_now"))  # as SimPy's, without a Python call
@@ -117,7 +117,7 @@ class Environment(simpy.Environment):
     # Entities ---------------------------------------------------------------------------------
 
     def entity(self, component: str, index: int | None = None) -> Entity:
-        """Return the entity of that name; its rank among ties is its name, not its age."""
+        """Return the entity of that name. Its rank among ties is its name, not its age."""
         found = self._entities.get((component, index))
         if found is None:
             found = self._entities[(component, index)] = Entity(component, index)
@@ -143,7 +143,7 @@ class Environment(simpy.Environment):
     # The calendar -----------------------------------------------------------------------------
 
     def schedule(self, event: Any, priority: int = NORMAL, delay: int = 0) -> None:
-        """Schedule a SimPy event of whatever origin; SimPy calls this for every event."""
+        """Schedule a SimPy event of whatever origin. SimPy calls this for every event."""
         if delay.__class__ is not int or delay < 0:
             raise refused_time("delay", delay, 0)
         entity = getattr(event, "entity", None)
@@ -154,7 +154,7 @@ class Environment(simpy.Environment):
     def call_at(
         self, time: int, kind: int, entity: Entity, function: Callable[..., object], *arguments: Any
     ) -> Timer:
-        """Call `function(*arguments)` at `time` (ns); the result can be cancelled."""
+        """Call `function(*arguments)` at `time` (ns). The result can be cancelled."""
         if time.__class__ is not int or time < self._now:
             raise refused_time("time", time, self._now)
         return Timer(self, kind, entity, function, arguments, due=time)
@@ -167,7 +167,7 @@ class Environment(simpy.Environment):
         function: Callable[..., object],
         *arguments: Any,
     ) -> Timer:
-        """Call `function(*arguments)` after `delay` ns; the result can be cancelled."""
+        """Call `function(*arguments)` after `delay` ns. The result can be cancelled."""
         if delay.__class__ is not int or delay < 0:
             raise refused_time("delay", delay, 0)
         return Timer(self, kind, entity, function, arguments, due=self._now + delay)
@@ -192,7 +192,7 @@ class Environment(simpy.Environment):
     def run(self, until: Any = None) -> Any:
         """Run to the end, to an event, or until just before an instant, as SimPy does.
 
-        An int excludes what happens at that instant; `run_until` includes it.
+        An int excludes what happens at that instant. `run_until` includes it.
         """
         if until is None:
             return self._loop(FOREVER)
@@ -230,7 +230,7 @@ class Environment(simpy.Environment):
         return time
 
     def step(self) -> None:
-        """Carry out the next entry; raises simpy.core.EmptySchedule when there is none."""
+        """Carry out the next entry. Raises simpy.core.EmptySchedule when there is none."""
         if self.peek() == float("inf"):
             raise simpy.core.EmptySchedule
         self._loop(FOREVER, limit=1)
@@ -244,7 +244,7 @@ class Environment(simpy.Environment):
         self.trace.count_max, self.steps_max = min(self.trace.count_max, self.steps_max), FOREVER
 
     def call_after(self, steps: int, function: Callable[[], object]) -> None:
-        """Call a function once when the run has had so many steps; the last one given counts."""
+        """Call a function once when the run has had so many steps. The last one given counts."""
         self._called_after, self._call = steps, function
 
     @property
@@ -262,14 +262,14 @@ class Environment(simpy.Environment):
         """Set the clock and the calendar: for drivers that work events out ahead of the clock.
 
         entries: of the calendar as it was, with their tie keys and sequences, and new ones of
-        `push`.  Stale entries may stay or go; no entry that stays may lie before `now`.
+        `push`.  Stale entries may stay or go. No entry that stays may lie before `now`.
         """
         self._now = now
         self._queue[:] = entries
         heapify(self._queue)
 
     def _allowed(self, asked: int, done: int = -1) -> int:
-        """Do what is due after so many steps; return how many a loop may carry out at most."""
+        """Do due work after so many steps. Return how many a loop may carry out at most."""
         if done >= self.steps_max:
             raise TooManyStepsError(done, self._now)
         while done >= self._called_after:  # a driver that works ahead adds many steps at once
@@ -279,7 +279,7 @@ class Environment(simpy.Environment):
 
     def _loop(self, last: int, limit: int = FOREVER) -> None:
         """Carry out at most `limit` entries up to the instant `last`, in calendar order."""
-        # Holds before each entry: the clock is that of the last entry carried out, and no entry
+        # Holds before each entry: the clock is the one of the last entry carried out, and no entry
         # that counts lies before it.  An entry is popped first and put back when it is beyond the
         # end of this run: that happens once, where looking before popping would cost every time.
         queue = self._queue
@@ -298,7 +298,7 @@ class Environment(simpy.Environment):
                     heappush(queue, entry)
                     if time > last or steps >= (limit := self._allowed(asked, self.steps + steps)):
                         break
-                    continue  # what is scheduled by now may come before the entry
+                    continue  # everything that is scheduled by now may come before the entry
                 if looks and time > self._now:
                     for look in looks:
                         look()
@@ -315,7 +315,7 @@ class Environment(simpy.Environment):
                 steps += 1
                 self._now = time
                 self._caller = root  # a callback that resumes a process acts as that process
-                # From here on the event has happened: whoever yields it continues at once.
+                # From here on the event has happened: anyone who yields it continues at once.
                 callbacks, item.callbacks = item.callbacks, None
                 for callback in callbacks:
                     callback(item)
@@ -323,7 +323,7 @@ class Environment(simpy.Environment):
                 if not item._ok and not hasattr(item, "_defused"):  # noqa: SLF001
                     raise _failure(item)
         except StopSimulation:
-            # As in SimPy: what is left of the event's callbacks runs when the run continues; before
+            # As in SimPy: the rest of the event's callbacks runs when the run continues. Before
             # anything else of this instant, which is what the priority below URGENT is for.
             if item is not None and callback in callbacks:
                 item.callbacks = callbacks[callbacks.index(callback) + 1 :]
@@ -336,13 +336,13 @@ class Environment(simpy.Environment):
     # The account ------------------------------------------------------------------------------
 
     def register(self, process: Process) -> int:
-        """Keep account of a process until it ends; return its number."""
+        """Keep account of a process until it ends. Return its number."""
         self._process_count += 1
         self._processes[self._process_count] = process
         return self._process_count
 
     def unregister(self, process: Process) -> None:
-        """Forget a process that has ended; an error that nobody waits for ends the run."""
+        """Forget a process that has ended. An error that no one waits for ends the run."""
         self._processes.pop(process.number, None)
 
     def register_channel(self, channel: Channel[Any]) -> None:
@@ -358,7 +358,7 @@ class Environment(simpy.Environment):
         for channel in self._channels:
             channel.check()
         # The entry of a process that failed at the last instant may still be in the calendar: its
-        # error has reached nobody yet.  The order of the calendar decides which one is told.
+        # error has reached no one yet.  The order of the calendar decides which one is reported.
         for *_, item in sorted(self._queue, key=lambda entry: entry[:4]):
             if isinstance(item, Process) and not item.is_alive and not item.ok:
                 raise _failure(item)
@@ -382,9 +382,9 @@ def run_until(env: Environment, time: int) -> None:
 
 @contextmanager
 def garbage_collector_paused() -> Iterator[None]:
-    """Collect no cycles inside the block; afterwards the collector is enabled if it was before.
+    """Collect no cycles inside the block. Afterwards the collector is enabled if it was before.
 
-    A world is large, lives as long as its run, and makes next to no cycles meanwhile; looking
+    A world is large, lives as long as its run, and makes next to no cycles meanwhile. Looking
     through it again and again for garbage is a twelfth of the time.  It decides nothing in a run.
     """
     was_enabled = gc.isenabled()

@@ -1,4 +1,4 @@
-"""What the kernel raises; each message says what was found and what to do instead."""
+"""What the kernel raises. Each message says the value found and what to do instead."""
 
 from __future__ import annotations
 

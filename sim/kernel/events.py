@@ -1,9 +1,9 @@
 """SimPy's events with an owner, and one that happens again and again.
 
 Each event knows the entity that it concerns, because the order of simultaneous events follows from
-that and not from the order of scheduling.  The constructors set SimPy's own attributes instead of
-calling SimPy's constructors, which would enter an event into the calendar before it has an owner
-(`Timeout`, `Process`), or cost a call for nothing (`Event`).
+that and not from the order of scheduling.  The constructors set SimPy's own attributes. SimPy's
+constructors would enter an event into the calendar before it has an owner (`Timeout`, `Process`),
+or cost a call for nothing (`Event`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Event(simpy.Event):
 
 
 class Timeout(simpy.Timeout):
-    """A SimPy timeout, in ns; `kind` places it among the simultaneous events of its entity."""
+    """A SimPy timeout, in ns. `kind` places it among the simultaneous events of its entity."""
 
     def __init__(
         self, env: Environment, delay: int, value: object = None, *, kind: int = KIND_ORDINARY
@@ -58,7 +58,7 @@ class Process(simpy.events.Process):
 
     Without an entity it becomes a child of the active one, named after its generator, so that its
     place among ties does not depend on what else was started before.
-    on: a signal that begins it when it happens; without one it begins at once.
+    on: a signal that begins it when it happens. Without one it begins at once.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class Process(simpy.events.Process):
             on.callbacks.append(self._resume)
 
     def _advance(self, event: Any) -> None:
-        """Resume the generator with the outcome of `event`; follow it until it waits or ends."""
-        # A yielded event whose callbacks have run already (`callbacks is None`) has happened: the
-        # loop takes its outcome and continues at once, without an entry in the calendar.  Only an
-        # event that has not happened gets this process among its callbacks, and ends the loop.
+        """Resume the generator with the outcome of `event`. Follow it until it waits or ends."""
+        # A yielded event without callbacks left (`callbacks is None`) has happened: the loop takes
+        # its outcome and continues at once, without an entry in the calendar.  Only an event that
+        # has not happened gets this process among its callbacks, and ends the loop.
         env = self.env
         env._active_proc = self  # noqa: SLF001 - SimPy's own name for it
         while True:
@@ -97,7 +97,7 @@ class Process(simpy.events.Process):
                 if event._ok:  # noqa: SLF001
                     event = self._send(event._value)  # noqa: SLF001
                 else:
-                    # The error reaches somebody who can handle it, so it does not end the run.
+                    # The error reaches someone who can handle it, so it does not end the run.
                     event._defused = True  # noqa: SLF001
                     event = self._generator.throw(_exclusive(event._value))  # noqa: SLF001
             except StopIteration as stop:
@@ -123,15 +123,15 @@ class Process(simpy.events.Process):
         env._active_proc = None  # noqa: SLF001
 
     def stop(self) -> None:
-        """End the process where it waits, as a crash does: nobody hears of it.
+        """End the process where it waits, as a crash does: no one learns of it.
 
-        A process cannot stop itself; one that has ended is left alone.
+        A process cannot stop itself. One that has ended is left alone.
         """
         if not self.is_alive:
             return
         # Order matters: first the event that it waits for forgets it, or that event would resume a
-        # closed generator; then the generator runs its `finally` blocks, which give up requests;
-        # then it counts as ended, without an entry in the calendar that would wake who waits.
+        # closed generator. Then the generator runs its `finally` blocks, which give up requests.
+        # Then it counts as ended, without an entry in the calendar that would wake who waits.
         callbacks = None if self._target is None else self._target.callbacks
         if callbacks is not None and self._resume in callbacks:
             callbacks.remove(self._resume)
@@ -153,9 +153,9 @@ class Signal(simpy.Event):
     """What a process waits for until it is woken: `yield signal` waits for the next time.
 
     It keeps no entry in the calendar.  Timers make it happen, each at its place among the
-    simultaneous events of its entity: `env.timer(kind, entity, signal.happen, kind)`; the process
-    gets the value and so knows which one it was.  What happens while nobody waits is forgotten, so
-    whoever waits has looked at everything before.
+    simultaneous events of its entity: `env.timer(kind, entity, signal.happen, kind)`. The process
+    gets the value and so knows which one it was.  What happens while no one waits is forgotten, so
+    anyone who waits has looked at everything before.
     """
 
     _ok = True
@@ -169,7 +169,7 @@ class Signal(simpy.Event):
         self.callbacks: Any = []
 
     def happen(self, value: object = None) -> None:
-        """Let whoever waits continue now, in the present calendar entry.
+        """Let anyone who waits continue now, in the present calendar entry.
 
         Raises KernelError inside a process: one process cannot run within another.
         """

@@ -1,6 +1,6 @@
 """Explore every order of simultaneous events: a search over the decisions of a tie policy.
 
-At each instant the entities that have something to do are put into an order; each order that is
+At each instant the entities that have something to do are put into an order. Each order that is
 possible is tried once.  That is feasible for small worlds: an instant with n entities has n!
 orders, and the orders of several instants multiply.
 """
@@ -27,9 +27,9 @@ class Exploration(Generic[Outcome]):
     run: builds its environment with the policy that it is given, and does the same under the same
     policy.  `complete` says afterwards whether there was nothing left to try.
 
-    Source: Musuvathi and Qadeer, Iterative context bounding for systematic testing of
-    multithreaded programs, PLDI 2007; Emmi, Qadeer and Rakamaric, Delay-bounded scheduling,
-    POPL 2011: most defects take few departures from one order.
+    Source: Musuvathi and Qadeer, Iterative context bounding for systematic testing of multithreaded
+    programs, PLDI 2007. Emmi, Qadeer and Rakamaric, Delay-bounded scheduling, POPL 2011: most
+    defects take few departures from one order.
     """
 
     def __init__(self, run: Callable[[Exhaustive], Outcome], *, limit: int) -> None:
@@ -53,9 +53,9 @@ class Exploration(Generic[Outcome]):
 
 
 def _departures(taken: list[tuple[int, int]], given: int) -> Iterator[tuple[int, ...]]:
-    """Yield the decisions that depart once more, behind the `given` ones, from both ends in turn.
+    """Yield the decisions that depart once more, after the `given` ones, from both ends in turn.
 
-    taken: each decision and how many choices it had; behind the given ones the first was taken.
+    taken: each decision and how many choices it had. After the given ones the first was taken.
     """
     before = tuple(decision for decision, _ in taken)
     early, late = given, len(taken) - 1

@@ -2,9 +2,9 @@
 
 Wall clock, sleeping, threads, sockets, entropy of the operating system, global random generators,
 and `hash()` and `id()` raise FenceBreached with the name of the call and what to use instead.  Only
-the thread that entered is fenced.  What was bound by name before (`from time import time`) cannot
-be caught at run time, nor can iteration over a set; `ckptsim.sim.kernel.purity` finds those in the
-source.
+the thread that entered is fenced.  Everything that was bound by name before (`from time import
+time`) cannot be caught at run time, nor can iteration over a set. `ckptsim.sim.kernel.purity` finds
+those in the source.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _CLOCK_NAMES = [
 ]
 _SECRET_NAMES = ["token_bytes", "token_hex", "token_urlsafe", "randbelow", "randbits", "choice"]
 
-# Programs that watch a run from outside and measure as they do so; they decide nothing in it.  A
+# Programs that watch a run from outside and measure as they do so. They decide nothing in it.  A
 # line of a log has the time of the clock.
 _OBSERVERS = frozenset({"hypothesis", "_pytest", "pytest", "coverage", "pluggy", "tqdm", "logging"})
 # Who may ask for hashes and ids: the standard library (copying, printing, generated methods) and
@@ -60,7 +60,7 @@ _OBSERVERS = frozenset({"hypothesis", "_pytest", "pytest", "coverage", "pluggy",
 _LIBRARIES = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"simpy"} | _OBSERVERS
 
 # Guards are set into the modules themselves, once for the whole process, while at least one run is
-# fenced; each guard then asks whether its own thread is inside.  So runs in several threads share
+# fenced. Each guard then asks whether its own thread is inside.  So runs in several threads share
 # one set of guards, and threads that only watch a run are not disturbed.
 _fenced = threading.local()
 _lock = threading.Lock()
@@ -70,7 +70,7 @@ _saved: list[tuple[dict[str, Any], dict[str, Any]]] = []
 
 @contextmanager
 def fence() -> Iterator[None]:
-    """Fence the block off from the real world; everything is as before afterwards, always."""
+    """Fence the block off from the real world. Everything is as before afterwards, always."""
     if getattr(_fenced, "inside", False):  # the outer fence lowers the guards
         yield
         return
@@ -141,8 +141,8 @@ def _guard(original: Callable[..., Any], what: str, instead: str) -> Callable[..
 
 def _guarded_hash(value: object) -> int:
     frame = sys._getframe(1)  # noqa: SLF001
-    # First what is asked often: a `__hash__` method, which serves a dictionary, whose order is that
-    # of insertion.
+    # First the duties often: a `__hash__` method, which serves a dictionary in the order of
+    # insertion.
     if (
         frame.f_code.co_name != "__hash__"
         and value.__class__ is not int
@@ -196,7 +196,7 @@ def _functions(module: Any, instead: str, names: list[str]) -> dict[str, Any]:
 
 
 def _drawing(module: Any) -> list[str]:
-    """Name the functions of a random module; its classes are seeded by whoever uses them."""
+    """Name the functions of a random module. Its classes are seeded by anyone who uses them."""
     return [
         name
         for name, value in sorted(vars(module).items())

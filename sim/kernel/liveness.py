@@ -2,7 +2,7 @@
 
 The liveness phase begins when faults have stopped: whatever is pending has to complete or be
 aborted within a bound.  Where it is not, the waits of that moment form a graph from each party to
-the one that it waits for; a circle in it is a deadlock, else the longest chain is the explanation.
+the one that it waits for. A circle in it is a deadlock, else the longest chain is the explanation.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ckptsim.sim.kernel.errors import KernelError
 class Wait:
     """One party that cannot continue.
 
-    who: the waiting party; what: what it waits for, as it follows "waits for"; whom: the party
-    that could bring it about, or None when that is nobody in particular.
+    who: the waiting party. what: what it waits for, as it follows "waits for". whom: the party that
+    could bring it about, or None when that is no one in particular.
     """
 
     who: str
@@ -31,7 +31,7 @@ class Wait:
 
 
 class SimulationStalled(KernelError):  # noqa: N818 - named after what happened
-    """Work remains and nothing will do it; `waits` are the parties that cannot continue."""
+    """Work remains and nothing will do it. `waits` are the parties that cannot continue."""
 
     def __init__(self, sentence: str, waits: tuple[Wait, ...] = ()) -> None:
         super().__init__(sentence)
@@ -47,10 +47,9 @@ def settle(
 ) -> None:
     """Run on until nothing is pending any more, at most `bound_ns` from now.
 
-    pending: whether work remains that has to complete or be aborted; waits: who waits for whom at
-    that moment, asked only when the run has stalled.
-    Raises SimulationStalled with one sentence when the calendar is empty or the bound has passed
-    while work remains.
+    pending: whether work remains that has to complete or be aborted. waits: who waits for whom at
+    that moment, asked only when the run has stalled. Raises SimulationStalled with one sentence
+    when the calendar is empty or the bound has passed while work remains.
     """
     end = env.now + bound_ns
     while pending():
@@ -108,7 +107,7 @@ def _circle(edges: dict[str, list[Wait]]) -> list[Wait] | None:
 def _bound(edges: dict[str, list[Wait]]) -> list[str]:
     """Return, in order, the parties that wait for a circle or are in one.
 
-    Whoever waits only for parties that can continue is taken away, again and again.
+    Anyone who waits only for parties that can continue is taken away, again and again.
     """
     blocked = {who: sum(w.whom in edges for w in waits) for who, waits in edges.items()}
     waiters: dict[str, list[str]] = {}

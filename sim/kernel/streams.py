@@ -1,6 +1,6 @@
 """Named random streams: a draw somewhere never shifts a draw elsewhere.
 
-A stream is addressed by (seed, component, index).  Its bits come from PCG64; the distributions are
+A stream is addressed by (seed, component, index).  Its bits come from PCG64. The distributions are
 written out here, because the methods of a numpy `Generator` may change between releases while the
 raw output of a bit generator does not.  Every draw consumes raw words one after the other, so how
 many are fetched at a time changes nothing.
@@ -32,7 +32,7 @@ _STANDARD_NORMAL = NormalDist()
 
 
 class Stream:
-    """One random stream; made by `Streams.stream` or `Environment.stream`."""
+    """One random stream. Made by `Streams.stream` or `Environment.stream`."""
 
     __slots__ = ("_entropy", "_fetch", "_left")
 
@@ -108,11 +108,11 @@ class Stream:
         return round(median_ns * math.exp(self.normal(0.0, sigma)))
 
     def choice(self, items: Sequence[Item]) -> Item:
-        """Draw one of the items, all equally likely; raises ValueError when there is none."""
+        """Draw one of the items, all equally likely. Raises ValueError when there is none."""
         return items[self.integer(0, len(items) - 1)]
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
-        """Return the items in random order (Fisher and Yates); the argument is left alone."""
+        """Return the items in random order (Fisher and Yates). The argument is left alone."""
         result = list(items)
         for last in range(len(result) - 1, 0, -1):
             other = self.integer(0, last)
@@ -128,7 +128,7 @@ class Stream:
 
 
 class Streams:
-    """All streams of one seed, by name; asking again for a name continues its stream."""
+    """All streams of one seed, by name. Asking again for a name continues its stream."""
 
     __slots__ = ("_streams", "seed")
 
@@ -174,7 +174,7 @@ def _first_states(entropies: Sequence[int]) -> list[tuple[int, int]]:
     """Seed PCG64 from numbers of 128 bits, all at once, in a quarter of the time.
 
     Source: O'Neill, Developing a seed_seq Alternative, 2015 (`seed_seq_fe`, a pool of four words),
-    with numpy's constants (`numpy.random.SeedSequence`); O'Neill, PCG, 2014 (`pcg_setseq_128`).
+    with numpy's constants (`numpy.random.SeedSequence`). O'Neill, PCG, 2014 (`pcg_setseq_128`).
     """
     # One array per word, so that each step is done for all seeds together.
     pool = [
@@ -208,7 +208,7 @@ def _joined(words: list[list[int]]) -> list[list[int]]:
 
 
 class _Hash:
-    """A hash of words whose constant is another one at each call."""
+    """A hash of words with another constant at each call."""
 
     def __init__(self, constant: int, multiplier: int) -> None:
         self._constant = constant

@@ -1,10 +1,10 @@
 """Tie policies: in which order things happen that happen at the same instant.
 
-A tie key is a pure function of (seed, time, kind, entity).  It never depends on how many events
-were scheduled before, so two programs of one model agree on every tie even when one of them leaves
-out events that cannot be observed.  Inside one entity and kind the order is the causal one: first
-scheduled, first served.  The one exception is `Exhaustive`, whose keys follow from the order in
-which entities come to an instant; what it explores is one program.
+A tie key is a pure function of (seed, time, kind, entity).  It never depends on earlier events. So
+two programs of one model agree on every tie, even when one leaves out unobservable events.  Inside
+one entity and kind the order is the causal one: first scheduled, first served.  The one exception
+is `Exhaustive`, with keys from the order in which entities come to an instant. What it explores is
+one program.
 
 A time is that at which the entry is due, so a key can be asked for when the entry is made.
 """
@@ -29,7 +29,7 @@ _DECISIONS = re.compile(r"\d{1,6}(?:\.\d{1,6})*", re.ASCII)
 
 
 class TiePolicy(Protocol):
-    """Orders simultaneous events; the smaller key goes first."""
+    """Orders simultaneous events. The smaller key goes first."""
 
     @property
     def name(self) -> str:
@@ -71,14 +71,15 @@ class SeededRandom:
 class Pct:
     """Gives each entity one priority for the whole run and lowers some at a few random instants.
 
-    Where `random` forgets at every instant, this keeps one entity behind another for long, which
-    is what bugs of a small depth need.  At each of the `depth - 1` change instants one entity in
-    four falls behind all others for the rest of the run.
+    Where `random` forgets at every instant, this keeps one entity after another for long, which is
+    what bugs of a small depth need.  At each of the `depth - 1` change instants one entity in four
+    falls after all others for the rest of the run.
 
     Source: Burckhardt, Kothari, Musuvathi, Nagarakatte, A Randomized Scheduler with Probabilistic
-    Guarantees of Finding Bugs, ASPLOS 2010.  There change points are counted in steps; here they
-    are instants, from 1 us to about 1 h with even odds per power of two (an assumption), because
-    steps are not the same in two drivers of one model.  So the paper's bound does not carry over.
+    Guarantees of Finding Bugs, ASPLOS 2010.  There change points are counted in steps. Here they
+    are instants, because steps differ between two drivers of one model. They lie between 1 us and
+    about 1 h, with even odds per power of two (an assumption).  So the paper's bound does not carry
+    over.
     """
 
     _EXPONENT_MIN = 10
@@ -94,8 +95,8 @@ class Pct:
 
     def tie(self, time: int, kind: int, entity: Entity) -> TieKey:
         """Return the entity's priority at `time`, then the kind."""
-        # From the top: the number of its last fall up to `time`, 0 before any, which puts it behind
-        # all that have not fallen; 64 bits of the entity's own priority; 16 bits of the kind.
+        # From the top: the number of its last fall up to `time`, 0 before any, which puts it after
+        # all that have not fallen. 64 bits of the entity's own priority. 16 bits of the kind.
         plan = self._plans.get(entity.key)
         if plan is None:
             plan = self._plans[entity.key] = self.plan(entity.key)
@@ -115,7 +116,7 @@ class Pct:
     def plan(self, key: int) -> tuple[tuple[tuple[int, int], ...], int]:
         """Return the falls of an entity, by its key, and its priority before any.
 
-        A fall is an instant and its number, from 1; the latest one is first.
+        A fall is an instant and its number, from 1. The latest one is first.
         """
         falls = [
             (instant, number + 1)
@@ -164,7 +165,7 @@ class Exhaustive:
     """Takes the given decisions, then the first choice each time, and notes what it could take.
 
     A decision is made when an entity is scheduled at an instant at which others are: 0 puts it
-    behind them, n before the last n.  Kinds do not matter: what an entity does at an instant stays
+    after them, n before the last n.  Kinds do not matter: what an entity does at an instant stays
     together.
     """
 
@@ -185,7 +186,7 @@ class Exhaustive:
         return keys[entity.key]
 
     def _place(self, places: list[int]) -> int:
-        """Return a key behind, between or before those that are there."""
+        """Return a key after, between or before those that are there."""
         # The middle of the gap that was chosen, so that keys that were given out stay as they are:
         # entries with them are in the calendar already.
         decision = self._decide(len(places) + 1) if places else 0
@@ -207,7 +208,7 @@ STRUCTURAL = Structural()
 def parse_ties(text: str, seed: int) -> TiePolicy:
     """Return the policy that `structural`, `random`, `pct`, `pct:DEPTH` or `exhaustive` names.
 
-    `exhaustive:0.2.1` takes these decisions and then the first choice each time; `random@5.9` and
+    `exhaustive:0.2.1` takes these decisions and then the first choice each time. `random@5.9` and
     `pct@5.9` order the instants 5 ns and 9 ns alone.  Raises ValueError for any other text.
     """
     policy, at, instants = text.partition("@")
@@ -228,6 +229,6 @@ def parse_ties(text: str, seed: int) -> TiePolicy:
 
 
 def derive_key(*parts: int | str) -> int:
-    """Return a 64-bit hash of the parts; different parts give independent-looking keys."""
+    """Return a 64-bit hash of the parts. Different parts give independent-looking keys."""
     text = "\0".join(f"{type(part).__name__}:{part}" for part in parts)
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -1,9 +1,9 @@
-"""What is kept of a run: the trace of its decisions and events with a digest, and its goals.
+"""The kept parts of a run: the trace of its decisions and events with a digest, and its goals.
 
 An entry is `(time_ns, kind, entity, *fields)`.  Fields are ints, strings, bools and None: each has
-one exact text on every Python and every machine; floats have not, and are refused.  The encoding
-is JSON of the entries separated by commas, which is injective; it is hashed in batches, and where
-a batch ends does not show in the digest.
+one exact text on every Python and every machine. Floats have not, and are refused.  The encoding is
+JSON of the entries separated by commas, which is injective. It is hashed in batches, and where a
+batch ends does not show in the digest.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Named(Protocol):
 
 
 class Clock(Protocol):
-    """Whatever tells simulated time: any SimPy environment."""
+    """Whatever shows simulated time: any SimPy environment."""
 
     @property
     def now(self) -> int:
@@ -42,7 +42,7 @@ class Clock(Protocol):
 
 
 class Trace:
-    """Collects entries; either keeps them all or only hashes them."""
+    """Collects entries. Either keeps them all or only hashes them."""
 
     __slots__ = ("_clock", "_entries", "_hash", "_hashed", "count_flushed", "count_max", "keep")
 
@@ -53,7 +53,7 @@ class Trace:
         self._hash = blake2b(digest_size=16)
         self._hashed = 0  # entries of the list that are in the hash already
         self.count_flushed = 0
-        self.count_max = _FOREVER  # more entries end the run; looked at once per batch
+        self.count_max = _FOREVER  # more entries end the run. Looked at once per batch
 
     def record(self, kind: str, entity: Named, *fields: Field) -> None:
         """Add an entry at the present instant.
@@ -98,7 +98,7 @@ class Trace:
 
 
 class Goals:
-    """How often each "sometimes" situation was reached; declared ones count from zero."""
+    """How often each "sometimes" situation was reached. Declared ones count from zero."""
 
     __slots__ = ("counts",)
 
@@ -115,7 +115,7 @@ class Goals:
 
 
 def _refuse(batch: list[Entry]) -> None:
-    """Raise TraceError for the first field without exact encoding; enumerations of ints pass."""
+    """Raise TraceError for the first field without exact encoding. Enumerations of ints pass."""
     for entry in batch:
         for field in entry:
             if not isinstance(field, int | str | None):

@@ -26,7 +26,7 @@ class Mutant:
 
 
 def by_name(*mutants: Mutant) -> dict[str, Mutant]:
-    """Return mutants by name; raises ValueError when two have one name."""
+    """Return mutants by name. Raises ValueError when two have one name."""
     found = {mutant.name: mutant for mutant in mutants}
     if len(found) != len(mutants):
         raise ValueError("two mutants have one name")

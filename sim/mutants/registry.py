@@ -32,7 +32,7 @@ def mutants_of(*places: str) -> dict[str, Mutant]:
 
 
 def find_mutant(places: Sequence[str], name: str) -> Mutant:
-    """Return a mutant by name; raises UserError where the places have none of that name."""
+    """Return a mutant by name. Raises UserError where the places have none of that name."""
     known = mutants_of(*places)
     if name in known:
         return known[name]
@@ -47,7 +47,7 @@ def find_mutant(places: Sequence[str], name: str) -> Mutant:
 
 
 def _all() -> Mapping[str, Mutant]:
-    """Return ours, and those of the named module where it can be found."""
+    """Return ours, and the ones of the named module where it can be found."""
     module = os.environ.get(MORE, "")
     if not module or find_spec(module.partition(".")[0]) is None:
         return MUTANTS

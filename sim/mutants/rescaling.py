@@ -104,7 +104,7 @@ class ForwardsAnyWatermark(RecoveredInput):
     def step(
         self, event: recovered_input.RecoveredInputEvent
     ) -> list[recovered_input.RecoveredInputEffect]:
-        """Wait for nobody."""
+        """Wait for no one."""
         if isinstance(event, recovered_input.WatermarkTaken):
             return [recovered_input.ForwardWatermark(event.channel, event.timestamp)]
         return super().step(event)
@@ -148,7 +148,7 @@ class ConvertsWhenRead(RecoveredInput):
 
 
 class PersistsWhileRecovering(RecoveredInput):
-    """Lets a checkpoint persist the input while old channels are told apart by descriptors."""
+    """Lets a checkpoint persist the input while old channels are distinguished by descriptors."""
 
     @property
     def may_persist(self) -> bool:
@@ -157,7 +157,7 @@ class PersistsWhileRecovering(RecoveredInput):
 
 
 class DropsMarkers(RecoveredInput):
-    """Loses the marker behind the data of old senders."""
+    """Loses the marker after the data of old senders."""
 
     def step(
         self, event: recovered_input.RecoveredInputEvent
@@ -167,7 +167,7 @@ class DropsMarkers(RecoveredInput):
 
 
 class IgnoresDescriptors(RecoveredInput):
-    """Takes all data for that of the first old channel of a channel."""
+    """Takes all data for the one of the first old channel of a channel."""
 
     def _select(self, channel: int, descriptor: ConnectionDescriptor) -> None:
         del descriptor

@@ -96,7 +96,7 @@ def never_times_out(
 def tracker_stops_any_clock(
     kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
 ) -> BarrierHandler:
-    """Make a tracker whose clock any completion ends."""
+    """Make a tracker with a clock that any completion ends."""
     if kind is HandlerKind.TRACKER:
         return TrackerStopsAnyClock(channels, after_finish=after_finish)
     return make_handler(kind, channels, gates=gates, after_finish=after_finish)

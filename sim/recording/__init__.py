@@ -1,7 +1,7 @@
 """Recordings of running jobs: answers of an engine's REST server, read as typed data.
 
 A recording is a folder with `index.json`, a folder of saved answers, an archive of the history
-server, or a file of spans.  Nothing in it is trusted: what is missing, torn or of another version
+server, or a file of spans.  Nothing in it is trusted: the missing part, torn or of another version
 is noted and left out.
 """
 

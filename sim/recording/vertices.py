@@ -52,7 +52,7 @@ class _Found:
 def read_vertices(
     job: Mapping[str, Any], plan: Mapping[str, Any], answers: Sequence[tuple[Answer, str]]
 ) -> tuple[VertexAnswer, ...]:
-    """Return the vertices in the order of the job. Those of the plan where that is missing.
+    """Return the vertices in the order of the job. The ones of the plan where that is missing.
 
     answers: with their paths inside the job, in the order in which they were asked for.
     """
@@ -71,11 +71,11 @@ def read_vertices(
 
 
 def _clocked(vertices: Sequence[VertexAnswer]) -> tuple[VertexAnswer, ...]:
-    """Return vertices of which all subtasks with times have a busy time.
+    """Return vertices in which all subtasks with times have a busy time.
 
     Sources of the old interface do not know when they are busy.  All times of a subtask together
-    are its clock, and the clocks of a job go alike, which that of the answers does not: what they
-    say is older than they are.
+    are its clock, and the clocks of a job go alike, which the one of the answers does not: what
+    they say is older than they are.
     """
     known = [
         tuple(sum(sample.values[name] for name in _CLOCK) for sample in subtask.samples)
@@ -151,7 +151,7 @@ def _nodes(plan: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _operators(description: str | None) -> tuple[str, ...]:
     """Return the operators of a chain, from the tree that the plan draws of it."""
     lines = re.split(r"<br/?>|\n", html.unescape(description or ""))
-    # Branches of a chain begin with `+-` behind bars and blanks, one per level.
+    # Branches of a chain begin with `+-` after bars and blanks, one per level.
     bare = (_TAG.sub("", line).strip().lstrip(":|+- ").strip() for line in lines)
     return tuple(line for line in bare if line)
 

@@ -12,7 +12,7 @@ STORY = 8
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A refused event; refusals are the same, whatever their kinds."""
+    """A refused event. Refusals are the same, whatever their kinds."""
 
     kind: str = field(compare=False)
 
@@ -27,7 +27,7 @@ Answer = tuple[Any, ...] | Refused
 
 
 def given(core: Any, event: Any) -> Answer:
-    """Return what a core answers; a refusal is an answer."""
+    """Return what a core answers. A refusal is an answer."""
     try:
         return tuple(core.step(event))
     except ProtocolError as error:

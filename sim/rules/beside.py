@@ -1,4 +1,4 @@
-"""What stands beside a core in a run, and judges by what passes between the core and its host.
+"""Judges beside a core in a run, by the exchange between the core and its host.
 
 Duties of hosts are judged here: a host of ours must carry out what its core asked for.
 """
@@ -26,9 +26,9 @@ DOES_ITS_DUTY = "a_host_does_its_duty"
 
 
 class HostDuties(Watch):
-    """The duties of the hosts of one run; a host is left alone after the first that it fails in.
+    """The duties of the hosts of one run. A host is left alone after the first that it fails in.
 
-    link, seed: of the run; every host has the same duties in all of them.
+    link, seed: of the run. Every host has the same duties in all of them.
     """
 
     def __init__(self, link: str, seed: int) -> None:
@@ -85,13 +85,13 @@ class HostDuties(Watch):
 
 
 def instead_of(factory: Factory, make: Factory) -> Factory:
-    """Return what makes cores in the place of a factory, for hosts that ask whose they are."""
+    """Return what makes cores in the place of a factory, for hosts that ask for their owner."""
     make.__wrapped__ = factory  # type: ignore[attr-defined]
     return make
 
 
 def with_ingestion(factory: Factory, beside: Callable[[Factory], Factory]) -> Factory:
-    """Return what makes a store whose ingestion cores have something beside them."""
+    """Return what makes a store with ingestion cores that have something beside them."""
 
     def make(*arguments: Any) -> Any:
         versions = factory(*arguments)
@@ -103,7 +103,7 @@ def with_ingestion(factory: Factory, beside: Callable[[Factory], Factory]) -> Fa
 
 
 class Proxy:
-    """A core as its host sees it; all that its host asks and that is not here goes to the core.
+    """A core as its host sees it. All that its host asks and that is not here goes to the core.
 
     Hosts that ask what kind of core they have get its answer.
     """
@@ -165,7 +165,7 @@ class Owed(Proxy):
 
 
 def copied(core: Any) -> Any:
-    """Return a copy; one that holds functions of its host is made in the slower way."""
+    """Return a copy. One that holds functions of its host is made in the slower way."""
     try:
         return pickle.loads(pickle.dumps(core, pickle.HIGHEST_PROTOCOL))  # noqa: S301 - ours
     except (pickle.PicklingError, AttributeError, TypeError):

@@ -1,13 +1,13 @@
-"""What a host owes the core that it drives: answers, each once and to what was asked, and timers.
+"""What a host owes the core that it drives: answers, each once and to the request, and timers.
 
 A host is judged here by nothing but the effects that its core has given and the events that have
 come since.  Three things can be asked of a host:
 
-* an answer: it comes at most once, and not after the core has taken back what it asked for;
-* an answer at once: it comes before simulated time advances;
-* a timer: it fires once, at its instant where nothing stands between it and the core, else no
-  earlier, and not after it was cancelled.  A timer that has run out has posted a mail, and
-  cancelling does not take that back: one that is cancelled at or after its instant may still fire.
+* an answer: it comes at most once, and not after the core has taken back what it asked for.
+* an answer at once: it comes before simulated time advances.
+* a timer: it fires once, at its instant where nothing is between it and the core, else no earlier,
+  and not after it was cancelled.  A timer that has run out has posted a mail, and cancelling does
+  not take that back: one that is cancelled at or after its instant may still fire.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Duties:
         self._once: dict[Key, None] = {}
 
     def event(self, now_ns: int, event: Any) -> str | None:
-        """Take an event that comes to the core; return what is wrong with it, if anything is."""
+        """Take an event that comes to the core. Return the problems of it, if anything is."""
         for key, asked_ns in self._at_once.items():
             if asked_ns < now_ns:
                 return f"{_words(key)} is not answered at once, but {event_words(event)} comes"
@@ -80,7 +80,7 @@ class Duties:
         return other
 
     def _come(self, now_ns: int, event: Any) -> str | None:
-        """Return what is wrong with an event by itself."""
+        """Return the problems with an event by itself."""
         return self._apply(now_ns, event)
 
     def _ask(self, now_ns: int, effect: Any) -> None:
@@ -107,7 +107,7 @@ class Duties:
                 self.drop(*key)
         return None
 
-    # What is asked for, and what comes ---------------------------------------------------------
+    # Requests and answers --------------------------------------------------------------------
 
     def want(self, now_ns: int, *key: object, at_once: bool = False) -> None:
         """Ask for one more answer."""
@@ -116,7 +116,7 @@ class Duties:
             self._at_once[key] = now_ns
 
     def drop(self, *key: object) -> None:
-        """Take back what was asked for."""
+        """Take back the request for."""
         self._asked.pop(key, None)
         self._at_once.pop(key, None)
 
@@ -125,7 +125,7 @@ class Duties:
         left = self._asked.get(key, 0) - 1
         self._at_once.pop(key, None)
         if left < 0:
-            return f"{_words(key)} is answered, which nobody waits for"
+            return f"{_words(key)} has an unexpected answer"
         self._asked[key] = left
         return None
 
@@ -137,7 +137,7 @@ class Duties:
         return None
 
     def has_come(self, *key: object) -> bool:
-        """Say whether what comes only once has come."""
+        """Return whether what comes only once has come."""
         return key in self._once
 
     def set_timer(self, due_ns: int, *key: object) -> None:
@@ -162,7 +162,7 @@ class Duties:
 
 
 class CoordinatorDuties(Duties):
-    """Of the host of a coordinator; after a stop that has failed it triggers again, at once."""
+    """Of the host of a coordinator. After a stop that has failed it triggers again, at once."""
 
     def __init__(self) -> None:
         super().__init__("coordinator")
@@ -180,7 +180,7 @@ class CoordinatorDuties(Duties):
 
 
 class HandlerDuties(Duties):
-    """Of the host of a barrier handler; its timers go through the mailbox.  Channels end once."""
+    """Of the host of a barrier handler. Its timers go through the mailbox.  Channels end once."""
 
     def __init__(self) -> None:
         super().__init__("handler", exact=False)
@@ -312,7 +312,7 @@ DUTIES: Mapping[str, Callable[[], Duties]] = {
 
 
 def _due_ns(now_ns: int, effect: Any) -> int:
-    """Return when the timer that an effect sets runs out; effects name a delay or an instant."""
+    """Return when the timer that an effect sets runs out. Effects name a delay or an instant."""
     if hasattr(effect, "at_ns"):
         return int(effect.at_ns)
     return now_ns + int(effect.wait_ns if hasattr(effect, "wait_ns") else effect.delay_ns)

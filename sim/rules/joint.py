@@ -1,10 +1,10 @@
-"""What the host of a task owes its cores together: what one of them decides, the next one hears.
+"""What the host of a task owes its cores together: what one of them decides, the next one learns.
 
-Barrier handler, subtask and lifecycle are judged one by one by `duties.py`.  Between them stands
-their host, which passes decisions on: it can forget one, pass it on twice, or make one up.  Here
-the same account is kept over all cores of one task.
+Barrier handler, subtask and lifecycle are judged one by one by `duties.py`.  Between them is their
+host, which passes decisions on: it can forget one, pass it on twice, or make one up.  Here the same
+account is kept over all cores of one task.
 
-A handler's effects behind a refused StartInput are not carried out; nobody owes them any more.
+A handler's effects after a refused StartInput are not carried out. No one owes them any more.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AT_ONCE: Mapping[type, Callable[[Any], Key]] = {
     ),
     subtask_events.SnapshotOperators: lambda effect: ("the snapshot of", effect.barrier.checkpoint),
 }
-# Effect or event of one core -> what another hears at some time; a trigger comes by remote call,
+# Effect or event of one core -> what another learns at some time. A trigger comes by remote call,
 # from the handler, or both.
 _LATER: Mapping[type, Callable[[Any], Key]] = {
     handler_events.TriggerCheckpoint: lambda effect: ("the trigger of", effect.barrier.checkpoint),
@@ -59,25 +59,25 @@ _HEARD: Mapping[type, Callable[[Any], Key]] = {
 
 
 class JointDuties(Duties):
-    """Of the host of one task; its cores' own timers and answers are not looked at here.
+    """Of the host of one task. Its cores' own timers and answers are not looked at here.
 
-    channels: that are open at the beginning; None at a source, which has no handler and is told of
-    checkpoints by its host alone.  over: one of the cores is left alone, so that what it is told is
-    not known any more.
+    channels: that are open at the beginning. None at a source, which has no handler and is notified
+    of checkpoints by its host alone.  over: one of the cores is left alone, so that what it is
+    reported is not known any more.
     """
 
     def __init__(self, *, channels: int | None) -> None:
         super().__init__(exact=False)
         self.over = False
         self._channels = channels
-        self._aborting: int | None = None  # of which the lifecycle has just been told
+        self._aborting: int | None = None  # from the last news to the lifecycle
 
     def event(self, now_ns: int, event: Any) -> str | None:
-        """Take an event that comes to one of the cores; return what is wrong with it."""
+        """Take an event that comes to one of the cores. Return the problems of it."""
         return None if self.over else super().event(now_ns, event)
 
     def effects(self, now_ns: int, effects: Iterable[Any]) -> None:
-        """Take what a core asks for; a task that fails at a notification passes it on no more."""
+        """Take what a core asks for. A task that fails at a notification passes it on no more."""
         effects = list(effects)
         aborting, self._aborting = self._aborting, None
         fails = any(isinstance(effect, lifecycle_effects.FailTask) for effect in effects)
@@ -88,7 +88,7 @@ class JointDuties(Duties):
     def _come(self, now_ns: int, event: Any) -> str | None:
         if isinstance(event, handler_events.ChannelEnded) and self._channels is not None:
             self._channels -= 1
-        # While channels are open a trigger stands for their barriers: their handler passes it on.
+        # While channels are open a trigger represents their barriers: their handler passes it on.
         if type(event) in _LATER and not (self._channels and type(event) in _BY_REMOTE_CALL):
             self.want(now_ns, *_LATER[type(event)](event))
         if type(event) in _HEARD:

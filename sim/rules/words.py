@@ -13,7 +13,7 @@ from ckptsim.scenarios.dialect.units import write
 from ckptsim.sim.rules.answers import Answer, Refused
 
 _WORD = re.compile(r"[A-Z][a-z]*")
-# Effects with such a last word state a fact; the others are commands.
+# Effects with such a last word state a fact. The others are commands.
 _STATES_A_FACT = ("ed", "Written")
 _ITEMS_MAX = 6
 _EFFECTS_MAX = 4
@@ -60,7 +60,7 @@ def _words(thing: object) -> list[str]:
 
 
 def _with_fields(head: str, thing: Any) -> str:
-    """Put the fields behind the head; the one that it ends with becomes a part of it."""
+    """Put the fields after the head. The one that it ends with becomes a part of it."""
     named: list[str] = []
     for field in fields(thing) if is_dataclass(thing) else ():
         name = field.name.removesuffix("_id").removesuffix("_ns").replace("_", " ")
@@ -89,7 +89,7 @@ def _field(name: str, value: object) -> str | None:
 
 
 def value_words(value: object) -> str:
-    """Return a value as people read it; an empty text for one of the host's."""
+    """Return a value as people read it. An empty text for one of the host's."""
     if isinstance(value, Enum):
         return value.name.lower().replace("_", " ")
     if value is None or isinstance(value, bool):

@@ -19,12 +19,13 @@ from ckptsim.sim.search.trial import Subject, Trial, replay_of, trial
 EXHAUSTIVE = "exhaustive"
 # The property that is violated when the same run has two digests.
 RUN_REPEATS = "a_run_repeats"
-# Violating trials that are told beside the nearest run that holds; those behind them tell the same.
+# Violating trials that are reported beside the nearest run that holds. Those after them tell the
+# same.
 _BESIDE_MAX = 3
 # Trials that a worker does at a time: enough to make the hand-over cheap, few enough to stop soon.
 _CHUNK = 16
-# Runs beyond the seeds asked for in which a property that has to break may still do so; an
-# assumption: those of the library that break by chance do so in a fifth of their runs at least.
+# Runs beyond the seeds asked for in which a property that has to break may still do so. An
+# assumption: the ones of the library that break by chance do so in a fifth of their runs at least.
 MORE_RUNS = 100
 
 
@@ -33,9 +34,9 @@ class CheckReport:
     """What many runs of one scenario showed.
 
     unexpected: the violating trials of properties that the scenario does not expect to break, with
-    stories, by seed; expected: property -> number of runs, for those it expects; goals: situation
-    -> number of runs that reached it; wanted_goals: the situations that the scenario asks for;
-    unexplored: the seeds that have more orders of ties than were tried (exhaustive ties only);
+    stories, by seed. expected: property -> number of runs, for those it expects. goals: situation
+    -> number of runs that reached it. wanted_goals: the situations that the scenario asks for.
+    unexplored: the seeds that have more orders of ties than were tried (exhaustive ties only).
     late: expected property -> number of seeds that break it, for those that need more than asked.
     """
 
@@ -89,14 +90,14 @@ def check(
     keep_going: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> CheckReport:
-    """Run the seeds in order, each under the next tie policy; stop at the first violation.
+    """Run the seeds in order, each under the next tie policy. Stop at the first violation.
 
     With "exhaustive" as the only policy each seed is run under every order of ties, at most
-    `orders`, in one process.  jobs: processes; the report does not depend on their number.
-    keep_going: do not stop; progress: called with the number of runs after each.  In the end the
+    `orders`, in one process.  jobs: processes. The report does not depend on their number.
+    keep_going: do not stop. progress: called with the number of runs after each.  In the end the
     first run is repeated: another digest than before is a violation of its own.  Where the scenario
-    says that it breaks a property and no run did, some more seeds are run until one does.
-    Raises CheckStopped when it is interrupted.
+    says that it breaks a property and no run did, some more seeds are run until one does. Raises
+    CheckStopped when it is interrupted.
     """
     scenario = subject.scenario
     report = CheckReport(
@@ -147,8 +148,8 @@ def _run(
 def _look_further(subject: Subject, report: CheckReport) -> None:
     """Run more seeds until every property that should break has broken, or enough have passed.
 
-    A property that breaks by chance may hold in the few runs that were asked for; whether they
-    were too few, or the scenario does not show what it says, is known after more of them.
+    A property that breaks by chance may hold in the few runs that were asked for. Whether they were
+    too few, or the scenario does not show what it says, is known after more of them.
     """
     begin = report.seeds.stop
     for number, seed in enumerate(range(begin, begin + MORE_RUNS), start=len(report.seeds)):
@@ -175,7 +176,7 @@ def _is_unexpected(report: CheckReport, found: Trial) -> bool:
 
 
 def _not_repeated(subject: Subject, first: Trial) -> list[Trial]:
-    """Run again what was run first; return the second run if it was a different one."""
+    """Repeat the first run. Return the second run if it was a different one."""
     again = trial(subject, first.seed, first.ties)
     if again.digest == first.digest:
         return []
@@ -219,8 +220,8 @@ def _trials(subject: Subject, seeds: range, ties: Sequence[str], jobs: int) -> I
             yield trial(subject, seed, policy)
         return
     chunks = _chunks(plan)
-    # Fresh interpreters: a fork would inherit threads, and whatever else this process is doing.
-    # An interrupt from the keyboard goes to all; the workers end at once and say nothing.
+    # Fresh interpreters: a fork would inherit threads, and whatever else this process is doing. An
+    # interrupt from the keyboard goes to all. The workers end at once and say nothing.
     quiet = (signal.SIGINT, signal.SIG_DFL)
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=signal.signal, initargs=quiet

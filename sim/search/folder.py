@@ -1,7 +1,7 @@
 """A found violation as a folder: everything that repeats and explains it, and nothing else needed.
 
 `scenario.toml` and `decisions.json` (seed, tie policy, cores, mutant, what broke, the digest)
-repeat the run; `test_find.py` is the same for pytest, failing while the property breaks; the story
+repeat the run. `test_find.py` is the same for pytest, failing while the property breaks. The story
 and the pictures explain it.
 """
 
@@ -58,7 +58,7 @@ def test_{name}():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What a folder repeats: a subject whose source is the folder, and how it is run.
+    """What a folder repeats: a subject from the folder, and how it is run.
 
     property, says, digest: what broke, in one sentence, and the digest of the run.
     """
@@ -77,7 +77,7 @@ def slug(name: str) -> str:
 
 
 def is_find(path: Path) -> bool:
-    """Say whether a path is a folder that `keep` has written."""
+    """Return whether a path is a folder that `keep` has written."""
     return (path / DECISIONS).is_file()
 
 
@@ -105,7 +105,7 @@ def keep(
         violates=(),
         goals=(),
     )
-    # Run as it will be read again: the file is what is shared.
+    # Run as it will be read again: the file is everything that is shared.
     text = to_toml(scenario)
     subject = replace(subject, scenario=loads(text, source=str(folder / SCENARIO)))
     result = subject.run(seed, ties, keep_trace=True)
@@ -135,7 +135,7 @@ def keep(
 
 
 def _leave(subject: Subject) -> str:
-    """Return the option that a folder needs whose cores are commands."""
+    """Return the option for a folder with commands as cores."""
     commands = any(name.startswith("process:") for name in subject.names.values())
     return f" {ALLOW}" if commands else ""
 
@@ -178,7 +178,7 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
 
 
 def _judged(subject: Subject) -> str:
-    """Return the arguments of what was not judged and what was judged as well, each on a line."""
+    """Return the arguments for declined and added properties, each on a line."""
     given = subject.judging.document
     names = ("ignore", "properties")
     return "".join(f"    {name}={given[name]!r},\n    " for name in names if given[name])

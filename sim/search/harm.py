@@ -1,7 +1,7 @@
 """From a broken rule to the harm that it does: the same run with a failure after the violation.
 
 A core that acknowledges too early loses nothing while everything goes well.  So where a run shows
-no harm, a crash is tried right after what happens behind its first violation: triggers, barriers,
+no harm, a crash is tried right after what happens after its first violation: triggers, barriers,
 acknowledgements, completions, commits, restores.
 """
 
@@ -30,7 +30,7 @@ _EVENTS_MAX = 100_000
 def with_harm(subject: Subject, found: Trial, name: str) -> tuple[Subject, Trial, str]:
     """Return subject, trial and property with a crash that turns a broken rule into harm.
 
-    Where none does, they are returned as they are; name: the property that the trial violates.
+    Where none does, they are returned as they are. name: the property that the trial violates.
 
     The harm is the core's: with ours in its place the same crash does none.
     """

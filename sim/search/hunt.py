@@ -1,4 +1,4 @@
-"""Search for a violation under many seeds, tie orders and random faults; then shrink it."""
+"""Search for a violation under many seeds, tie orders and random faults. Then shrink it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Find:
 
 
 class HuntStopped(KeyboardInterrupt):
-    """An interrupted hunt: the runs before, and what was found if it was shrinking."""
+    """An interrupted hunt: the runs before, and the value found if it was shrinking."""
 
     def __init__(self, runs: int, find: Find | None) -> None:
         super().__init__()
@@ -54,11 +54,11 @@ def hunt(
 ) -> Find | None:
     """Return the worst violation of the first run with one that is not expected, shrunk, or None.
 
-    faults: add up to that many random faults per seed, or those of a draw; what is a hazard of
-    released systems under them is passed over.  property_names: look for those only, be they
-    expected or not.  seconds_max: for shrinking.  searched, shrunk: called with the number of runs
-    after each of either phase; broken: with the find, before it is shrunk.
-    Raises HuntStopped when it is interrupted.
+    faults: add up to that many random faults per seed, or the ones of a draw. Everything that is a
+    hazard of released systems under them is passed over.  property_names: look for those only, be
+    they expected or not.  seconds_max: for shrinking.  searched, shrunk: called with the number of
+    runs after each of either phase. broken: with the find, before it is shrunk. Raises HuntStopped
+    when it is interrupted.
     """
     # What draws faults brings all generators, which `run` does without.
     from ckptsim.sim.search.faults import FaultDraw  # noqa: PLC0415

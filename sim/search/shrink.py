@@ -3,11 +3,11 @@
 The cheap big wins come first: faults later than the violation, structural ties, the other faults,
 and less work until the violation, which makes all later runs short.  Then the document: everything
 in which it differs from the defaults goes, in halves, quarters and so on down to single faults,
-items and values; numbers become small and round, and the run short.  Where ties stay in another
-order, as few instants as possible have it, and the document is tried once more.
-A step is taken when the document still loads and still breaks the same property.  Every step
-makes the document or the run smaller and no later step undoes it, so this ends; nothing in it
-is random.  A limit of time may end it sooner, and then the machine has a say in what is smallest.
+items and values. Numbers become small and round, and the run short.  Where ties stay in another
+order, as few instants as possible have it, and the document is tried once more. A step is taken
+when the document still loads and still breaks the same property.  Every step makes the document or
+the run smaller and no later step undoes it, so this ends. Nothing in it is random.  A limit of time
+may end it sooner, and then the machine has a say in the smallest scenario.
 
 Source: Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, IEEE Transactions
 on Software Engineering 28 (2002), for the halves.
@@ -34,7 +34,7 @@ Run = Callable[[Subject, int, str, int | None], Trial]
 
 TRIALS_MAX = 300
 SECONDS_MAX = 30.0
-# Of them, at most so many for the instants of ties, of which at most so many are worth naming.
+# At most so many of them for the instants of ties, and at most so many to name.
 _TIES_TRIALS_MAX = 60
 _INSTANTS_MAX = 12
 
@@ -43,7 +43,7 @@ _INSTANTS_MAX = 12
 class Shrunk:
     """The smallest scenario found, and the trial that breaks it.
 
-    trials: runs that it took; steps: how often something was made simpler.
+    trials: runs that it took. steps: how often something was made simpler.
     """
 
     scenario: Scenario
@@ -104,10 +104,9 @@ def shrink(
 ) -> Shrunk:
     """Return the simplest scenario that still breaks the property.
 
-    progress: called with the number of runs so far, after each.  seconds_max: for all runs;
+    progress: called with the number of runs so far, after each.  seconds_max: for all runs.
     run_seconds_max: of the processor, after which a run counts for nothing.  run: carries out and
-    judges a run; by default the world does.
-    Raises ShrinkStopped when it is interrupted.
+    judges a run. By default the world does. Raises ShrinkStopped when it is interrupted.
     """
     search = _Shrinker(subject, found, property_name, trials_max)
     search.progress, search.carry_out = progress, run or trial

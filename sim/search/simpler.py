@@ -49,7 +49,7 @@ def deltas(found: dict[str, Any], default: dict[str, Any]) -> list[Delta]:
 def without(
     found: dict[str, Any], gone: Iterable[Delta], default: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a document without some deltas; one inside another that goes is not looked for."""
+    """Return a document without some deltas. One inside another that goes is not looked for."""
     changed = copy.deepcopy(found)
     removed = [delta for delta in gone if delta.index is not None]
     for delta in gone:
@@ -113,7 +113,7 @@ def arrays(value: Any, path: Path = ()) -> Iterator[tuple[Path, list[Any]]]:
 
 
 def at(value: Any, path: Path) -> Any:
-    """Return what stands at a path, or None."""
+    """Return the value at a path, or None."""
     for step in path:
         if isinstance(value, dict) and isinstance(step, str):
             value = value.get(step)
@@ -125,7 +125,7 @@ def at(value: Any, path: Path) -> Any:
 
 
 def weight(path: Path, array: list[Any], default: dict[str, Any]) -> int:
-    """Return how many items an array counts for; one of single values at its default for none."""
+    """Return how many items an array counts for. One of single values at its default for none."""
     plain = not any(isinstance(item, dict) for item in array)
     return 0 if plain and array == at(default, path) else len(array)
 

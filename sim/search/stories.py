@@ -29,7 +29,7 @@ _OURS = "with our core in slot"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nearest:
-    """A run that holds the property: what is other in it, its trace, and where both part.
+    """A run that holds the property: all that is other in it, its trace, and where both part.
 
     common: how many entries at the beginning are the same.
     """
@@ -45,7 +45,8 @@ def nearest(
     """Return the nearest run that holds a property, or None when none of those tried does.
 
     result: of a run of the subject that breaks it, with its trace.  tried: the runs that were made
-    for another property of the same run, by what is other in them; gets those that are made.
+    for another property of the same run, by everything that is other in them. Gets those that are
+    made.
     """
     if result.run.events > EVENTS_MAX or not result.trace:
         return None
@@ -68,7 +69,7 @@ def nearest(
 
 
 def slots_taken(subject: Subject) -> list[str]:
-    """Return the slots in which no core of ours stands."""
+    """Return the slots in which no core of ours is."""
     found = list(subject.names)
     if subject.mutant is not None:
         from ckptsim.sim.mutants.registry import find_mutant  # noqa: PLC0415 - brings all worlds
@@ -103,7 +104,7 @@ def _common(first: Sequence[Entry], second: Sequence[Entry]) -> int:
     return count
 
 
-_BEFORE = 6  # lines in front of the last good point
+_BEFORE = 6  # lines before the last good point
 _LINES_MAX = 24
 _EVENTS_KEPT = 20_000
 _PLACE = re.compile(r"\b([A-Za-z_][\w.]*)/(\d+)\b")
@@ -123,9 +124,9 @@ def with_story(subject: Subject, found: Trial, *, beside: bool = True) -> Trial:
 
 
 def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list[ViolationRow]:
-    """Return the violations of a run whose trace was kept, each with its story.
+    """Return the violations of a run with its trace, each with its story.
 
-    What the world itself tells of a violation stands among the lines of the trace.
+    What the world itself shows of a violation is among the lines of the trace.
     """
     vocabulary = load_world(subject.scenario.world).VOCABULARY
     hints = _hints(subject, result)
@@ -133,7 +134,7 @@ def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list
     tried: dict[str, RunResult] = {}
     for row in result.violations:
         other = nearest(subject, result, row.property, tried) if beside else None
-        # Traces are large: of a long run the first violation alone is told beside another run.
+        # Traces are large: of a long run the first violation alone is reported beside another run.
         beside = beside and result.run.events <= _EVENTS_KEPT
         lines = _story(result.trace, vocabulary, row, other)
         head = _head(subject, row)
@@ -144,7 +145,7 @@ def stories(subject: Subject, result: RunResult, *, beside: bool = True) -> list
 
 
 def _hints(subject: Subject, result: RunResult) -> LikeOurs | None:
-    """Run once more with our cores beside those that are not; None where all cores are ours."""
+    """Run once more with our cores beside those that are not. None where all cores are ours."""
     if subject.is_ours or not result.violations:
         return None
     from ckptsim.sim.rules import ours  # noqa: PLC0415 - runs of our cores need none
@@ -182,7 +183,7 @@ def _story(
         return _cut(_merged(_lines(entries, vocabulary), told))
     first = other.common
     before = _about(trace[:first], vocabulary, target)
-    # The first one stands on its own, beside what the other run does.
+    # The first one is on its own, beside what the other run does.
     positions = causes(trace, vocabulary, [last, *_named(trace, last, row)], first=first + 1)
     mine = [] if target is None else _about(trace[first + 1 : last], vocabulary, target)
     kept = dict.fromkeys([*(trace[at] for at in positions), *mine, trace[last]])
@@ -241,7 +242,7 @@ def _side(trace: Sequence[Entry], at: int, vocabulary: Vocabulary) -> str:
 
 
 def _merged(lines: list[str], told: list[str]) -> list[str]:
-    """Put lines that the world tells among those of the trace, by their times."""
+    """Put lines that the world shows among the ones of the trace, by their times."""
     timed = [(instant_us(line), number, line) for number, line in enumerate([*told, *lines])]
     return [line for _, _, line in sorted(timed)]
 

@@ -22,10 +22,10 @@ WatchFactory: TypeAlias = Callable[[str, int], Watch]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is tried: a scenario with a core.
+    """A trial: a scenario with a core.
 
     cores: slot -> factory of a core to run instead of ours, or `package.module:factory`, which
-    several processes need; mutant: a faulty core of ours.
+    several processes need. mutant: a faulty core of ours.
     watches: what looks on at the cores of each run, made of its link and seed.
     judging, cut_after: see `run_world`.
     source, parameters: how a command line gets this scenario again, see `run_world`.
@@ -65,7 +65,7 @@ class Subject:
         began: Callable[[Environment], None] | None = None,
         watch: Watch | None = None,
     ) -> RunResult:
-        """Run the scenario once; see `run_world`.  watch: looks on besides."""
+        """Run the scenario once. See `run_world`.  watch: looks on besides."""
         watches = [] if watch is None else [watch]
         watches += [make(self.scenario.link, seed) for make in self.watches]
         if not self.is_ours:
@@ -87,7 +87,7 @@ class Subject:
         )
 
     def _judges(self, seed: int) -> Iterator[Watch]:
-        """Yield what judges the cores that are not ours; the last one is next to the hosts."""
+        """Yield what judges the cores that are not ours. The last one is next to the hosts."""
         from ckptsim.sim.rules.contract import Contracts  # noqa: PLC0415 - our runs need none
         from ckptsim.sim.rules.ours import LikeOurs  # noqa: PLC0415
 
@@ -98,10 +98,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of one run; small enough to travel between processes.
+    """What came of one run. Small enough to travel between processes.
 
     work: of violated properties, how much happened until the first violation, in entries of the
-    trace; ended_ns: the last instant.
+    trace. ended_ns: the last instant.
     """
 
     seed: int
@@ -133,7 +133,7 @@ def trial(
 
 
 def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Trial:
-    """Return what came of a run; began: its environments."""
+    """Return what came of a run. began: its environments."""
     work: dict[str, int] = {}
     for env in reversed(began):
         work |= env.entries_until
@@ -151,7 +151,7 @@ def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Tria
 
 
 def replay_of(subject: Subject, seed: int, ties: str) -> str:
-    """Return the command that tells the story of a run of the subject."""
+    """Return the command that notifies the story of a run of the subject."""
     return replay_command(
         subject.source or subject.scenario.name,
         seed=seed,

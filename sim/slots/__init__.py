@@ -1,8 +1,8 @@
 """Slots: the places of a world that a core can take, ours, one of the user's, or a mutant.
 
-`ProtocolCores` has one factory per slot and ours as defaults; worlds are handed one and make their
+`ProtocolCores` has one factory per slot and ours as defaults. Worlds are handed one and make their
 cores by it.  `SLOTS` says of each slot what it is for and what its factory must give.  Which core
-comes to which slot is decided in `resolve`, before a world begins; no world imports that or the
+comes to which slot is decided in `resolve`, before a world begins. No world imports that or the
 mutants.
 """
 

@@ -1,4 +1,4 @@
-"""The factories of the cores of one run, one field per slot; the defaults are ours."""
+"""The factories of the cores of one run, one field per slot. The defaults are ours."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ from ckptsim.models.coordinator import (
 )
 from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
+from ckptsim.models.ordering.source import SourceCore, SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, make_store
+from ckptsim.models.store.fence import Fence
+from ckptsim.models.store.positions import Positions
 from ckptsim.sim.slots.protocols import (
     ChannelStateWriter,
     Coordinator,
+    FenceDoor,
     Lifecycle,
+    PositionsDoor,
     RecoveryLines,
+    SourceDoor,
     Store,
 )
 
@@ -49,7 +55,7 @@ class MakeCoordinator(Protocol):
         first_checkpoint: int = 1,
         completed: tuple[int, ...] = (),
     ) -> Coordinator:
-        """Make it; the number of the next checkpoint, and those that are kept, oldest first."""
+        """Make it. The number of the next checkpoint, and those that are kept, oldest first."""
 
 
 class MakeListener(Protocol):
@@ -72,7 +78,7 @@ class MakeRecoveredInput(Protocol):
     def __call__(
         self, assignment: GateAssignment, channels: int, *, accepts: Callable[[int], bool]
     ) -> RecoveredInput:
-        """Make it for so many channels; accepts: records that are sent to the subtask today."""
+        """Make it for so many channels. accepts: records that are sent to the subtask today."""
 
 
 class MakeRecoveryLine(Protocol):
@@ -85,14 +91,14 @@ class MakeRecoveryLine(Protocol):
         *,
         logged: bool = True,
     ) -> RecoveryLines:
-        """Make it for an attempt; begin: how each task begins."""
+        """Make it for an attempt. begin: how each task begins."""
 
 
 class AfterFailure(Protocol):
     """Decides what becomes of a job that fails."""
 
     def __call__(self, *, stop_completed: bool) -> Recovery:
-        """Decide; `stop_completed` says whether the savepoint of a stop is complete."""
+        """Decide. `stop_completed` says whether the savepoint of a stop is complete."""
 
 
 def over_edge(barrier: barriers.Barrier, *, supports_unaligned: bool) -> barriers.Barrier:
@@ -102,14 +108,17 @@ def over_edge(barrier: barriers.Barrier, *, supports_unaligned: bool) -> barrier
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolCores:
-    """One factory per slot; `SLOTS` describes them."""
+    """One factory per slot. `SLOTS` describes them."""
 
     ordering: Callable[[OrderingParameters], OrderingDoor] = make_core
+    source: Callable[[SourceParameters], SourceDoor] = SourceCore
     handler: MakeHandler = barriers.make_handler
     coordinator: MakeCoordinator = CheckpointCoordinator
     lifecycle: Callable[[TaskParameters], Lifecycle] = TaskLifecycle
     channel_state: Callable[[list[int]], ChannelStateWriter] = barriers.SharedStateWriter
     store: Callable[[Placement], Store] = make_store
+    fence: Callable[[], FenceDoor] = Fence
+    positions: Callable[[], PositionsDoor] = Positions
     subtask: Callable[[], barriers.SubtaskCheckpoints] = barriers.SubtaskCheckpoints
     input_channel: Callable[[int, list[NetworkEffect]], barriers.RemoteInputChannel] = (
         barriers.RemoteInputChannel

@@ -2,9 +2,9 @@
 
 While a guest is in, what it prints goes to standard error.  A call that would end or split the
 process raises CoreEnded instead, and so does a step that takes longer than it may.  What ends a
-core otherwise (`sys.exit`, an interrupt that it raises itself) is told from a real interrupt by the
-signal that brought that one.  A core that takes the process away in spite of this is noticed from
-outside, by the note that says who is in (`sim/cli/watcher.py`, `witness.py`).
+core otherwise (`sys.exit`, an interrupt that it raises itself) is distinguished from a real
+interrupt by the signal that brought that one.  A core that takes the process away in spite of this
+is noticed from outside, by the note that says who is in (`sim/cli/watcher.py`, `witness.py`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ _SWALLOWED_MAX = 8
 # How much later than a look the system ends the process: collecting the garbage of a large process
 # lets no look happen either.  An assumption.
 _SLACK_SECONDS = 5.0
-# How much sooner what has not come back before is ended: its story, and shrinking, repeat the run.
+# How much sooner everything that has not come back before is ended: its story, and shrinking,
+# repeat the run.
 _SOONER = 40
 _WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM)
 _ENDING = ("_exit", "abort", "execv", "execve", "fork", "forkpty")
 _KILLING = ("kill", "killpg")
-# Modules whose frames are not the user's.
+# Modules with frames that are not the user's.
 _OURS = (frozenset(sys.stdlib_module_names) - {"__main__"}) | {"ckptsim", "simpy", "numpy", "numba"}
 _SUSPENDED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
@@ -53,7 +54,7 @@ class CoreEnded(BaseException):
 
 
 class CoreUnansweredError(UserError):
-    """A core has not answered before anything ran; its fault, and no wrong input.
+    """A core has not answered before anything ran. Its fault, and no wrong input.
 
     says: one sentence, which begins with the core.
     """
@@ -87,7 +88,7 @@ class Visit:
         return f"raised {type(error).__name__}{text}"
 
     def look(self, frame: FrameType | None, until: FrameType | None, seconds: float) -> None:
-        """End a step of the user's that has not come back for so long; called from time to time."""
+        """End a step of the user's that has not come back for so long. Called from time to time."""
         step = _outermost(frame, until)
         now = process_time()
         if step is None or self._since is None or self._since[0] is not step:
@@ -97,7 +98,7 @@ class Visit:
             _hung[step.f_code] = None
             self._swallowed += 1
             if self._swallowed > _SWALLOWED_MAX and _note is not None:
-                _really("_exit")(1)  # it catches everything; who watches from outside tells of it
+                _really("_exit")(1)  # it catches everything. Who watches from outside shows of it
             raise CoreEnded(f"has not come back from a call within {seconds:g} s of CPU")
 
     def leave(self) -> None:
@@ -106,7 +107,7 @@ class Visit:
 
 
 _visit: Visit | None = None
-_hung: dict[CodeType, None] = {}  # what has not come back before
+_hung: dict[CodeType, None] = {}  # everything that has not come back before
 _note: Callable[[str], None] | None = None
 _witnessed: Witness | None = None
 _originals: dict[str, Callable[..., Any]] = {}
@@ -123,16 +124,16 @@ def note(cores: str, **more: object) -> str:
 
 
 def note_with(write: Callable[[str], None] | None) -> None:
-    """Have it noted outside of this process who is in; an empty text: nobody."""
+    """Have it noted outside of this process who is in. An empty text: no one."""
     global _note  # noqa: PLW0603 - of the whole process, as its end is
     _note = write
 
 
 @contextmanager
 def guest(says: str) -> Iterator[Visit]:
-    """Let code of the user's run in the block; a block inside another one belongs to it.
+    """Let code of the user's run in the block. A block inside another one belongs to it.
 
-    says: who it is, and what repeats it, for somebody who finds the process gone.
+    says: who it is, and what repeats it, for someone who finds the process gone.
     """
     global _visit  # noqa: PLW0603
     if _visit is not None or threading.current_thread() is not threading.main_thread():
@@ -153,7 +154,7 @@ def guest(says: str) -> Iterator[Visit]:
 
 
 def _witness() -> Callable[[str], None]:
-    """Return what takes notes in a process that is not watched; one that was forked has its own."""
+    """Return what takes notes in a process that is not watched. One that was forked has its own."""
     global _witnessed  # noqa: PLW0603 - of the whole process, as its end is
     if _witnessed is None or _witnessed.process != os.getpid():
         try:
@@ -165,7 +166,7 @@ def _witness() -> Callable[[str], None]:
 
 @contextmanager
 def answering(core: str) -> Iterator[None]:
-    """Let a core do something before anything runs; raise CoreUnansweredError for one that ends."""
+    """Let a core do something before anything runs. Raise CoreUnansweredError for one that ends."""
     visit = None
     try:
         with guest(note(core)) as visit:

@@ -31,7 +31,7 @@ def name_of(core: Factory | str) -> str:
 def source_mark(text: str) -> str:
     """Return a core's name with a mark of its module's source, where that is a file of Python.
 
-    Runs are called by a core's name alone: results that are kept are those of one source.
+    Runs are called by a core's name alone: results that are kept are the ones of one source.
     """
     module = sys.modules.get(text.partition(":")[0])
     path = getattr(module, "__file__", None)
@@ -41,7 +41,7 @@ def source_mark(text: str) -> str:
 
 
 def load_factory(slot: str, text: str) -> Factory:
-    """Import the factory that `package.module:factory` names; the working directory is searched.
+    """Import the factory that `package.module:factory` names. The working directory is searched.
 
     `process:COMMAND` gives the cores of a program instead, which is started if it does not run yet.
 
@@ -62,10 +62,10 @@ def load_callable(
     expected: str = "package.module:function",
     core: str | None = None,
 ) -> Callable[..., Any]:
-    """Import what `package.module:name` names; the working directory is searched.
+    """Import what `package.module:name` names. The working directory is searched.
 
-    where: how an error begins.  core: its name, where it is a core that is imported.
-    Raises UserError as `load_factory` does, and CoreUnansweredError for a core whose import fails.
+    where: how an error begins.  core: its name, where it is a core that is imported. Raises
+    UserError as `load_factory` does, and CoreUnansweredError for a core with a failing import.
     """
     module_name, colon, attribute = text.partition(":")
     if not colon or not module_name or not attribute:
@@ -96,8 +96,8 @@ def _why_not_imported(module_name: str, error: Exception) -> str:
     """Tell a module that is not there from one that is, and fails while it is imported."""
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
     if missing is not None and f"{module_name}.".startswith(f"{missing}."):
-        return f"found no module {missing!r} in the working directory or among what is installed"
-    # Behind the frame of this module, and without those of the import system.
+        return f"found no module {missing!r} in the working directory or among installed packages"
+    # After the frame of this module, and without the ones of the import system.
     frames = [frame for frame in extract_tb(error.__traceback__)[1:] if frame.filename[0] != "<"]
     place = f" at {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
     if isinstance(error, SyntaxError):

@@ -2,7 +2,7 @@
 
 This is the one statement of the contract.  Slots refuse a core that lacks a member, programs offer
 the same members as questions, and the pages are written from them.  The sentence of each member
-ends with what it is used for.  Those of ordering cores and barrier handlers stand beside these
+ends with what it is used for.  The ones of ordering cores and barrier handlers stand beside these
 cores, in `models`.
 """
 
@@ -22,12 +22,23 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.states import EndMode, TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.models.ordering import OrderingDoor
+from ckptsim.models.ordering.source import SourceEffect, SourceEvent
 from ckptsim.models.store import StoreClient
+from ckptsim.models.store.fence import FenceEffect, FenceEvent
+from ckptsim.models.store.positions import PositionsEffect, PositionsEvent
 from ckptsim.models.store.state import VersionState
 from ckptsim.models.uncoordinated import TaskProtocol
 from ckptsim.models.uncoordinated.recovery_line import LineEffect, LineEvent
 
-__all__ = ["BarrierHandler", "OrderingDoor", "TaskProtocol"]  # and what is here
+__all__ = ["BarrierHandler", "OrderingDoor", "TaskProtocol"]  # and everything that is here
+
+
+class SourceDoor(Protocol):
+    """The states of a source's readers as hosts see them."""
+
+    def step(self, event: SourceEvent) -> list[SourceEffect]:
+        """Take one event and return its effects."""
+        ...
 
 
 class Coordinator(Protocol):
@@ -113,7 +124,7 @@ class ChannelStateWriter(Protocol):
 
 
 class Store(Protocol):
-    """A checkpoint store as hosts see it; they call its client's methods as well."""
+    """A checkpoint store as hosts see it. They call its client's methods as well."""
 
     @property
     def client(self) -> StoreClient:
@@ -131,6 +142,22 @@ class Store(Protocol):
 
     def state(self, topic: str) -> VersionState | None:
         """Return what a version has in common, used after a restart."""
+
+
+class FenceDoor(Protocol):
+    """The fence of a shared store as hosts see it."""
+
+    def step(self, event: FenceEvent) -> list[FenceEffect]:
+        """Take one event and return its effects."""
+        ...
+
+
+class PositionsDoor(Protocol):
+    """The positions of a partition in its two logs as hosts see them."""
+
+    def step(self, event: PositionsEvent) -> list[PositionsEffect]:
+        """Take one event and return its effects."""
+        ...
 
 
 class RecoveryLines(Protocol):
@@ -177,7 +204,7 @@ class Debloater(Protocol):
 
     @property
     def consume_ms(self) -> int:
-        """The estimate behind it, used after each step of a vector."""
+        """The estimate after it, used after each step of a vector."""
 
     def update(self, throughput_bytes_per_s: int, buffers_in_use: int) -> int | None:
         """Take a measurement and return a new size, used in each step of a vector."""

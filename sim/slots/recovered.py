@@ -1,7 +1,7 @@
 """What a coordinator keeps of the one before it, for factories that are not made for that.
 
 A coordinator that takes the place of one begins with the checkpoints that are kept.  A factory
-without `completed` gives one that begins with none; what is kept from before is then looked after
+without `completed` gives one that begins with none. The kept data from before is then looked after
 here, so that it is discarded when newer ones have taken its place.
 """
 
@@ -19,7 +19,7 @@ _COMPLETED = "completed"
 
 
 def fitting(slot: str, factory: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a factory that takes all that hosts give; the same one if it does already."""
+    """Return a factory that takes all that hosts give. The same one if it does already."""
     if slot != "coordinator" or _takes_completed(factory):
         return factory
 

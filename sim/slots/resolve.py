@@ -14,10 +14,10 @@ from ckptsim.sim.slots.table import SLOTS, slots_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What stands in place of our cores, checked.
+    """The user's cores in place of ours, checked.
 
-    factories: slot -> factory, the mutant's among them; names: slot -> `package.module:factory` of
-    the user's; mutant: the mutant's name.
+    factories: slot -> factory, the mutant's among them. names: slot -> `package.module:factory` of
+    the user's. mutant: the mutant's name.
     """
 
     factories: Mapping[str, Factory] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Choice:
 
     @property
     def ours_alone(self) -> bool:
-        """Say whether every core is ours."""
+        """Return whether every core is ours."""
         return not self.factories
 
 
@@ -35,11 +35,11 @@ def resolve(
     cores: Mapping[str, Factory | str] | None = None,
     mutant: str | None = None,
 ) -> Choice:
-    """Return what stands in the slots of a link, or of some suites of conformance vectors.
+    """Return the content of the slots of a link, or of some suites of conformance vectors.
 
-    cores: slot -> factory, or the text `package.module:factory` or `process:COMMAND`.
-    Raises UserError for slots and mutants that the places have not, for a slot that is taken twice,
-    and for factories that cannot be imported or do not give such a core.
+    cores: slot -> factory, or the text `package.module:factory` or `process:COMMAND`. Raises
+    UserError for unknown slots and mutants, for a slot that is taken twice, and for factories that
+    cannot be imported or give no such core.
     """
     slots = {slot.name: slot for slot in slots_of(*places)}
     factories: dict[str, Factory] = {}
@@ -89,9 +89,9 @@ def refuse_uncompared(places: Sequence[str], slots: Iterable[str]) -> None:
 
 
 def try_out(cores: Mapping[str, str], *, fenced: bool = True) -> None:
-    """Call every factory once, before anything runs; a run need not come to make every core.
+    """Call every factory once, before anything runs. A run need not come to make every core.
 
-    Raises UserError for a factory that raises or gives what is no such core.
+    Raises UserError for a factory that raises or gives no such core.
     """
     for name, text in cores.items():
         SLOTS[name].try_out(load_factory(name, text), text, fenced=fenced)
@@ -108,18 +108,24 @@ def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
     for text in texts:
         slot, equals, factory = text.partition("=")
         if not equals or ":" in slot:
-            slot, factory = _only_slot(text, places), text
+            slot = only_slot(places, f"--core: found {text!r} without a slot")
+            factory = text
         if slot in found:
             raise UserError(f"--core: found slot {slot!r} twice, expected it once")
         found[slot] = factory
     return found
 
 
-def _only_slot(text: str, places: Sequence[str]) -> str:
+def only_slot(places: Sequence[str], where: str = "") -> str:
+    """Return the one slot of a link, or of some suites, or the main one of several.
+
+    where: begins the text of the UserError where there is no such slot.
+    """
     slots = slots_of(*places)
-    if len(slots) == 1:
-        return slots[0].name
-    raise UserError(f"--core: found {text!r} without a slot, {expected_slots(places)}")
+    for found in (slots, [slot for slot in slots if slot.is_main]):
+        if len(found) == 1:
+            return found[0].name
+    raise UserError(f"{where}, {expected_slots(places)}")
 
 
 def _named(places: Sequence[str]) -> str:

@@ -47,16 +47,17 @@ class Call:
 class Slot:
     """A place that a core can take.
 
-    says: what the core decides; takes, gives: parameters and result of the factory, as text;
+    says: what the core decides. takes, gives: parameters and result of the factory, as text.
     ours: `package.module:name` of the factory by default, the class of the result unless `gives`
     names another.
     links, suites: the worlds and the suites of conformance vectors that have the slot.
-    whole: a core with a documented door of its own; the others are parts of a core or of a world,
+    whole: a core with a documented door of its own. The others are parts of a core or of a world,
     replaced by what subclasses ours.
-    sample: makes arguments to try a factory with; None where only a world can make them, and the
+    sample: makes arguments to try a factory with. None where only a world can make them, and the
     factory is a subclass of ours.
-    protocol: everything that hosts ask of the core; of: the class of ours that the result must be.
+    protocol: everything that hosts ask of the core. of: the class of ours that the result must be.
     is_rule: the factory is a function that decides, called all through a run, and makes no core.
+    is_main: of the slots of a link, the one that a core without the name of a slot takes.
     close: gives back what a core that was only tried holds.
     """
 
@@ -72,6 +73,7 @@ class Slot:
     protocol: type | None = None
     of: type | None = None
     is_rule: bool = False
+    is_main: bool = False
     close: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +90,7 @@ class Slot:
         return () if self.protocol is None else tuple(members(self.protocol))
 
     def check(self, factory: object, name: str) -> None:
-        """Refuse what cannot be a factory of this slot; it is not called yet.
+        """Refuse what cannot be a factory of this slot. It is not called yet.
 
         Raises UserError when it cannot be called as a world does.
         """
@@ -105,8 +107,8 @@ class Slot:
     def try_out(self, factory: Factory, name: str, *, fenced: bool) -> None:
         """Call a factory once with arguments as a world gives, and look at what it makes.
 
-        fenced: as in a run; real stores, which vectors may drive, need what the fence forbids.
-        Raises UserError when it raises, or gives what is no such core.
+        fenced: as in a run. Real stores, which vectors may drive, need what the fence forbids.
+        Raises UserError when it raises, or gives no such core.
         """
         if self.sample is None:
             return

@@ -1,7 +1,7 @@
 """The slots that there are.
 
-The six whole cores can be anybody's: what hosts ask of them is a door of events and effects with a
-few questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
+The whole cores can be anybody's: what hosts ask of them is a door of events and effects with a few
+questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
 mutants need them, and whoever studies one rule alone.
 """
 
@@ -14,6 +14,7 @@ from ckptsim.models.coordinator import CoordinatorParameters, EndOfDataListener,
 from ckptsim.models.coordinator.debloater import DebloatParameters
 from ckptsim.models.lifecycle import TaskKind, TaskParameters, WatermarkValve
 from ckptsim.models.ordering import Medium, OrderingParameters, StreamDescriptor
+from ckptsim.models.ordering.source import SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
 from ckptsim.models.store import Placement, StoreVersions
 from ckptsim.sim.slots import protocols
@@ -49,6 +50,19 @@ _WHOLE = (
             (OrderingParameters(medium=Medium.SOCKET, streams=_USERS, channels=1),)
         ),
         protocol=protocols.OrderingDoor,
+        is_main=True,
+    ),
+    Slot(
+        name="source",
+        says="which position a source's states tell, of partitions that are read concurrently",
+        takes="(parameters: SourceParameters)",
+        gives="SourceDoor",
+        ours="ckptsim.models.ordering.source:SourceCore",
+        links=("ordering", "composed"),
+        suites=("ordering",),
+        whole=True,
+        sample=lambda: Call((SourceParameters(medium=Medium.SOCKET, streams=_USERS),)),
+        protocol=protocols.SourceDoor,
     ),
     _whole(
         name="handler",
@@ -62,7 +76,7 @@ _WHOLE = (
     ),
     _whole(
         name="coordinator",
-        says="when checkpoints are triggered, complete, fail, and who is told",
+        says="when checkpoints are triggered, complete or fail, and which tasks are notified",
         takes=(
             "(parameters: CoordinatorParameters, *, first_checkpoint: int, "
             "completed: tuple[int, ...])"
@@ -84,7 +98,7 @@ _WHOLE = (
     ),
     _whole(
         name="channel_state",
-        says="when the in-flight data of a group of subtasks is written, and what is answered",
+        says="when the in-flight data of a group of subtasks is written, and the answers",
         takes="(subtasks: list[int])",
         ours="ckptsim.models.barriers:SharedStateWriter",
         sample=lambda: Call(([0],)),
@@ -101,6 +115,29 @@ _WHOLE = (
         sample=lambda: Call((Placement.EXTERNAL,)),
         close=_close_store,
         protocol=protocols.Store,
+        is_main=True,
+    ),
+    Slot(
+        name="fence",
+        says="whether a store accepts a write of a process that another one has replaced",
+        takes="()",
+        gives="FenceDoor",
+        ours="ckptsim.models.store.fence:Fence",
+        links=("checkpoint_store",),
+        whole=True,
+        sample=Call,
+        protocol=protocols.FenceDoor,
+    ),
+    Slot(
+        name="positions",
+        says="which position of a record a checkpoint keeps for the local and for the remote log",
+        takes="()",
+        gives="PositionsDoor",
+        ours="ckptsim.models.store.positions:Positions",
+        links=("checkpoint_store",),
+        whole=True,
+        sample=Call,
+        protocol=protocols.PositionsDoor,
     ),
 )
 
@@ -194,7 +231,7 @@ _PARTS = (
     ),
     _part_on_records(
         name="recovery_line",
-        says="of which checkpoints of single tasks a job is restarted, without barriers",
+        says="the checkpoints of single tasks that a job restarts from, without barriers",
         takes="(channels: Sequence[LineChannel], begin: Sequence[Checkpoint], *, logged: bool)",
         ours="ckptsim.models.uncoordinated:RecoveryLine",
         sample=lambda: Call(((), ()), {"logged": True}),
@@ -202,7 +239,7 @@ _PARTS = (
     ),
 )
 
-# Parts of a pipeline where two links meet; a world makes them with what it is made of.
+# Parts of a pipeline where two links meet. A world makes them with what it is made of.
 _OF_PIPELINES = (
     _part_of_pipeline(
         name="sink",
@@ -260,6 +297,6 @@ SLOTS: dict[str, Slot] = {
 def slots_of(*places: str) -> list[Slot]:
     """Return the slots of links, and of suites of conformance vectors, the whole cores first.
 
-    places: names of links; of suites, as `suite NAME`, since some are called as links are.
+    places: names of links. Of suites, as `suite NAME`, since some are called as links are.
     """
     return [slot for slot in SLOTS.values() if any(place in slot.places for place in places)]

@@ -1,8 +1,8 @@
 """Another process that says which core was in when this one has gone, for runs from Python.
 
-The command line runs in a child and is watched by its parent.  A Python program of the user's is
-nobody's child: here a shell waits for it to end, with a note in a file that both have open.  While
-no guest is in, the note is empty and the shell says nothing.
+The command line runs in a child and is watched by its parent.  A Python program of the user's is no
+one's child: here a shell waits for it to end, with a note in a file that both have open.  While no
+guest is in, the note is empty and the shell says nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Witness:
         os.close(read)
 
     def write(self, says: str) -> None:
-        """Put a note in the place of the one before; an empty one: nobody is in."""
+        """Put a note in the place of the one before. An empty one: no one is in."""
         data = _told(says).encode() if says else b""
         os.ftruncate(self._note.fileno(), 0)
         os.pwrite(self._note.fileno(), data, 0)

@@ -1,4 +1,4 @@
-"""The link `checkpoint_store`: its simulated world; stores on real files are in `real`."""
+"""The link `checkpoint_store`: its simulated world. Stores on real files are in `real`."""
 
 from __future__ import annotations
 

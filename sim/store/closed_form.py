@@ -7,19 +7,19 @@ the records applied since the last sync: `r t` while they are applied, `n` while
 * Crashes have no memory, and an interval begins anew after each, so the phase of a crash has the
   exponential distribution cut off at `T`.  For `m` far above `T` it is uniform, and the mean is
   `(n/2)(1 - q) + n q` with `q = c/T`, the share of time that syncs take.
-* Of the working time, syncs take the share of phases that lie in one; few intervals reach them
-  when crashes are frequent.
-* An interval of length `T` that crashes interrupt takes `m (exp(T/m) - 1)` of working time (Daly);
-  all above the `n/r` of its records is lost.  Least is lost near `T = sqrt(2 c m)` (Young).
+* Of the working time, syncs take the share of phases that lie in one. Few intervals reach them when
+  crashes are frequent.
+* An interval of length `T` that crashes interrupt takes `m (exp(T/m) - 1)` of working time (Daly).
+  All above the `n/r` of its records is lost.  Least is lost near `T = sqrt(2 c m)` (Young).
 * Where records come slower than they are applied, a restart begins with those that the crash has
   undone: with `p = 1 - exp(-T/m)` each crash undoes on average `(own + p * down) / (1 - p)`, where
   `down` came in while the process was away.
-* With the checkpoint first, a crash undoes nothing from its step on, and loses the `n` records
-  whose data was still to come.  Where each record is durable by itself, a sync is the checkpoint
-  alone, and what each record takes for that is time not worked, as a sync's is.
+* With the checkpoint first, a crash undoes nothing from its step on, and loses the `n` records with
+  data still to come.  Where each record is durable by itself, a sync is the checkpoint alone, and
+  what each record takes for that is time not worked, as a sync's is.
 
-Source: J. W. Young, CACM 17(9), 1974; J. T. Daly, FGCS 22(3), 2006, equation for the expected
-time of a segment without restart cost.
+Source: J. W. Young, CACM 17(9), 1974. J. T. Daly, FGCS 22(3), 2006, equation for the expected time
+of a segment without restart cost.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ _EXPONENT_MAX = 700.0
 class Interval:
     """One interval of a partition: a ramp while records come, a sync, and perhaps a rest.
 
-    records: how many there are at the end of the ramp; first: how many more than the ramp says
-    there are on average, as they come in whole ones; kept_ns: after how much of the sync its
-    checkpoint is durable; commit_share: how much of the ramp records take to be durable.
+    records: how many there are at the end of the ramp. first: how many more than the ramp says
+    there are on average, as they come in whole ones. kept_ns: after how much of the sync its
+    checkpoint is durable. commit_share: how much of the ramp records take to be durable.
     """
 
     records: int
@@ -100,9 +100,9 @@ def _by(time_ns: float, mean_ns: float) -> float:
 
 
 def on_paper(model: StoreModel, faults: Sequence[StoreFault]) -> dict[str, float]:
-    """Return the figures of a run that have a closed form, by name; none where nothing does.
+    """Return the figures of a run that have a closed form, by name. None where nothing does.
 
-    They are known for one backlog of a partition, and for streams that are synced by time; for
+    They are known for one backlog of a partition, and for streams that are synced by time. For
     plain settings and no other faults than random crashes.
     """
     rates = [fault for fault in faults if isinstance(fault, CrashRate)]
@@ -175,7 +175,8 @@ def _backlog(model: StoreModel, mean_ns: float | None) -> dict[str, float]:
         "sync_share": interval.sync_share(mean_ns),
     }
     exponent = interval.length_ns / mean_ns
-    # What is lost is not done again; where crashes leave no interval whole, nothing is ever done.
+    # Everything that is lost is not done again. Where crashes leave no interval whole, nothing is
+    # ever done.
     if not found["lost_per_crash"] and exponent <= _EXPONENT_MAX:
         found["lost_share"] = mean_ns * math.expm1(exponent) / useful_ns - 1
     return found

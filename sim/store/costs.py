@@ -1,4 +1,4 @@
-"""What a durable step costs, and who has to wait for whom; alone and in a pipeline alike.
+"""What a durable step costs, and who has to wait for whom. Alone and in a pipeline alike.
 
 A colocated file has one writer: its transactions follow each other.  Flushes and checkpoints of
 partitions that have their own files run side by side.
@@ -25,9 +25,9 @@ _Z99 = NormalDist().inv_cdf(0.99)
 class Costs:
     """The durations of durable steps.
 
-    stream: name of the stream that durations are drawn from; remote: whether checkpoints lie with
-    a remote party; spread: sigma of the lognormal distribution of local steps, 0 where each takes
-    exactly its cost; stretched: what a duration becomes where something slows the store down.
+    stream: name of the stream that durations are drawn from. remote: whether checkpoints lie with a
+    remote party. spread: sigma of the lognormal distribution of local steps, 0 where each takes
+    exactly its cost. stretched: what a duration becomes where something slows the store down.
     """
 
     def __init__(
@@ -72,13 +72,13 @@ class Costs:
 
 
 def each_durable(model: StoreModel) -> bool:
-    """Say whether each record is durable by itself, so that a sync has nothing to flush."""
+    """Return whether each record is durable by itself, so that a sync has nothing to flush."""
     separate = model.placement is not StorePlacement.COLOCATED
     return separate and model.sync.durability is RecordDurability.PER_RECORD
 
 
 def commit_ns(model: StoreModel) -> int:
-    """Return what it takes to make one record durable by itself; 0 where a sync does it."""
+    """Return what it takes to make one record durable by itself. 0 where a sync does it."""
     return model.costs.autocommit_ns if each_durable(model) else 0
 
 

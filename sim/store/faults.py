@@ -24,6 +24,8 @@ from ckptsim.scenarios.store import (
     Reopen,
     StopAt,
     StoreFault,
+    SwitchSource,
+    Takeover,
     Tamper,
     TornWrite,
     TruncateLog,
@@ -66,7 +68,7 @@ class FaultPlan:
     @property
     def over(self) -> bool:
         """Say whether no timed fault is still to come."""
-        return self._to_come == 0
+        return self._to_come == 0 and self._world.owners.over
 
     def schedule(self) -> None:
         """Enter every timed fault into the calendar."""
@@ -89,19 +91,19 @@ class FaultPlan:
                 threads.start(self._die_in(wait_ns), self._entity)
 
     def commits_fail(self, key: TopicPartition) -> bool:
-        """Say whether the remote side commits nothing of a partition now."""
+        """Return whether the remote side commits nothing of a partition now."""
         return self._out_of.get(None, False) or self._out_of.get(key.partition, False)
 
     def recovery_fails(self, start: int) -> bool:
-        """Say whether the recovery of this start fails."""
+        """Return whether the recovery of this start fails."""
         return start in self._failing_starts
 
     def dies_in_sync(self, number: int) -> bool:
-        """Say whether the process dies in this sync."""
+        """Return whether the process dies in this sync."""
         return number in self._crash_syncs
 
     def torn_bytes(self, sync: int) -> int | None:
-        """Return how much of its checkpoint a sync leaves behind when the process dies over it."""
+        """Return how much of its checkpoint a sync leaves when the process dies over it."""
         return self._torn.get(sync)
 
     def before_effect(self) -> None:
@@ -116,7 +118,7 @@ class FaultPlan:
         return min(found, default=None)
 
     def write_failed(self, key: TopicPartition) -> None:
-        """Note that the next failing record of a partition has failed; it does so once."""
+        """Note that the next failing record of a partition has failed. It does so once."""
         replica = self._world.client.replicas[key]
         index = self._world.book[key].index_of(self._world.book[key].next_after(replica.position))
         for place, fault in enumerate(self._failing):
@@ -126,7 +128,7 @@ class FaultPlan:
                 return
 
     def has_failed(self, key: TopicPartition) -> bool:
-        """Say whether a record of this partition has failed by plan."""
+        """Return whether a record of this partition has failed by plan."""
         return key in self._failed
 
     def reset_begins(self) -> None:
@@ -155,8 +157,10 @@ class FaultPlan:
                 return [(fault.at_ns, self._crash, (fault,))]
             case StopAt():
                 return [(fault.at_ns, self._stop, (fault,))]
-            case Deploy():
-                return [(fault.at_ns, self._world.releases.deploy, (fault,))]
+            case Takeover() | Deploy():
+                owners, releases = self._world.owners, self._world.releases
+                takes = owners.take_over if isinstance(fault, Takeover) else releases.deploy
+                return [(fault.at_ns, takes, (fault,))]
             case CommitOutage() | DictionaryOutage():
                 end_ns = fault.at_ns + fault.duration_ns
                 return [
@@ -173,8 +177,9 @@ class FaultPlan:
                 return [(fault.at_ns, self._truncate, (fault,))]
             case Rebootstrap():
                 return [(fault.at_ns, self._rebootstrap, (fault,))]
-            case Reopen():
-                return [(fault.at_ns, process.reopen, (self._key(fault),))]
+            case Reopen() | SwitchSource():
+                strikes = process.reopen if isinstance(fault, Reopen) else process.switch
+                return [(fault.at_ns, strikes, (self._key(fault),))]
             case (
                 CrashBetween()
                 | CrashBetweenEffects()
@@ -184,7 +189,7 @@ class FaultPlan:
                 | FailRecovery()
                 | CrashRate()
             ):
-                return []  # not at an instant of the plan; the run ends without them
+                return []  # not at an instant of the plan. The run ends without them
             case _:
                 assert_never(fault)
 
@@ -252,15 +257,22 @@ class FaultPlan:
         self._env.trace.record(kind, self._entity, str(key), *fields)
 
     def _key(
-        self, fault: FailWrite | Tamper | ForeignCommit | TruncateLog | Rebootstrap | Reopen
+        self,
+        fault: FailWrite
+        | Tamper
+        | ForeignCommit
+        | TruncateLog
+        | Rebootstrap
+        | Reopen
+        | SwitchSource,
     ) -> TopicPartition:
         return TopicPartition(self._world.topics_of(fault.version)[0], fault.partition)
 
 
 class ProcessDied(Exception):  # noqa: N818  (an event of the simulation, not an error)
-    """The process died at this point, which unwinds what was running.
+    """The process died at this point, which unwinds everything that was running.
 
-    bounded: whether what is repeated after it is bounded by what one interval holds.
+    bounded: whether everything that is repeated after it is bounded by what one interval holds.
     """
 
     def __init__(self, reason: str, *, bounded: bool = True) -> None:
@@ -283,7 +295,7 @@ class WatchedMedium:
 
     @property
     def atomic(self) -> bool:
-        """Say whether one step may hold rows and checkpoints."""
+        """Return whether one step may hold rows and checkpoints."""
         return self._inner.atomic
 
     def rows(self, area: Area, key: TopicPartition) -> Rows:

@@ -36,7 +36,7 @@ class SyncAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Of which data a checkpoint says that it is: of which identity, and how often flushed."""
+    """The data that a checkpoint claims: the identity, and the number of flushes."""
 
     identity: int = 0
     generation: int = 0
@@ -44,14 +44,14 @@ class Claim:
 
 @dataclass(slots=True, kw_only=True)
 class PartitionTruth:
-    """What is true of one partition.
+    """Everything that is true of one partition.
 
-    applied_to: the highest position ever applied; covered: the positions whose effect is durable,
-    per area, as intervals; flushed_to: the position up to which the rows were last made durable;
-    promised: the position of the last complete sync, until something excuses its loss; lost_to:
-    the position up to which what is missing was counted as lost; step_until_ns: when the durable
-    step that began last is over; data_identity, generation: which data these are, and how often
-    they were flushed; claims: what the checkpoint in each store says of that.
+    applied_to: the highest position ever applied. covered: the positions with a durable effect, per
+    area, as intervals. flushed_to: the position up to which the rows were last made durable.
+    promised: the position of the last complete sync, until something excuses its loss. lost_to: the
+    position up to which the missing part was counted as lost. step_until_ns: when the durable step
+    that began last is over. data_identity, generation: which data these are, and how often they
+    were flushed. claims: what the checkpoint in each store says of that.
     """
 
     key: TopicPartition
@@ -100,7 +100,7 @@ class PartitionTruth:
         return max(0, feed.index_of(position + 1) - feed.index_of(known + 1))
 
     def rows_are_gone(self) -> None:
-        """Note that nothing of the data is durable; what checkpoints say of it is kept."""
+        """Note that nothing of the data is durable. What checkpoints say of it is kept."""
         self.covered[Area.DATA] = []
         self.flushed_to = self.flushed_high = NOTHING
         self.generation = 0
@@ -115,7 +115,7 @@ class PartitionTruth:
         return self.claims.get(slot, Claim())
 
     def excuse(self) -> None:
-        """Forget what was promised: a fault has taken or moved the checkpoint."""
+        """Forget everything that was promised: a fault has taken or moved the checkpoint."""
         self.promised = NOTHING
 
 

@@ -16,6 +16,18 @@ VOCABULARY: Vocabulary = {
     "started": Telling("starts, for the {number}. time", "number", always=True),
     "opened": Telling("opens {scope} behind position {position}", "scope position"),
     "crashed": Telling("dies: {reason}", "reason", always=True),
+    "source_switched": Telling("consumes the {log} log from now on", "log", always=True),
+    "source_subscribed": Telling(
+        "subscribes to the {log} log after {position}", "log position", always=True
+    ),
+    "taken_over": Telling(
+        "is taken for dead and replaced, but owner {number} lives on", "number", always=True
+    ),
+    "late_write": Telling(
+        "owner {number} writes {what} of {scope} up to position {position}: the store {outcome}",
+        "number what scope position outcome",
+        always=True,
+    ),
     "released": Telling(
         "is another release now, of a newer schema: {newer}, with its checkpoints in {slot}",
         "newer slot",

@@ -1,8 +1,8 @@
 """The world of one checkpoint store: one process that ingests versions, dies, and starts again.
 
-The client, its stores and its ingestion cores are the real ones; the world gives them time, a log,
-and faults.  It ends when everything that is in the logs has been processed and a last graceful stop
-has synced it, when a partition is refused for good, or when it gets nowhere.
+The client, its stores and its ingestion cores are the real ones. The world gives them time, a log,
+and faults.  It ends when the logs have been processed and a last graceful stop has synced, when a
+partition is refused for good, or without progress.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ckptsim.sim.store.content import (
 from ckptsim.sim.store.costs import Costs, commit_ns
 from ckptsim.sim.store.faults import FaultPlan, WatchedMedium
 from ckptsim.sim.store.oracle.oracle import StoreProperties
-from ckptsim.sim.store.process import Drainer, ProcessHost, Releases
+from ckptsim.sim.store.process import Drainer, Owners, ProcessHost, Releases
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
 from ckptsim.sim.store.vocabulary import KIND_OUTSIDE
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 STORE = "s"
 _SECOND_NS = 1_000_000_000
-# Assumption: no run of a library scenario takes a month; one that does is stuck.
+# Assumption: no run of a library scenario takes a month. One that does is stuck.
 _BOUND_NS = 30 * 24 * 3600 * _SECOND_NS
 
 
@@ -80,6 +80,7 @@ class StoreWorld:
         self.drainers: dict[store.TopicPartition, Drainer] = {}
         self.dropped: dict[str, None] = {}
         self.properties = StoreProperties(self)
+        self.owners = Owners(self)
         self.faults = FaultPlan(self)
         self.process = ProcessHost(self)
         self.finished = self.env.event()
@@ -104,12 +105,12 @@ class StoreWorld:
 
     @property
     def atomic(self) -> bool:
-        """Say whether data and checkpoint are one step."""
+        """Return whether data and checkpoint are one step."""
         return self.placement is store.Placement.COLOCATED
 
     @property
     def hooked(self) -> bool:
-        """Say whether a sync flushes the user's rows."""
+        """Return whether a sync flushes the user's rows."""
         return self.model.sync.hooked or self.atomic
 
     @property
@@ -118,7 +119,7 @@ class StoreWorld:
         return self.model.process.apply_ns + commit_ns(self.model)
 
     def topics_of(self, version: int) -> tuple[str, ...]:
-        """Name the topics of a version: its own, and that of its view if it has one."""
+        """Name the topics of a version: its own, and the one of its view if it has one."""
         topic = store.version_topic(STORE, version)
         return (topic, f"{topic}_view_mv") if self.model.input.view else (topic,)
 
@@ -233,7 +234,7 @@ class StoreWorld:
                 self.truths[key] = truth = PartitionTruth(key=key)
                 self.drainers[key] = Drainer(self, key, feed, truth)
                 if given.seek_position > 0:
-                    # Said apart from what is stored, so that a seek to a wrong place shows.
+                    # Said apart from the stored data, so that a seek to a wrong place shows.
                     truth.begin_behind(given.seek_position - 1)
                     self._seek(key, feed)
                 if self.process.up and not self.process.stopping:
@@ -241,7 +242,7 @@ class StoreWorld:
             self.process.fetch_version_state(topic)
 
     def _seek(self, key: store.TopicPartition, feed: Feed) -> None:
-        """Store the position that the user wants to begin behind, past the start of push."""
+        """Store the position that the user wants to begin after, past the start of push."""
         position = self.model.input.seek_position - 1
         version = copy_of(feed.shape.fields) if self.model.input.synthesise else None
         # No seek goes past the records of a push, so its end is still to come.

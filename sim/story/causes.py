@@ -11,9 +11,9 @@ from ckptsim.sim.story.telling import Vocabulary, span_keys
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something with a beginning and an end; `end` is None when it never ended.
+    """Something with a beginning and an end. `end` is None when it never ended.
 
-    start, end: positions of the entries in the trace; a message when their entities differ.
+    start, end: positions of the entries in the trace. A message when their entities differ.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Span:
 
 
 def spans(entries: Sequence[Entry], vocabulary: Vocabulary) -> list[Span]:
-    """Return the spans of a trace by their start; of equal keys, the first begun ends first."""
+    """Return the spans of a trace by their start. Of equal keys, the first begun ends first."""
     begun: list[tuple[str, int]] = []
     ended: dict[int, int] = {}  # index in `begun` -> position of the end
     waiting: dict[tuple[str, ...], list[int]] = {}
@@ -45,8 +45,8 @@ def causes(
 ) -> list[int]:
     """Return the positions of what can have led to some entries, ascending, these included.
 
-    An entry can have led to the next one of its entity, to the end of a span that it begins, and to
-    what comes next at the entity that it hands something to.  first: go back no further.
+    An entry can have led to the next one of its entity, to the end of its span, and to the next one
+    of its receiver.  first: go back no further.
     """
     last = max(effects)
     arrived: dict[int, list[int]] = {}
@@ -67,7 +67,7 @@ def causes(
 
 
 def _before(entries: Sequence[Entry], vocabulary: Vocabulary, last: int) -> list[list[int]]:
-    """Return per entry the one before it at its entity, and what was handed over since then."""
+    """Return per entry the one before it at its entity, and all that was handed over since then."""
     newest: dict[str, int] = {}
     handed: dict[str, list[int]] = {}
     before: list[list[int]] = []

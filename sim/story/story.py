@@ -15,7 +15,7 @@ _INSTANT = re.compile(r"\s*(\d+)\.(\d{3}(?= ms )|\d{6}(?= s ))")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The checkpoint that a story is about; scope None means whatever scope."""
+    """The checkpoint that a story is about. Scope None means whatever scope."""
 
     index: int
     scope: str | None = None
@@ -26,7 +26,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a story; `count` entries in a row that read alike but for numbers are one."""
+    """One line of a story. `count` entries in a row that read alike except for numbers are one."""
 
     time_ns: int
     entity: str
@@ -49,7 +49,7 @@ def tell(
     """Return the story of one checkpoint, or of everything, oldest first.
 
     until_ns: leave out what happened after that instant.  Entries of a kind that the vocabulary
-    does not have are told with their bare fields.
+    does not have are reported with their bare fields.
     """
     entries = [entry for entry in trace if until_ns is None or time_of(entry) <= until_ns]
     if target is not None:
@@ -69,7 +69,7 @@ def shortened(lines: Sequence[Line], longest: int = 24) -> list[str]:
 
 
 def concerning(entries: Sequence[Entry], vocabulary: Vocabulary, target: Target) -> Iterator[Entry]:
-    """Yield the entries about a checkpoint, about the ids that it names, and those of all."""
+    """Yield the entries about a checkpoint, about the ids that it names, and the ones of all."""
     own: list[bool] = []
     ids: dict[tuple[str | None, str], None] = {}
     for entry in entries:
@@ -86,7 +86,7 @@ def concerning(entries: Sequence[Entry], vocabulary: Vocabulary, target: Target)
 
 
 def tells_of(entries: Sequence[Entry], vocabulary: Vocabulary, target: Target) -> bool:
-    """Say whether any entry is about a checkpoint."""
+    """Return whether any entry is about a checkpoint."""
     return any(_is_about(_named(entry, vocabulary), target) for entry in entries)
 
 
@@ -99,7 +99,7 @@ def instant(time_ns: int) -> str:
 
 
 def instant_us(line: str) -> int:
-    """Return the instant that a line of a story begins with, in us; 0 for one without."""
+    """Return the instant that a line of a story begins with, in us. 0 for one without."""
     found = _INSTANT.match(line)
     return 0 if found is None else int(found[1]) * 10 ** len(found[2]) + int(found[2])
 

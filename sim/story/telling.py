@@ -1,16 +1,16 @@
 """How the entries of a trace read: the vocabulary that each link's world declares beside its trace.
 
 A trace entry is `(time_ns, kind, entity, *fields)`.  A link's world exports `VOCABULARY`, which
-names the fields of each kind and gives the sentence.  From that alone stories are told, filtered to
-one checkpoint, and pictures are drawn; nothing else has to know a link's entries.
+names the fields of each kind and gives the sentence.  From that alone stories are reported,
+filtered to one checkpoint, and pictures are drawn. Nothing else has to know a link's entries.
 
 Field names with a meaning everywhere:
 
 * `scope` and `index`: the checkpoint that the entry is about (stream or `*` and index of a source
-  state; `job` and id of a barrier checkpoint).  Scope may be missing where there is one only.
+  state, `job` and id of a barrier checkpoint).  Scope may be missing where there is one only.
 * `id`: the partition id, batch or transaction that ties entries to a checkpoint: entries with an id
   that a checkpoint's own entries name belong to its story.
-* `to`: the entity that gets what this entry hands over at once; drawn as an arrow.
+* `to`: the entity that gets what this entry hands over at once. Drawn as an arrow.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Telling:
 
     says: a clause without subject in the present tense, with fields in braces, such as
     `sends state {scope}/{index} of {records} records`.
-    fields: the names of the entry's fields, in order, separated by blanks; a name that ends in `*`
+    fields: the names of the entry's fields, in order, separated by blanks. A name that ends in `*`
     takes all that is left.
-    begins, ends: the spans that start or stop here, as `name:field,field`, separated by blanks; the
-    fields tell spans of one name apart, `here` being the entity.  One that stops at another entity
+    begins, ends: the spans that start or stop here, as `name:field,field`, separated by blanks. The
+    fields distinguish spans of one name, `here` being the entity.  One that stops at another entity
     than it started at is a message.
     always: whether every story has it, as crashes and other faults.
-    scope: that of the checkpoint which an entry without a field of this name is about, where a run
-    has checkpoints of several kinds.
+    scope: the one of the checkpoint which an entry without a field of this name is about, where a
+    run has checkpoints of several kinds.
     """
 
     says: str
@@ -65,7 +65,7 @@ class Telling:
         return named | dict(zip(names, values, strict=True))
 
     def sentence(self, entry: Entry) -> str:
-        """Return the clause with the entry's fields in it; a field that is None reads as "-".
+        """Return the clause with the entry's fields in it. A field that is None reads as "-".
 
         A field of a name that ends in `_ns` reads as a duration.
         """
@@ -83,7 +83,7 @@ Vocabulary = Mapping[str, Telling]
 
 
 def span_keys(declared: str, named: Mapping[str, object], here: object) -> list[tuple[str, ...]]:
-    """Return what tells each declared span from others: its name, the values of its fields.
+    """Return what distinguishes each declared span from others: its name, the values of its fields.
 
     here: the entity of the entry.
     """

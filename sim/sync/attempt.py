@@ -33,7 +33,7 @@ class SourceEnded(Exception):  # noqa: N818 - named after what happened
 
 
 class Attempt:
-    """One attempt; `base` is, per feed, what its source is told not to read again."""
+    """One attempt. `base` is, per feed, what its source is reported not to read again."""
 
     def __init__(self, world: SyncWorld, base: tuple[Intervals, ...]) -> None:
         self.world = world
@@ -61,7 +61,7 @@ class Attempt:
         self.guard(self.begin, ())
 
     def begin(self) -> None:
-        """Start source and destination; runs within the attempt."""
+        """Start source and destination. Runs within the attempt."""
         self.world.properties.on_attempt_started(self)
         for stall in self.faults.of(SocketStall):
             self._plan_stall(stall)
@@ -99,7 +99,7 @@ class Attempt:
         self._last_sign_ns = self.env.now
 
     def outlasts_watch(self, duration_ns: int) -> bool:
-        """Say whether what begins now ends after the watch strikes, if nothing else moves."""
+        """Return whether what begins now ends after the watch strikes, if nothing else moves."""
         limit_ns = self.model.destination.stall_limit_ns
         return self.env.now + duration_ns >= self._last_sign_ns + limit_ns
 
@@ -109,13 +109,13 @@ class Attempt:
         return any(socket.stalled_until_ns > self._last_sign_ns for socket in self.sockets)
 
     def point(self, point: Point) -> None:
-        """Pass a named point of the program; a planned crash unwinds from here."""
+        """Pass a named point of the program. A planned crash unwinds from here."""
         side = self.faults.passes(point)
         if side is not None:
             self.crash(side, f"at {point}")
 
     def crash(self, side: Side, where: str = "") -> None:
-        """Crash the source or the destination; unwinds if the caller belongs to it.
+        """Crash the source or the destination. Unwinds if the caller belongs to it.
 
         A source that has crashed or ended already is not there to crash.
         """
@@ -136,19 +136,19 @@ class Attempt:
             raise SourceEnded
 
     def fail(self, reason: str) -> NoReturn:
-        """Fail the attempt for a reason; unwinds."""
+        """Fail the attempt for a reason. unwinds."""
         raise AttemptEnded(reason)
 
     def destination_succeeded(self) -> NoReturn:
-        """End the attempt: well, unless the source has crashed; unwinds.
+        """End the attempt: well, unless the source has crashed. unwinds.
 
         COMPLETE can be read before a crash loses the last states, so that the destination sees
-        nothing amiss; the platform looks at how both have ended.
+        nothing amiss. The platform looks at how both have ended.
         """
         raise AttemptEnded("the source crashed" if self.source.crashed else "")
 
     def end(self, reason: str | None) -> None:
-        """End the attempt, well without a reason; stop everything that runs in it."""
+        """End the attempt, well without a reason. Stop everything that runs in it."""
         if self.over:
             return
         self.over = True
@@ -176,7 +176,7 @@ class Attempt:
             self.end(str(ended) or None)
 
     def guard(self, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
-        """Call a function within the attempt: what unwinds ends it; nothing once it is over."""
+        """Call a function within the attempt: what unwinds ends it. Nothing once it is over."""
         if self.over:
             return
         try:
@@ -235,6 +235,8 @@ def waits(attempt: Attempt) -> Iterator[Wait]:
             yield Wait(name, "something to carry", "a reader of the source")
     if attempt.source.resources.waiting_count:
         yield Wait("a feed of the source", "a free socket", "another reader")
+    for feed in attempt.source.rounds.awaited:
+        yield Wait(f"feed {feed} of the source", "the end of its round", "the core of the source")
     if not destination.uploader.idle:
         yield Wait("the destination", "an upload", "the storage")
 

@@ -19,7 +19,7 @@ StateFault: TypeAlias = sync.RepeatState | sync.RepeatIndex | sync.MixedKind
 
 
 class FaultPlan:
-    """The faults of one run, by their kinds; each is asked for where it strikes."""
+    """The faults of one run, by their kinds. Each is asked for where it strikes."""
 
     def __init__(self, faults: Iterable[sync.SyncFault]) -> None:
         self.strikes = 0  # how often any fault has struck
@@ -45,14 +45,14 @@ class FaultPlan:
         return next(own, None)
 
     def passes(self, point: sync.Point) -> sync.Side | None:
-        """Count one passing of a point; return who crashes there, if anybody."""
+        """Count one passing of a point. Return who crashes there, if anybody."""
         if not self._points:
             return None
         self._passed[point] += 1
         return self._struck(self._points.get((point, self._passed[point])))
 
     def upload_fails(self, ordinal: int) -> bool:
-        """Say whether the n-th upload of the run, from 1, fails."""
+        """Return whether the n-th upload of the run, from 1, fails."""
         return self._struck(
             any(
                 fault.occurrence <= ordinal < fault.occurrence + fault.uploads
@@ -61,7 +61,7 @@ class FaultPlan:
         )
 
     def send_fails(self, ordinal: int, *, at_end: bool) -> bool:
-        """Say whether the n-th send of the run, from 1, fails.
+        """Return whether the n-th send of the run, from 1, fails.
 
         at_end: whether it begins while the sync waits for its end.
         """
@@ -83,14 +83,14 @@ class FaultPlan:
         return self._slowed(self.of(sync.SlowSend), duration_ns, now)
 
     def flood(self, feed: int, round_number: int) -> int:
-        """Take the number of empty states that a feed emits before a round, from 0; only once."""
+        """Take the number of empty states that a feed emits before a round, from 0. Only once."""
         floods = self.of(sync.StateFlood)
         own = [one for one in floods if (one.feed, one.round) == (feed, round_number)]
         self._faults[sync.StateFlood] = [one for one in floods if one not in own]
         return self._struck(sum(one.states for one in own))
 
     def collision(self, feed: int, reader: int) -> tuple[int, int] | None:
-        """Return (feed, reader) whose partition id this reader draws again, if so planned."""
+        """Return the (feed, reader) with the partition id to draw again, if planned."""
         fault = self._struck(self._of_reader(sync.IdCollision, feed, reader))
         return None if fault is None else (fault.other_feed, fault.other_reader)
 
@@ -127,7 +127,7 @@ class FaultPlan:
         return round(duration_ns * max(factors)) if self._struck(factors) else duration_ns
 
     def note_strike(self) -> None:
-        """Count that a fault has struck: one whose instant or plan somebody else has."""
+        """Count that a fault has struck: one with an instant or plan of another part."""
         self.strikes += 1
 
     def _struck(self, effect: Effect) -> Effect:

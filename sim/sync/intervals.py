@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 # Disjoint half-open intervals, ascending, none adjacent to the next.
@@ -11,7 +11,7 @@ Intervals: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class IntervalSet:
-    """A growing set of positions; adding an interval that touches others joins them."""
+    """A growing set of positions. Adding an interval that touches others joins them."""
 
     __slots__ = ("_bounds",)
 
@@ -21,7 +21,7 @@ class IntervalSet:
             self.add(low, high)
 
     def add(self, low: int, high: int) -> None:
-        """Add the positions low <= p < high; an empty interval adds nothing."""
+        """Add the positions low <= p < high. An empty interval adds nothing."""
         if low >= high:
             return
         bounds = self._bounds
@@ -39,14 +39,14 @@ class IntervalSet:
             self.add(low, high)
 
     def covers(self, low: int, high: int) -> bool:
-        """Say whether every position low <= p < high is in the set."""
+        """Return whether every position low <= p < high is in the set."""
         if low >= high:
             return True
         place = bisect_right(self._bounds, low)
         return place % 2 == 1 and self._bounds[place] >= high
 
     def covers_all(self, intervals: Iterable[tuple[int, int]]) -> bool:
-        """Say whether every position of the intervals is in the set."""
+        """Return whether every position of the intervals is in the set."""
         return all(self.covers(low, high) for low, high in intervals)
 
     def missing(self, low: int, high: int) -> Intervals:
@@ -83,3 +83,8 @@ def size(intervals: Iterable[tuple[int, int]]) -> int:
 def shown(intervals: Iterable[tuple[int, int]]) -> str:
     """Return intervals in words of positions, both ends included: `0-49, 100-149`."""
     return ", ".join(f"{low}-{high - 1}" for low, high in intervals) or "none"
+
+
+def first_missing(missing: Callable[[int, int], Intervals], claims: Intervals) -> tuple[int, int]:
+    """Return the first run of positions that is claimed and missing."""
+    return next(gap for low, high in claims for gap in missing(low, high))

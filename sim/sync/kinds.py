@@ -1,7 +1,7 @@
 """Kinds of calendar entries of a sync: at one instant the smaller kind goes first.
 
-The order is a modelling choice for figures (what has arrived is seen before a timer fires); the
-random policies shuffle it.
+The order is a modelling choice for figures (the arrivals is seen before a timer fires). The random
+policies shuffle it.
 """
 
 KIND_FAULT = 1

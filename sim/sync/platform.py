@@ -1,7 +1,7 @@
 """The platform: keeps the last returned state per scope, and starts attempts again or gives up.
 
 Source: Airbyte documentation, platform/understanding-airbyte/jobs (retries and back-off), and
-resumability; the comparison of returned states with the source's follows airbytehq/airbyte issues
+resumability. The comparison of returned states with the source's follows airbytehq/airbyte issues
 #33860 to #33862.
 """
 
@@ -44,6 +44,11 @@ class Platform:
         self._empty = 0
         self._partial = 0
 
+    def has_other(self, attempt: int, scope: str, payload: str, count: int) -> bool:
+        """Return whether another state at the same position, of other records, was printed."""
+        found = self._copies.get((attempt, scope, payload))
+        return found is not None and found.source_count != count
+
     def note(self, state: SourceState, claims: tuple[Intervals | None, ...]) -> None:
         """Note the copy of a state that the source prints beside sending it.
 
@@ -54,9 +59,9 @@ class Platform:
         self._copies[(state.attempt, state.scope, state.payload)] = copy
 
     def take(self, attempt: Attempt, effect: SendState) -> bool:
-        """Take a state that the destination returns; say whether it is kept.
+        """Take a state that the destination returns. Return whether it is kept.
 
-        One that the source never printed is not; one whose counts differ is refused or only
+        One that the source never printed is not. One with different counts is refused or only
         reported, as the scenario says.
         """
         scope = scope_text(effect.scope)
@@ -83,7 +88,7 @@ class Platform:
         return True
 
     def judge(self) -> int | None:
-        """Take note of a failed attempt; return the wait before the next, or None to give up."""
+        """Take note of a failed attempt. Return the wait before the next, or None to give up."""
         got_data, self.got_data = self.got_data, False
         if got_data:
             self._empty_in_a_row = 0

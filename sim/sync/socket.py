@@ -1,8 +1,8 @@
 """A socket (or STDIO): a line with bandwidth and latency, a pipe buffer, and what travels there.
 
 What a writer puts waits for room in the pipe, then for the line, then travels for the latency.  It
-holds its room until the reader takes it, so a slow reader holds up its writers.  The order is that
-of the queues, whatever the tie policy says.
+holds its room until the reader takes it, so a slow reader holds up its writers.  The order is the
+one of the queues, whatever the tie policy says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STATUS_BYTES = 64  # assumption: size of a small status message
 class RecordPacket:
     """A run of records of one partition and one stream, at positions low <= p < high.
 
-    count: how many; interval: on STDIO, the stream's interval in which they were read.
+    count: how many. interval: on STDIO, the stream's interval in which they were read.
     """
 
     __slots__ = ("count", "high", "interval", "low", "partition", "size_bytes", "stream")
@@ -77,7 +77,7 @@ _NS_PER_S = 1_000_000_000
 
 
 class Socket:
-    """One line from source to destination; `index` from 0.
+    """One line from source to destination. `index` from 0.
 
     stalled_until_ns: before which instant it delivers nothing.
     """
@@ -101,7 +101,7 @@ class Socket:
         self._reader: Event | None = None
 
     def put(self, messages: Sequence[Message]) -> Event | None:
-        """Queue messages that nobody else's come between.
+        """Queue messages that no one else's come between.
 
         Returns None when all have gone into the pipe, else the event of the last one's going.
         """
@@ -129,16 +129,19 @@ class Socket:
         return message
 
     def arrival(self) -> Event:
-        """Return the event of the next arrival; for the one reader, when `take` gave None."""
+        """Return the event of the next arrival. For the one reader, when `take` gave None."""
         self._reader = event = self._env.event()
         return event
 
     def stall(self, until_ns: int) -> None:
-        """Deliver nothing before an instant; what arrives meanwhile comes then, in its order."""
+        """Deliver nothing before an instant. What arrives meanwhile comes then, in its order."""
         self.stalled_until_ns = max(self.stalled_until_ns, until_ns)
 
     def break_off(self, end: Message) -> None:
-        """Lose what has not gone into the pipe, and end what has: the writing side has died."""
+        """Lose all that has not gone into the pipe, and end all that has.
+
+        The writing side has died.
+        """
         self.dropped_count += len(self._waiting)
         self._waiting.clear()
         self.put((end,))
@@ -151,7 +154,7 @@ class Socket:
         self._arrived.clear()
 
     def check(self) -> None:
-        """Raise ConservationError unless what was put was taken, dropped or is still queued."""
+        """Raise ConservationError unless all that was put was taken, dropped or is still queued."""
         if self.put_count != self.taken_count + self.dropped_count + self.queued_count:
             raise ConservationError(
                 f"{self.entity.name}: {self.put_count} messages were put, {self.taken_count} "
@@ -160,7 +163,7 @@ class Socket:
 
     @property
     def unread(self) -> Iterator[Message]:
-        """What was put and not taken, the next to be taken first."""
+        """Everything that was put and not taken, the next to be taken first."""
         return chain(self._arrived, self._line, (message for message, _ in self._waiting))
 
     @property

@@ -124,10 +124,10 @@ def _checkpoint(run_key: str, attempt: AttemptTruth, state: SourceState) -> Chec
 
 
 def _waits(state: SourceState) -> dict[str, int]:
-    """Say where the time of a released state went; the four parts add up to its duration.
+    """Say where the time of a released state went. The four parts add up to its duration.
 
-    Until state and records were read; from then until the records were durable; from then until
-    the state went, which waits for its predecessor and for the flush that takes both; the send.
+    Until state and records were read. From then until the records were durable. From then until the
+    state went, which waits for its predecessor and for the flush that takes both. The send.
     """
     begin, end = state.triggered_ns, state.acknowledged_ns or 0
     read = max((p.last_read_ns for p in state.partitions), default=0)

@@ -23,6 +23,9 @@ VOCABULARY: Vocabulary = {
         begins="partition:id",
     ),
     "reader_ended": Telling("ends id {id}", "id", ends="partition:id"),
+    "round_ended_early": Telling(
+        "ends {feed}, with records from {low} on in no partition yet", "feed low", always=True
+    ),
     "reader_failed": Telling("fails to read {feed}", "feed", always=True),
     "state": Telling(
         "makes state {scope}/{index} of id {id}", f"{_STATE} id", begins="way:scope,index"

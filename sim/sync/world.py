@@ -1,6 +1,6 @@
 """The world of one sync: attempts one after the other, until one succeeds or the platform gives up.
 
-Faults are finite, silence ends an attempt and attempts are limited, so every run ends; the bound on
+Faults are finite, silence ends an attempt and attempts are limited, so every run ends. The bound on
 the whole run is there to catch a program that breaks this.
 """
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from ckptsim.sim.sync.intervals import Intervals
 
 
-# Assumption: no sync of a library scenario takes a month; a run that does is stuck.
+# Assumption: no sync of a library scenario takes a month. A run that does is stuck.
 _BOUND_NS = 30 * 24 * 3600 * 1_000_000_000
-# Assumption: late reports trail a release by a few batches; small, so that the bound is tested.
+# Assumption: late reports trail a release by a few batches. Small, so that the bound is tested.
 _RELEASED_IDS_KEPT = 64
 
 
@@ -78,14 +78,14 @@ class SyncWorld:
         self._start_attempt()
         env.run(until=self.finished)
         env.finish()
-        self.attempt = None  # at the bound one is still under way; nothing can fail it any more
+        self.attempt = None  # at the bound one is still under way. Nothing can fail it any more
         self.properties.on_run_ended()
         for attempt in self.truth.attempts:
             if attempt.ended_ns is None:
                 attempt.ended_ns = env.now
 
     def make_core(self, *, alone: bool = False) -> OrderingDoor:
-        """Make the core of one attempt; alone: without rules beside it, which take their time."""
+        """Make the core of one attempt. alone: without rules beside it, which take their time."""
         make: Any = self.spec.cores.ordering
         if alone:
             make = getattr(make, "__wrapped__", make)
@@ -136,7 +136,7 @@ class SyncWorld:
         self._finish()
 
     def note_signs(self) -> None:
-        """Note signs of life that nobody has told of; there are none but in larger worlds."""
+        """Note signs of life that no one has told of. There are none but in larger worlds."""
 
     def explain(self) -> str:
         """Say who waits for whom."""
@@ -151,7 +151,7 @@ class SyncWorld:
         attempt.start()
 
     def make_attempt(self, base: tuple[Intervals, ...]) -> Attempt:
-        """Make an attempt; `base` is, per feed, what its source does not read again."""
+        """Make an attempt. `base` is, per feed, what its source does not read again."""
         return Attempt(self, base)
 
     def _base(self) -> tuple[Intervals, ...]:
@@ -186,7 +186,7 @@ class SyncWorld:
 
 _ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits
 _STANDARD_NORMAL = NormalDist()
-_HALF_A_STEP = 2.0**-54  # keyed numbers are multiples of 2**-53; their cells' middles avoid 0
+_HALF_A_STEP = 2.0**-54  # keyed numbers are multiples of 2**-53. Their cells' middles avoid 0
 _CHARACTERS_PER_DRAW = 8  # 62**8 is below 2**53
 
 

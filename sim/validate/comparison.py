@@ -53,7 +53,7 @@ class Comparison:
         ]
 
     def lines(self, *, runs: bool) -> list[str]:
-        """Return the tables; runs: also of every run."""
+        """Return the tables. runs: also of every run."""
         lines = report_lines(self.score, runs=runs) if self.predictions else []
         lines += sequence_lines(self.sequences)
         lines += recovery_lines(score_recoveries(self.recovered)) if self.recovered else []

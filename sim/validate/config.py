@@ -24,8 +24,8 @@ def model_of(
 ) -> jobs.Job:
     """Return the job that a measured configuration describes.
 
-    first_trigger_ns: the coordinator's phase, which Flink draws at random; checkpoints: completed
-    ones after which the run ends; stops_ns: per source, when it ended, where that is known better
+    first_trigger_ns: the coordinator's phase, which Flink draws at random. checkpoints: completed
+    ones after which the run ends. stops_ns: per source, when it ended, where that is known better
     than by the configuration.
 
     Raises KeyError, TypeError or ValueError for a configuration that is not in the schema.
@@ -151,7 +151,7 @@ def _storage(entry: Mapping[str, Any]) -> jobs.Storage:
 def _flush_ns(timeout_ms: float) -> int:
     """Return the flush interval: 0 for a negative time-out, which means never.
 
-    A flush after every record (0) is taken as one per millisecond (assumption: nobody sees less).
+    A flush after every record (0) is taken as one per millisecond (assumption: no one sees less).
     """
     return 0 if timeout_ms < 0 else max(_MS, _ns(timeout_ms))
 

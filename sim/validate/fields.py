@@ -1,4 +1,4 @@
-"""What stands in a line of measurements, checked field by field before anything is simulated.
+"""The fields of a line of measurements, checked field by field before anything is simulated.
 
 The checks are lenient where the measurements are: unknown keys pass, null counts as absent, and
 what Flink has a default for may be absent.  A value of the wrong type or out of its range is a
@@ -127,7 +127,7 @@ CONFIG = (
 
 
 def object_problems(entry: object, fields: Sequence[Field], path: str) -> list[Problem]:
-    """Return what is wrong in one object; keys that no field names are left alone."""
+    """Return the problems in one object. Keys that no field names are left alone."""
     if not isinstance(entry, Mapping):
         return [Problem(path, shown(entry), "an object")]
     found: list[Problem] = []
@@ -160,7 +160,7 @@ def _problems_inside(value: object, field: Field, place: str) -> list[Problem]:
 
 
 def _of_key(field: Field, key: str, value: object) -> Field:
-    """Return what a key has; a figure may be an object of such."""
+    """Return what a key has. A figure may be an object of such."""
     if field is FIGURE and isinstance(value, Mapping):
         return Field(key, "object", each=FIGURE)
     return replace(field, key=key)

@@ -20,7 +20,7 @@ from ckptsim.sim.validate.state.measured import StateRun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurements:
-    """What stands in some files, in order: runs with checkpoints, and runs with recoveries."""
+    """The content of some files, in order: runs with checkpoints, and runs with recoveries."""
 
     runs: tuple[MeasuredRun, ...]
     recoveries: tuple[RecoveryRun, ...]
@@ -28,10 +28,10 @@ class Measurements:
 
 
 def read_measurements(paths: Sequence[Path]) -> Measurements:
-    """Read all lines of all files, in order; a line with `recoveries` is a run with failures.
+    """Read all lines of all files, in order. A line with `recoveries` is a run with failures.
 
     Raises UserError for a file that cannot be read, and ScenarioError with every problem of every
-    line that is not in the schema: file, line and field, what stands there, what may stand there.
+    line that is not in the schema: file, line and field, the value there, the allowed values.
     """
     kinds: tuple[tuple[Any, Any, list[Any]], ...] = (
         (state.is_state_run, state, []),

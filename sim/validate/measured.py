@@ -1,4 +1,4 @@
-"""A measured run: one JSON object, with configuration, jobs and what was measured."""
+"""A measured run: one JSON object, with configuration, jobs and the measured values."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ LINE = (
 class MeasuredJob:
     """One job of a measured run.
 
-    summary: as measured, or rebuilt from the checkpoints where it is missing; finish: as measured,
+    summary: as measured, or rebuilt from the checkpoints where it is missing. finish: as measured,
     None where the job has none.  checkpoints: as measured, in the order of their triggers.
     first_trigger_ms: the phase of the periodic trigger, which Flink draws at random.
     completed, warmup: how long was measured.  source_ends_ms: per source, when its last subtask
     ended.  window_start_ms: when throughput began to be counted, since all tasks ran.  All other
-    times count from submission; running_ms is when all tasks ran, ran_ms when the job
-    was over or stopped (None if not told).
+    times count from submission. running_ms is when all tasks ran, ran_ms when the job was over or
+    stopped (None if not told).
     """
 
     running_ms: int

@@ -20,8 +20,8 @@ from ckptsim.sim.validate.statistics import middle, usual
 from ckptsim.sim.validate.summary import Window, finish_of, summary_of_world
 
 _MS = 1_000_000
-# A simulated run that has not shown what was measured after so long, or after twice the time of the
-# measured one, is compared as far as it got.
+# A simulated run that has not shown the measured values after so long, or after twice the time of
+# the measured one, is compared as far as it got.
 _LONGEST_MS = 120_000
 _TIMES_LONGER = 2
 
@@ -29,13 +29,13 @@ Job = dict[str, Any]
 Rates = dict[str, list[float]]
 Run = TypeVar("Run")
 Found = TypeVar("Found")
-# What a simulation raises that has gone wrong; all else is not the simulation's.
+# What a simulation raises that has gone wrong. All else is not the simulation's.
 FAILURES = (ProtocolError, KernelError, ArithmeticError, LookupError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:
-    """What a prediction rests on besides the job; change: what is made of the job itself."""
+    """What a prediction rests on besides the job. change: the results from the job itself."""
 
     constants: Constants = RIG
     mechanisms: Mechanisms = MECHANISMS
@@ -47,7 +47,7 @@ OURS = Assumptions()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Generic[Run, Found]):
-    """What was predicted for one run, or why there is nothing.
+    """The prediction for one run, or why there is nothing.
 
     broken: whether the simulation itself failed.
     """
@@ -62,7 +62,7 @@ class Prediction(Generic[Run, Found]):
 class Jobs:
     """The jobs of a run as in the input, with the keys of a measured `summary`.
 
-    They have those of `finish` too where all sources end.  rates: per job, records per second of
+    They have the ones of `finish` too where all sources end.  rates: per job, records per second of
     each task's subtasks.
     """
 
@@ -132,7 +132,7 @@ def predict(
 
 
 def model_for(run: MeasuredRun, job: MeasuredJob) -> JobModel:
-    """Return the job to simulate; time 0 of the simulation is when all tasks ran."""
+    """Return the job to simulate. Time 0 of the simulation is when all tasks ran."""
     first = job.first_trigger_ms
     ran_ms = 0 if job.ran_ms is None else job.ran_ms - job.running_ms
     return model_of(
@@ -166,7 +166,7 @@ def _simulate(
 
 
 def _merged(results: Sequence[tuple[Job, Rates]]) -> tuple[Job, Rates]:
-    """Return the middle of several seeds; a bounded job's only of those that ended the same way."""
+    """Return the middle of several seeds. A bounded job's only of those that ended the same way."""
     kept = usual(results, [_way_of_ending(found) for found, _ in results])
     job: Job = middle([found for found, _ in kept])
     rates: Rates = middle([rates for _, rates in kept])
@@ -174,6 +174,6 @@ def _merged(results: Sequence[tuple[Job, Rates]]) -> tuple[Job, Rates]:
 
 
 def _way_of_ending(found: Job) -> list[str]:
-    """Return what became of the checkpoints behind the sources' end; nothing for endless jobs."""
+    """Return what became of the checkpoints after the sources' end. Nothing for endless jobs."""
     after = found.get("checkpoints_triggered_after_source_end", ())
     return [entry["status"] for entry in after]

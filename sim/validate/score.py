@@ -1,7 +1,7 @@
 """How good predictions are: per run, per cell (the mean of its repeats), per family and mode.
 
-A duration counts as right within max(10 %, 20 ms) of the measured median, bytes within max(10 %,
-32 KiB); the mean absolute percentage error is over cells of more than 100 ms.
+A duration counts as right within max(10 %, 20 ms) of the measured median, bytes within max(10 %, 32
+KiB). The mean absolute percentage error is over cells of more than 100 ms.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """How far a prediction may be from what was measured: a share of it, or an amount."""
+    """How far a prediction may be from the measured values: a share of it, or an amount."""
 
     relative: float = RELATIVE
     absolute: float
@@ -56,7 +56,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """How many of how many are right; `share` is 1 of none."""
+    """How many of how many are right. `share` is 1 of none."""
 
     right: int
     count: int
@@ -127,7 +127,7 @@ class JobEnding:
 class Score:
     """All comparisons of a set of predictions.
 
-    skipped: what could not be simulated; empty: runs with measured durations for which no
+    skipped: what could not be simulated. empty: runs with measured durations for which no
     checkpoint was predicted to complete.
     """
 
@@ -139,13 +139,13 @@ class Score:
 
     @property
     def duration_share(self) -> float:
-        """Share of cells whose duration is right."""
+        """Share of cells with a right duration."""
         right = sum(cell.duration_right for cell in self.cells)
         return Share(right=right, count=len(self.cells)).share
 
     @property
     def persisted_share(self) -> float:
-        """Share of cells whose persisted bytes are right."""
+        """Share of cells with right persisted bytes."""
         right = sum(cell.persisted_right for cell in self.cells)
         return Share(right=right, count=len(self.cells)).share
 
@@ -288,7 +288,7 @@ def _triggered_after(finish: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _at_once(finish: Mapping[str, Any]) -> bool:
-    """Tell whether a job ended without waiting for a tick after its last record."""
+    """Return whether a job ended without waiting for a tick after its last record."""
     last = max(max(times) for times in finish["last_record_processed_ms"].values())
     return not any(
         entry["status"] == "COMPLETED"
@@ -299,7 +299,7 @@ def _at_once(finish: Mapping[str, Any]) -> bool:
 
 
 def _on_tick(trigger_ms: int, finish: Mapping[str, Any]) -> bool:
-    """Tell whether a trigger fits the phase of the periodic one before the source's end."""
+    """Return whether a trigger fits the phase of the periodic one before the source's end."""
     before, interval = (
         finish.get("last_trigger_before_source_end_ms"),
         finish.get("checkpoint_interval_ms"),

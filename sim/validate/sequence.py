@@ -27,7 +27,7 @@ _MS = 1_000_000
 class KnownPauses(Pauses):
     """The pauses of a measured job, by the number of the checkpoint.
 
-    behind, before: as measured in ms, each without what the model itself takes.
+    after, before: as measured in ms, each without what the model itself takes.
     """
 
     def __init__(self, run: MeasuredRun, env: Environment, constants: Constants) -> None:
@@ -43,7 +43,7 @@ class KnownPauses(Pauses):
         }
 
     def behind_ns(self, checkpoint: int) -> int:
-        """Return the measured pause behind a checkpoint, none where none was measured."""
+        """Return the measured pause after a checkpoint, none where none was measured."""
         return self._behind.get(checkpoint, 0)
 
     def before_sources_ns(self, checkpoint: int) -> int:
@@ -55,7 +55,7 @@ class KnownPauses(Pauses):
 class CheckpointSequence:
     """Durations in ms of the completed checkpoints of one run, in order.
 
-    least, predicted, most: over the seeds; told: their middle when the model knows the pauses;
+    least, predicted, most: over the seeds. told: their middle when the model knows the pauses.
     pauses: what it was told of each checkpoint, from the end of the one before to the first barrier
     at a source.
     """
@@ -70,7 +70,7 @@ class CheckpointSequence:
 
     @property
     def correlations(self) -> tuple[float, float]:
-        """How predicted, and told, durations behind the first go with measured ones."""
+        """How predicted, and told, durations after the first go with measured ones."""
         return (
             correlation(self.predicted[1:], self.measured[1:]),
             correlation(self.told[1:], self.measured[1:]),
@@ -113,7 +113,7 @@ def gaps_ms(run: MeasuredRun) -> dict[int, int]:
 
 
 def source_delays_ms(run: MeasuredRun) -> dict[int, int]:
-    """Return when the last source saw each trigger; sources have no alignment and no queue."""
+    """Return when the last source saw each trigger. Sources have no alignment and no queue."""
     found = {}
     sources = [source["name"] for source in run.config["sources"]]
     for checkpoint in _completed(run):

@@ -14,7 +14,7 @@ Stats = dict[str, float]
 
 
 def stats(values: Sequence[float]) -> Stats:
-    """Return n, median, percentiles, mean, deviation, least and largest; only n when empty."""
+    """Return n, median, percentiles, mean, deviation, least and largest. Only n when empty."""
     if not values:
         return {"n": 0}
     ordered = sorted(values)
@@ -51,7 +51,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 def middle(found: Sequence[Any]) -> Any:
     """Merge equal-shaped results of several seeds: the median of every number, key by key.
 
-    Where lists differ in length, or values are no numbers, the first result stands.
+    Where lists differ in length, or values are no numbers, the first result is.
     """
     first = found[0]
     if isinstance(first, Mapping):
@@ -74,7 +74,7 @@ def correlation(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def usual(found: Sequence[Any], kinds: Sequence[object]) -> list[Any]:
-    """Return those results whose kind is the most frequent one; of equally frequent, the first.
+    """Return the results of the most frequent kind. Of equally frequent, the first.
 
     kinds: one per result, comparable with `==`.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MS = 1_000_000
 
-# As the engine's REST server names them; every other end of a checkpoint is FAILED there.
+# As the engine's REST server names them. Every other end of a checkpoint is FAILED there.
 # Source: Apache Flink 1.20.3, CheckpointStatsStatus.
 _REST_STATUS = {"completed": "COMPLETED", "pending": "IN_PROGRESS"}
 
@@ -30,7 +30,7 @@ def durations_ms(world: DataflowWorld) -> list[float]:
 
 
 def summary_of_world(world: DataflowWorld, warmup: int) -> dict[str, Any]:
-    """Return the summary of a job's completed checkpoints behind the first `warmup` ones.
+    """Return the summary of a job's completed checkpoints after the first `warmup` ones.
 
     A checkpoint that a task had ended before counts as 0 for it.
     """
@@ -54,7 +54,7 @@ def summary_of_world(world: DataflowWorld, warmup: int) -> dict[str, Any]:
 
 
 def _part(record: CheckpointRecord, part: SubtaskSnapshot, arrival_ns: int) -> dict[str, float]:
-    """Return the part of a subtask in a checkpoint as a measured one is told."""
+    """Return the part of a subtask in a checkpoint as a measured one is reported."""
     return {
         "end_to_end_ms": (arrival_ns - record.triggered_ns) / _MS,
         "start_delay_ms": part.start_delay_ns / _MS,
@@ -69,7 +69,7 @@ def _part(record: CheckpointRecord, part: SubtaskSnapshot, arrival_ns: int) -> d
 
 
 def finish_of(world: DataflowWorld, running_ms: int) -> dict[str, Any] | None:
-    """Return when a bounded job's parts ended, in ms since its submission; None if it has not."""
+    """Return when a bounded job's parts ended, in ms since its submission. None if it has not."""
     ends: dict[str, list[int]] = {}
     last: dict[str, list[int]] = {}
     finished: dict[str, list[int]] = {}
@@ -132,7 +132,7 @@ class Window:
             self._before[task.number] = task.processed
 
     def rates(self) -> dict[str, list[float]]:
-        """Return records per second of every subtask; of the whole run if it ended before."""
+        """Return records per second of every subtask. Of the whole run if it ended before."""
         seconds = max(1, self._world.env.now - self._start_ns) / 1e9
         return {
             vertex.name: [

@@ -58,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Who spent most of the critical path, in which phase; share: of all of it, None if unknown."""
+    """Who spent most of the critical path, in which phase. share: of all of it, None if unknown."""
 
     vertex: str | None
     subtask: int | None
@@ -88,7 +88,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
-    """The answer to one question; cause: None where nothing is known of it.
+    """The answer to one question. cause: None where nothing is known of it.
 
     happened, because, there: one line each.  path: from the trigger to the end.
     """

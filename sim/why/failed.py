@@ -10,7 +10,7 @@ from ckptsim.sim.why.answer import JOB, Cause, Place, Step, duration, merged, pl
 from ckptsim.sim.why.observed import Lane, Observed, ended_ns
 from ckptsim.sim.why.path import cause_of, checkpoint_path, queued, step_of, way
 
-# In which phase a subtask is that declines for a reason; with any other, its snapshot has failed.
+# In which phase a subtask is that declines for a reason. With any other, its snapshot has failed.
 _DECLINED_IN: dict[str, str] = {
     Reason.CHECKPOINT_DECLINED_TASK_NOT_READY: "trigger_delay",
     Reason.CHECKPOINT_DECLINED_TASK_CLOSING: "trigger_delay",
@@ -69,7 +69,7 @@ def _certain(place: Place, phase: str) -> Cause:
 
 
 def reason_why(run: Observed, row: CheckpointRow, cause: Cause) -> str:
-    """Return who ended a checkpoint and for which reason; empty where its time was up."""
+    """Return who ended a checkpoint and for which reason. Empty where its time was up."""
     who, lane = place_text(cause.place), run.lanes[row.checkpoint_id].get(cause.place, Lane())
     if _not_stored(row):
         return f"{who} could not store it (commit)."
@@ -93,7 +93,7 @@ def _not_stored(row: CheckpointRow) -> bool:
 
 
 def _decliner(run: Observed, row: CheckpointRow) -> Place:
-    """Return the subtask that has declined a checkpoint first; JOB where that is not its end."""
+    """Return the subtask that has declined a checkpoint first. JOB where that is not its end."""
     lanes, until_ns = run.lanes[row.checkpoint_id], ended_ns(row)
     found = [(lane.declined[0], place) for place, lane in lanes.items() if lane.declined]
     in_time = [one for one in found if until_ns is not None and one[0] <= until_ns]
@@ -164,7 +164,7 @@ def _stuck(run: Observed, row: CheckpointRow, place: Place, until_ns: int) -> li
 
 
 def _failure(run: Observed, row: CheckpointRow) -> str:
-    """Return the cause of the failure that ended the attempt of a checkpoint; empty without one."""
+    """Return the cause of the failure that ended the attempt of a checkpoint. Empty without one."""
     found = (one.cause for one in run.result.recoveries if one.attempt == row.attempt)
     return next(found, "")
 

@@ -15,8 +15,8 @@ from ckptsim.sim.job.graph import Graph
 from ckptsim.sim.rows import CheckpointRow, RunResult, TaskCheckpointRow, TaskRow
 from ckptsim.sim.why.answer import Place
 
-# From this share of its time on a task counts as back-pressured, as less comes of bursts; loads of
-# which one is at least this much of the other count as equal.  Assumptions.
+# From this share of its time on a task counts as back-pressured, as less comes of bursts. Loads
+# within this factor count as equal.  Assumptions.
 _PRESSED, _ALIKE = 0.15, 0.9
 _ENTRIES_MAX = 1_000_000  # of a trace that is kept unasked: some 200 MiB
 _KINDS = ("barrier", "sent_barrier", "snapshot", "performed", "committed", "declined")
@@ -24,10 +24,11 @@ _KINDS = ("barrier", "sent_barrier", "snapshot", "performed", "committed", "decl
 
 @dataclass(slots=True)
 class Lane:
-    """What one subtask did for one checkpoint; instants in ns, None where it did not come to it.
+    """What one subtask did for one checkpoint. Instants in ns, None where it did not come to it.
 
-    arrivals: instant and channel of each barrier, as they came; without a trace, and on records,
-    none, but only those of the first and the last one are known.  sent: when its barrier went on.
+    arrivals: instant and channel of each barrier, as they came. Without a trace, and on records,
+    none, but only the ones of the first and the last one are known.  sent: when its barrier went
+    on.
     """
 
     awaited: bool = False
@@ -48,7 +49,7 @@ class Lane:
         return max((one for one in instants if one <= until_ns), default=None)
 
     def complete(self, row: CheckpointRow, part: TaskCheckpointRow) -> None:
-        """Take what the row of the subtask says; what the trace says of it counts more."""
+        """Take what the row of the subtask says. What the trace says of it counts more."""
         self.awaited = True
         if part.status == "unseen" and not self.arrivals:
             return
@@ -64,7 +65,7 @@ class Lane:
 
 
 class Observed:
-    """One run of a job; without its trace some instants come from the rows."""
+    """One run of a job. Without its trace some instants come from the rows."""
 
     def __init__(self, scenario: Scenario, result: RunResult) -> None:
         self.job = cast("Job", scenario.model).spelled_out()
@@ -113,7 +114,7 @@ class Observed:
     # The graph --------------------------------------------------------------------------------
 
     def senders(self, place: Place) -> list[Place]:
-        """Return the sender of each channel of a subtask; none where it is not in the graph."""
+        """Return the sender of each channel of a subtask. None where it is not in the graph."""
         number = self._numbers.get(place)
         inputs = [] if number is None else self.graph.inputs[number]
         return [self.places[self.graph.channels[one].upstream] for one in inputs]
@@ -166,7 +167,7 @@ class Observed:
         return min(1.0, row.records * self.service_ns(place) / ended_ns)
 
     def service_ns(self, place: Place) -> int:
-        """Return how long a subtask takes for a record; 0 of a source."""
+        """Return how long a subtask takes for a record. 0 of a source."""
         vertex = self.graph.vertex(str(place[0]))
         return 0 if vertex.is_source else vertex.service_of(int(place[1] or 0))
 
@@ -213,7 +214,7 @@ class Observed:
         return found
 
     def _entries(self) -> Iterator[tuple[int, str, Place | None, Sequence[Any]]]:
-        """Yield the entries of the trace; place: the subtask, None of all else."""
+        """Yield the entries of the trace. place: the subtask, None of all else."""
         names = {f"{vertex}[{subtask}]": (vertex, subtask) for vertex, subtask in self.places}
         for entry in self.result.trace:
             name = str(entry[2]).removeprefix("task ")  # of records
@@ -237,7 +238,7 @@ def _note(lane: Lane, at_ns: int, kind: str, fields: Sequence[Any]) -> None:
 def _greatest(
     places: Sequence[Place], load: Callable[[Place], float], known: Sequence[Place]
 ) -> Place:
-    """Return the place with the greatest load; of those that come close to it, a known one."""
+    """Return the place with the greatest load. Of those that come close to it, a known one."""
     most = max(map(load, places))
     near = [place for place in places if load(place) >= _ALIKE * most]
     return next((place for place in near if place in known), max(places, key=load))
@@ -252,7 +253,7 @@ def is_traced_at_ease(job: Job) -> bool:
 
 
 def ended_ns(row: CheckpointRow) -> int | None:
-    """Return when a checkpoint ended; None of one that is pending."""
+    """Return when a checkpoint ended. None of one that is pending."""
     if row.completed_ns is not None:
         return row.completed_ns
     return None if row.duration_ns is None else row.triggered_ns + row.duration_ns

@@ -164,6 +164,6 @@ def cause_of(path: Sequence[Step]) -> Cause | None:
 def step_of(
     place: Place, phase: str, from_ns: int, until_ns: int, blamed: Place | None = None
 ) -> Step:
-    """Return a step; blamed: the subtask it was spent for, if another one."""
+    """Return a step. blamed: the subtask it was spent for, if another one."""
     by = place if blamed is None else blamed
     return Step(place=place, phase=phase, from_ns=from_ns, until_ns=until_ns, blamed=by)

@@ -121,7 +121,7 @@ def _part(
 
 
 def _tasks(recording: Recording, imported: Imported) -> Iterator[TaskRow]:
-    """Yield how the subtasks spent their time; 0 where no answer says so."""
+    """Yield how the subtasks spent their time. 0 where no answer says so."""
     for vertex in recording.vertices:
         for subtask in vertex.subtasks:
             times = times_of(subtask)

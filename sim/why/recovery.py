@@ -69,7 +69,7 @@ def _deployment_ns(run: Observed, number: int) -> int:
 
 
 def _restored(run: Observed, row: RecoveryRow) -> Place:
-    """Return the subtask that had most to read; JOB where none had any state.
+    """Return the subtask that had most to read. JOB where none had any state.
 
     With local recovery only tasks of a task manager that is lost read state from the storage.
     """

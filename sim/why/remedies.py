@@ -184,7 +184,7 @@ def _of_queues(run: Observed, vertex: str | None) -> Iterator[Change]:
 
 
 def _wider(run: Observed, vertex: str | None) -> Iterator[Change]:
-    """Yield twice the subtasks of an operator, unless something is told of each subtask."""
+    """Yield twice the subtasks of an operator, unless something is notified of each subtask."""
     if vertex is None or run.graph.vertex(vertex).is_source:
         return
     found = run.graph.vertex(vertex)

@@ -23,8 +23,8 @@ SLOWEST, EXPIRED, FAILED, RECOVERY = "slowest", "expired", "failed", "recovery"
 Target = int | str
 _FAILED = ("expired", "aborted", "failed")
 _TOO_LONG = "No change was simulated, as this run is long; `ckptsim whatif` simulates changes."
-_EACH_MAX = 50  # failed checkpoints that are looked at one by one
-_RECOVERIES_MAX = 5  # of which `run` says the cause
+_EACH_MAX = 50  # failed checkpoints for a look at each
+_RECOVERIES_MAX = 5  # with a cause from `run`
 
 
 def why(
@@ -60,7 +60,7 @@ def why(
 def why_of(
     scenario: Scenario, result: RunResult, target: Target = SLOWEST, *, again: Run | None = None
 ) -> Why:
-    """Return the cause of what happened in a run; again: runs a scenario as this one was run."""
+    """Return the cause of what happened in a run. again: runs a scenario as this one was run."""
     asked = _Asked(scenario, Observed(scenario, result), again)
     if isinstance(target, str) and target.startswith(RECOVERY):
         return asked.recovery(target.removeprefix(RECOVERY).strip() or "1")
@@ -122,14 +122,14 @@ def causes_of(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A run about which is asked; again: runs a scenario as this one was run, None for no more."""
+    """A run about which is asked. again: runs a scenario as this one was run, None for no more."""
 
     scenario: Scenario
     run: Observed
     again: Run | None
 
     def groups(self, rows: Sequence[CheckpointRow]) -> list[list[CheckpointRow]]:
-        """Return checkpoints that have not completed, those of one cause together.
+        """Return checkpoints that have not completed, the ones of one cause together.
 
         Of very many the later ones go with the latest one that ended for the same reason.
         """

@@ -13,11 +13,11 @@ from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.why.answer import JOB, QUEUE, Cause, Place, Step, duration, length, place_text
 from ckptsim.sim.why.observed import Observed
 
-# Records of a subtask beyond this many times those of its siblings, and service likewise, are skew.
-# From the next share of its time on a subtask is at its limit, from the last it works off a queue.
-# Assumptions.
+# Records of a subtask beyond this many times the ones of its siblings, and service likewise, are
+# skew. From the next share of its time on a subtask is at its limit, from the last it works off a
+# queue. Assumptions.
 _SKEWED, _FULL, _WORKING = 1.5, 0.9, 0.25
-_MUCH = 0.2  # a latency of which less is no reason
+_MUCH = 0.2  # a smaller share of a latency is no reason
 _ROUNDS = 25  # so many latencies of the network are longer than a wait that it is the reason of
 _SAYS = {
     "sync": "{who} copied its state for {took} and did nothing else",
@@ -89,7 +89,7 @@ def _queue(run: Observed, place: Place, steps: Sequence[Step], took_ns: int) -> 
 
 
 def there(run: Observed, cause: Cause, path: Sequence[Step], row: CheckpointRow | None) -> str:
-    """Return the sentence that says why a phase takes so long at a subtask; empty if unknown."""
+    """Return the sentence that says why a phase takes so long at a subtask. Empty if unknown."""
     job, place = run.job, cause.place
     took_ns = length(step for step in path if step.phase == cause.phase)
     if cause.phase in (*QUEUE, "catch_up"):

@@ -6,6 +6,7 @@ your own. An implementation of your own that has the same door can be put into a
 | core | made by | events and effects |
 |---|---|---|
 | order of source states | `ordering.make_core` | `ordering` |
+| positions of a source's states | `source.SourceCore` | `source` |
 | barrier handler of a task | `barriers.make_handler` | `handler_events` |
 | input channel, with in-flight data | `barriers.RemoteInputChannel` | `channel_effects` |
 | output subpartition, the same | `barriers.Subpartition` | `channel_effects` |
@@ -15,6 +16,8 @@ your own. An implementation of your own that has the same door can be put into a
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
+| fence of a shared store | `fence.Fence` | `fence` |
+| positions in two logs | `positions.Positions` | `positions` |
 | failure detection | `recovery.FailureDetector` | `detection` |
 | restart strategy | `recovery.RestartStrategy` | `restart` |
 | failover of a job | `recovery.Failover` | `failover` |
@@ -42,7 +45,9 @@ from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.core import Core, ProtocolError
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
+from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover, recovered_input, restart, restore
+from ckptsim.models.store import fence, positions
 
 __all__ = [
     "Core",
@@ -53,15 +58,18 @@ __all__ = [
     "coordinator_events",
     "detection",
     "failover",
+    "fence",
     "handler_events",
     "lifecycle",
     "lifecycle_effects",
     "lifecycle_events",
     "ordering",
+    "positions",
     "recovered_input",
     "recovery",
     "restart",
     "restore",
+    "source",
     "store",
     "subtask_events",
     "uncoordinated",

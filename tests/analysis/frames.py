@@ -19,7 +19,7 @@ AXES = (COUNT, UPLOAD)
 
 
 def lasting(counts: tuple[int, ...] = (1, 2, 4, 8, 16), n: int = 200) -> list[pd.DataFrame]:
-    """Return checkpoints of the points of a grid; some are unfinished, many of the last."""
+    """Return checkpoints of the points of a grid. Some are unfinished, many of the last."""
     draws = np.random.default_rng(1)
     return [
         pd.DataFrame(
@@ -133,7 +133,7 @@ def beside_theory() -> pd.DataFrame:
 
 
 def barrier_checkpoints() -> pd.DataFrame:
-    """Return rows of barrier checkpoints of one run; the last but one failed."""
+    """Return rows of barrier checkpoints of one run. The last but one failed."""
     draws = np.random.default_rng(4)
     count = 20
     parts = {
@@ -155,7 +155,7 @@ def barrier_checkpoints() -> pd.DataFrame:
 
 
 def barrier_parts() -> pd.DataFrame:
-    """Return rows of two subtasks in each of those checkpoints; the second acknowledges last."""
+    """Return rows of two subtasks in each of those checkpoints. The second acknowledges last."""
     whole = barrier_checkpoints()
     ends = whole["triggered_ns"] + whole["duration_ns"]
     first = whole.assign(subtask=0, acknowledged_ns=ends - 10**6, alignment_ns=10**9)

@@ -58,7 +58,7 @@ def plan(directory: Path, *, replications: int, records: int = 200) -> Path:
 def test_a_wrong_option_is_told_before_spark_starts(
     option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2, one line that names the option, what was found and what was expected."""
+    """Exit code 2, one line that names the option, the value found and the value expected."""
     code = main(["sweep", str(plan(tmp_path, replications=1)), *WRONG[option]])
     said = capsys.readouterr().err
     assert code == 2
@@ -96,7 +96,7 @@ def sweeping(directory: Path) -> list[str]:
 
 
 def stopped(words: list[str], cwd: Path, by: signal.Signals) -> tuple[int, str]:
-    """Stop a sweep by a signal once it has saved runs; return its exit code and the first word."""
+    """Stop a sweep by a signal once it has saved runs. Return its exit code and the first word."""
     process = subprocess.Popen(
         words, cwd=cwd, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -147,7 +147,7 @@ def test_a_property_of_the_users_is_judged_on_spark(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
-    """Ctrl-C ends a sweep with what was saved; the same command does the rest."""
+    """Ctrl-C ends a sweep with the saved runs. The same command does the rest."""
     words = sweeping(tmp_path)
     assert stopped(words, tmp_path, signal.SIGINT) == (130, "interrupted")
 
@@ -173,7 +173,7 @@ def make(parameters):
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """Sweep a scenario without a plan, in a directory of the user's; return it and what is said."""
+    """Sweep a scenario without a plan, in a directory of the user's. Return it and the text."""
     place = tmp_path_factory.mktemp("mine")
     (place / "mine.py").write_text(MINE)
     words = (

@@ -65,7 +65,7 @@ def test_sum_and_expansion_agree_where_they_meet() -> None:
 
 
 def test_a_quantile_needs_a_confidence_and_a_degree() -> None:
-    """What is no confidence, or leaves no degree of freedom, is refused."""
+    """A number that is no confidence, or leaves no degree of freedom, is refused."""
     for confidence, degrees in ((0.0, 3), (1.0, 3), (0.95, 0)):
         with pytest.raises(ValueError, match="degrees of freedom"):
             t_quantile(confidence, degrees)
@@ -104,7 +104,7 @@ def test_interval_covers_the_mean_as_often_as_it_says() -> None:
 
 
 def test_paired_difference_is_the_paired_t_interval() -> None:
-    """Common replications are paired; the others are counted."""
+    """Common replications are paired. The others are counted."""
     draws = np.random.default_rng(2)
     base = {seed: float(draws.normal(100, 30)) for seed in range(12)}
     other = {seed: base.get(seed, 0) + float(draws.normal(3, 1)) for seed in range(2, 15)}

@@ -48,7 +48,7 @@ def test_ranges_share_a_unit_where_both_ends_are_read_in_it() -> None:
 
 
 def test_swept_values_are_exact() -> None:
-    """Values that differ are written differently; quantities have the unit that fits."""
+    """Values that differ are written differently. Quantities have the unit that fits."""
     path = "sync.destination.upload_ns"
     assert words.value_in_words(path, 20_000_000) == "20 ms"
     assert words.value_in_words(path, 1_234_567_890) != words.value_in_words(path, 1_234_567_891)

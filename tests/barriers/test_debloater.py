@@ -30,7 +30,7 @@ def test_defaults_are_those_of_flink() -> None:
 
 
 def test_a_slow_task_shrinks_its_buffers_step_by_step() -> None:
-    """Small steps are not announced; then the size is, and the time to consume falls with it."""
+    """Small steps are not announced. Then the size is, and the time to consume falls with it."""
     debloater = BufferDebloater(DebloatParameters(target_ms=1000, samples=1))
     assert debloater.update(10_000, 10) == 1000
     assert debloater.announced_bytes == 1000
@@ -53,7 +53,7 @@ def test_growth_is_bounded_by_doubling() -> None:
     st.integers(1, 50),
 )
 def test_sizes_stay_within_bounds(measured: list[tuple[int, int]], samples: int) -> None:
-    """Whatever is measured, what is announced lies between the bounds and is remembered."""
+    """Whatever is measured, all that is announced lies between the bounds and is remembered."""
     debloater = BufferDebloater(DebloatParameters(samples=samples))
     for throughput, in_use in measured:
         announced = debloater.update(throughput, in_use)
@@ -63,6 +63,6 @@ def test_sizes_stay_within_bounds(measured: list[tuple[int, int]], samples: int)
 
 
 def test_smoothing_needs_a_value() -> None:
-    """A size is smoothed over at least one value; fewer would divide by zero."""
+    """A size is smoothed over at least one value. Fewer would divide by zero."""
     with pytest.raises(ValueError, match="samples: found -1, expected at least 1"):
         DebloatParameters(samples=-1)

@@ -15,7 +15,7 @@ def needed(channels: int = 2, *, one_at_a_time: bool = True) -> NeededBarriers:
 
 
 def test_all_that_were_open_have_to_come() -> None:
-    """A task that counts too early is told which channels lack, one that is right nothing."""
+    """A task that counts too early is reported which channels lack, one that is right nothing."""
     early, right = needed(3), needed(3)
     early.came(1, 1)
     assert early.complete(1) == "counts all barriers of 1, without channels 0, 2"
@@ -36,7 +36,7 @@ def test_what_waits_though_all_have_come_is_named_once() -> None:
 
 
 def test_a_channel_that_has_ended_is_needed_no_more() -> None:
-    """It counts for what is open, and is not asked for by what opens later."""
+    """It counts for open work, and is not asked for by what opens later."""
     found = needed()
     found.ended(0)
     found.opened(2)
@@ -47,7 +47,7 @@ def test_a_channel_that_has_ended_is_needed_no_more() -> None:
 def test_a_newer_checkpoint_ends_older_ones_unless_they_are_only_counted(
     one_at_a_time: bool, waits: int | None
 ) -> None:
-    """A tracker has several in mind; what is subsumed is not waited for."""
+    """A tracker has several in mind. Everything that is subsumed is not waited for."""
     found = needed(one_at_a_time=one_at_a_time)
     found.came(0, 1)
     found.opened(2)
@@ -57,7 +57,7 @@ def test_a_newer_checkpoint_ends_older_ones_unless_they_are_only_counted(
 
 
 def test_nothing_is_expected_of_what_is_over() -> None:
-    """Given up, complete, failed or older than a newer one: no channel is missed."""
+    """Aborted, complete, failed or older than a newer one: no channel is missed."""
     for end in (lambda f: f.over(1), lambda f: f.over(3), lambda f: f.failed()):
         found = needed()
         end(found)

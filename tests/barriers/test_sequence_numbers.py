@@ -25,7 +25,7 @@ def receiver(*elements: object) -> tuple[RemoteInputChannel, list[NetworkEffect]
 
 @pytest.mark.parametrize(("aimed", "state"), [(1, "b"), (2, "a"), (4, "ab"), (5, "ab")])
 def test_data_in_a_barriers_place_leaves_the_queue(aimed: int, state: str) -> None:
-    """The error says so, and what is left of the data before the barrier becomes state.
+    """The error says so, and the rest of the data before the barrier becomes state.
 
     Source: recorded from Apache Flink 1.20.3, RemoteInputChannel.convertToPriorityEvent.
     """

@@ -27,13 +27,13 @@ def begun(*subtasks: int, checkpoint: int = 1) -> SharedStateWriter:
 def closed(
     writer: SharedStateWriter, subtask: int, checkpoint: int = 1
 ) -> list[writer_events.WriterEffect]:
-    """Close both parts of a subtask; returns the effects of the second."""
+    """Close both parts of a subtask. Returns the effects of the second."""
     writer.step(writer_events.InputClosed(subtask, checkpoint))
     return writer.step(writer_events.OutputClosed(subtask, checkpoint))
 
 
 def test_the_file_is_stored_when_all_subtasks_are_whole() -> None:
-    """The quicker subtask waits for the slower one; each gets its own size."""
+    """The quicker subtask waits for the slower one. Each gets its own size."""
     writer = begun(0, 1)
     assert writer.step(writer_events.DataAdded(0, 1, 10)) == [
         writer_events.OpenStream(1),
@@ -59,14 +59,14 @@ def test_without_data_there_is_no_file() -> None:
 
 
 def test_a_subtask_that_has_not_begun_is_waited_for_until_it_is_released() -> None:
-    """The group's file needs all its subtasks; one that has ended is no longer of the group."""
+    """The group's file needs all its subtasks. One that has ended is no longer of the group."""
     writer = begun(0)
     assert closed(writer, 0) == []
     assert writer.step(writer_events.SubtaskReleased(1)) == [writer_events.PartWritten(0, 1, 0)]
 
 
 def test_a_subtask_that_leaves_in_the_middle_holds_the_file_until_an_abort() -> None:
-    """Its part stays unfinished, so the others wait; the abort of the checkpoint fails them all."""
+    """Its part stays unfinished, so the others wait. The abort of the checkpoint fails them all."""
     writer = begun(0, 1)
     assert closed(writer, 0) == []
     assert writer.step(writer_events.SubtaskReleased(1)) == []
@@ -92,7 +92,7 @@ def test_an_abort_by_one_fails_all() -> None:
 
 
 def test_a_broken_file_fails_all() -> None:
-    """A write error is told to every subtask of the group."""
+    """A write error is asked to every subtask of the group."""
     writer = begun(0, 1)
     writer.step(writer_events.DataAdded(0, 1, 10))
     assert writer.step(writer_events.StreamFailed(1)) == [
@@ -103,7 +103,7 @@ def test_a_broken_file_fails_all() -> None:
 
 
 def test_an_abort_that_comes_first_fails_the_later_beginning() -> None:
-    """A beginning after the abort is answered at once, so that nobody waits for ever."""
+    """A beginning after the abort is answered at once, so that no one waits for ever."""
     writer = SharedStateWriter([0, 1])
     assert writer.step(writer_events.WriteAborted(0, 1, ABORTED)) == []
     assert writer.step(writer_events.WriteStarted(0, 1)) == [
@@ -144,7 +144,7 @@ def test_an_abort_of_a_future_checkpoint_fails_what_is_open() -> None:
 
 
 def test_requests_out_of_nowhere_are_refused() -> None:
-    """Data of a checkpoint that nobody began, and a second beginning, are errors."""
+    """Data of a checkpoint that no one began, and a second beginning, are errors."""
     writer = begun(0)
     with pytest.raises(ProtocolError, match="not_begun"):
         writer.step(writer_events.DataAdded(0, 2, 1))
@@ -153,7 +153,7 @@ def test_requests_out_of_nowhere_are_refused() -> None:
 
 
 def test_small_state_travels_in_the_acknowledgement_once() -> None:
-    """However many channels share it, inlined state counts once; larger state lies in a file."""
+    """However many channels share it, inlined state counts once. Larger state lies in a file."""
     assert handle_bytes([100, 200, 300], inline_threshold_bytes=20_480) == 600
     assert handle_bytes([20_000, 480], inline_threshold_bytes=20_480) == 20_480
     assert handle_bytes([20_000, 481], inline_threshold_bytes=20_480) == 0

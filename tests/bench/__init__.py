@@ -1,7 +1,7 @@
-"""Speed, as ratios measured in one process; `make bench` prints them.
+"""Speed, as ratios measured in one process. `make bench` prints them.
 
 A section is a module of this package with `measure() -> list[Figure]`, named in `SECTIONS` or
-`ON_DEMAND`.  Times are those of the CPU, taken in rounds in turn; ratios are medians over these.
+`ON_DEMAND`.  Times are the ones of the CPU, taken in rounds in turn. Ratios are medians over these.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from time import process_time
 
-# Modules whose `measure()` is called, in this order.
+# Modules with a `measure()` to call, in this order.
 SECTIONS = [
     "tests.bench.kernel",
     "tests.bench.check",
@@ -31,8 +31,8 @@ ON_DEMAND = ["tests.bench.scale", "tests.bench.summaries"]
 class Figure:
     """One measured figure.
 
-    at_most, at_least: the bar, if there is one; says: what was measured and against what;
-    spread: the least and the greatest of the rounds whose median the value is.
+    at_most, at_least: the bar, if there is one. says: the measured values and against what.
+    spread: the least and the greatest of the rounds of the median.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Figure:
 
     @property
     def met(self) -> bool:
-        """Whether the bar is met; a figure without one always is."""
+        """Whether the bar is met. A figure without one always is."""
         low = self.at_least is None or self.value >= self.at_least
         return low and (self.at_most is None or self.value <= self.at_most)
 
@@ -67,7 +67,7 @@ def interleaved(
 ) -> dict[str, list[float]]:
     """Return the seconds that each case took in each round.
 
-    The cases take turns within a round, so that a slow moment of the machine hits all of them; the
+    The cases take turns within a round, so that a slow moment of the machine hits all of them. The
     first round warms up and is not counted.  The time is the CPU's unless another clock is given.
     """
     seconds: dict[str, list[float]] = {name: [] for name in cases}

@@ -79,7 +79,7 @@ def measure() -> list[Figure]:
 
 
 def _judged() -> Figure:
-    """Return what a run costs that is judged, as those of commands are, against one that is not."""
+    """Return the cost of a judged run against one without the oracle."""
     model = chain(64, 3, loaded=True, mode=jobs.Mode.UNALIGNED)
     costs = [
         min(seconds_of(model, observer)[0] for _ in range(3))

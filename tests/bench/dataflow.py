@@ -114,7 +114,7 @@ def _trace() -> Figure:
 
 
 def minute(parallelism: int) -> dict[str, float]:
-    """Run the whole minute by the compiled driver in a child process; return its figures."""
+    """Run the whole minute by the compiled driver in a child process. Return its figures."""
     command = [sys.executable, "-m", "tests.bench.dataflow", str(parallelism)]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
     figures: dict[str, float] = json.loads(found.stdout)

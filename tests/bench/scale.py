@@ -3,10 +3,10 @@
 Takes minutes, so `make bench` leaves it out.  `python -m tests.bench.scale FILE.svg` draws it too.
 
 In the exact job each of p subtasks is joined to all p of the next vertex.  In a thinned one there
-are p / n subtasks and n channels between two of them, so each task has its p channels, with the
-same records a second over each, and its own pools and gates.  The processors are divided by n as
-well, for all tasks share them.  So a task does what it did before, and what many tasks do together
-is not the same: the last of few to acknowledge is earlier than the last of many.
+are p / n subtasks and n channels between two of them. So each task has its p channels, the same
+records a second over each, and its own pools and gates.  The processors are divided by n as well,
+for all tasks share them.  So a task does what it did before, and what many tasks do together is not
+the same: the last of few to acknowledge is earlier than the last of many.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.bench import Figure
 from tests.bench.chains import SECOND, chain
 from tests.bench.scale_point import scale_point
 
-# Subtasks of each vertex, and operators behind the source.
+# Subtasks of each vertex, and operators after the source.
 SIZES = (
     *((16, 1), (32, 1), (64, 1), (128, 1), (256, 1), (512, 1)),
     *((16, 7), (32, 7), (64, 7), (128, 7)),
@@ -147,9 +147,9 @@ TASKS_PER_CORE = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thinned:
-    """What a job, thinned or not, says; bytes and records are those of the whole job.
+    """What a job, thinned or not, says. Bytes and records are the ones of the whole job.
 
-    cpu_s: set-up included; duration_ms, persisted_bytes: means over its complete checkpoints.
+    cpu_s: set-up included. duration_ms, persisted_bytes: means over its complete checkpoints.
     """
 
     cpu_s: float
@@ -200,7 +200,7 @@ class ThinnedGraph(Graph):
 
 
 def thinned(parallelism: int, by: int, *, loaded: bool, mode: Mode) -> Thinned:
-    """Run a job of so many subtasks a vertex with one of `by` of them; 1 is the exact job."""
+    """Run a job of so many subtasks a vertex with one of `by` of them. 1 is the exact job."""
     model = chain(parallelism // by, OPERATORS, loaded=loaded, mode=mode)
     model = replace(
         model,

@@ -2,7 +2,7 @@
 
 A chain of keyed and rebalanced exchanges, 80 % loaded, with flushes.  It settles for half a
 simulated second, runs on for some more that are timed, and then has one unaligned checkpoint in a
-second that is timed too.  Each size has a process of its own, whose memory is that of the job.
+second that is timed too.  Each size has a process of its own, with the memory of the job.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SETTLED_NS = SECOND // 2
 
 
 def scale_point(parallelism: int, operators: int) -> dict[str, float]:
-    """Run one size in a child process; return its figures, seconds of CPU and bytes."""
+    """Run one size in a child process. Return its figures, seconds of CPU and bytes."""
     words = [sys.executable, "-m", "tests.bench.scale_point", str(parallelism), str(operators)]
     found = subprocess.run(words, check=True, capture_output=True, text=True)
     figures: dict[str, float] = json.loads(found.stdout)
@@ -71,7 +71,7 @@ def main(parallelism: int, operators: int) -> None:
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process has at present, in bytes; Linux alone tells."""
+    """Return the memory that this process has at present, in bytes. Linux alone shows."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
     return int(line.split()[1]) * 1024

@@ -1,6 +1,6 @@
 """How well a sweep on Spark uses two cores, beside a pool of processes and a serial loop.
 
-All run the same worlds, make the same tables and write them; Spark's session and the pool's
+All run the same worlds, make the same tables and write them. Spark's session and the pool's
 processes are started before the clock.  Spark runs them once more with the aggregation of rows,
 which costs the same for short runs and long ones.
 """
@@ -34,7 +34,7 @@ PLAN = {
 
 
 def measure() -> list[Figure]:
-    """Return the efficiency of each way, the serial loop's time over that of two ideal cores."""
+    """Return the efficiency of each way, the serial loop's time over the one of two ideal cores."""
     plan = plan_from(PLAN, source="bench")
     rows = sweep_rows(plan)
     with (

@@ -136,7 +136,7 @@ def _checkpoints(numbers: np.ndarray, draws: np.random.Generator) -> Columns:
 
 
 def _stream(table: str, columns: Columns) -> bytes:
-    """Return columns as an Arrow stream; those that are not drawn are zero, or empty."""
+    """Return columns as an Arrow stream. Those that are not drawn are zero, or empty."""
     schema = arrow_schema(table)
     size = len(columns["run_key"]) if columns else 0  # type: ignore[arg-type]
     zeros = {pa.string(): "", pa.int64(): 0, pa.float64(): 0.0, pa.bool_(): False}

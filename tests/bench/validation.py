@@ -4,7 +4,7 @@
 predicts everything again with one mechanism left out.  Folds fit the constants to some of the
 cells, and judge on the others.
 
-Each free constant is moved by one step and everything predicted again; that gives how each cell's
+Each free constant is moved by one step and everything predicted again. That gives how each cell's
 duration follows it.  With these derivatives the constants are fitted by least squares, in units of
 what counts as right, to all folds but one, and judged on that one.  A constant that the cells of a
 fold hardly feel stays near its value (a ridge of one step).  All is linear: small changes, no
@@ -138,7 +138,7 @@ class Errors:
 class Folds:
     """What the folds gave.
 
-    used: with the constants as they are; fitted: on the cells that were fitted to; held_out: on the
+    used: with the constants as they are. fitted: on the cells that were fitted to. held_out: on the
     cells that were not.  changes: per constant, its value and the fitted ones of all folds, in ns.
     """
 
@@ -199,9 +199,9 @@ def fit(
     *,
     folds: int,
 ) -> Folds:
-    """Fit on all cells but those of a fold, for each fold.
+    """Fit on all cells but the ones of a fold, for each fold.
 
-    measured, start: durations in ms, shape (cells,); slopes: change per step, shape (cells,
+    measured, start: durations in ms, shape (cells,). slopes: change per step, shape (cells,
     constants).  Cells go to the folds in turn, in the order of their names.
     """
     place = np.arange(len(names)) % folds
@@ -283,7 +283,7 @@ def ablation_lines(scores: dict[str, Score]) -> list[str]:
 
 
 def main(words: list[str]) -> int:
-    """Print what is asked of some files of measured runs."""
+    """Print the duties of some files of measured runs."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.validation")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="measured runs")
     parser.add_argument("--seeds", type=int, default=7, help="seeds per run (default: 7)")

@@ -31,7 +31,7 @@ def slow_down(found: dict[str, Any]) -> None:
 
 
 def on_buffers(name: str, *, crash_at_ns: int | None = None) -> Scenario:
-    """Return a scenario of the library on buffers, without its goals, which are those of records.
+    """Return a scenario of the library on buffers, without its goals, which are those for records.
 
     crash_at_ns: when its first fault strikes, where another instant shows more.
     """
@@ -58,7 +58,7 @@ def pipelines(draw: Any, plane: str = "records") -> Scenario:
 def run_pipeline(
     scenario: Scenario, seed: int, ties: str = "structural"
 ) -> tuple[PipelineWorld, RunResult]:
-    """Run a pipeline to its end; every completed checkpoint of its job is kept."""
+    """Run a pipeline to its end. Every completed checkpoint of its job is kept."""
     spec = RunSpec(
         scenario=scenario,
         seed=seed,

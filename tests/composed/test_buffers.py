@@ -14,7 +14,7 @@ from tests.composed.test_library import ANTI, SOUND
 from tests.composed.test_random_pipelines import TIES
 
 SEEDS = range(8)
-# When the crash strikes that shows the loss: in front of it something was committed.
+# When the crash strikes that shows the loss: before it something was committed.
 CRASH_AT_NS = {"pipeline_disk_lost": 560 * MS, "pipeline_not_hooked": 560 * MS}
 
 
@@ -36,7 +36,9 @@ def test_anti_patterns_show_what_they_break(name: str) -> None:
 
 
 def test_what_is_restored_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records in flight come back as they were sent: what was at the sender is behind the others.
+    """Records in flight come back as they were sent.
+
+    All that was at the sender is after the others.
 
     It needs a restart over data in flight at both ends of one channel, which some pipelines have.
     """

@@ -70,7 +70,7 @@ def steps(world: PipelineWorld) -> list[tuple[str, str]]:
 
 
 def check_cuts(seeds: range, plane: str) -> Counter[str]:
-    """Check the completed checkpoints of random pipelines; count what they have."""
+    """Check the completed checkpoints of random pipelines. Count what they have."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         scenario = random_pipeline(seed, plane)

@@ -28,7 +28,7 @@ def runs(name: str) -> list[RunResult]:
 
 @pytest.mark.parametrize("name", [name for name in ANTI if "append" not in name])
 def test_losses_are_counted(name: str) -> None:
-    """A loss is told with the number of records that are gone, of all that the source had."""
+    """A loss is reported with the number of records that are gone, of all that the source had."""
     says = [
         row.says
         for result in runs(name)
@@ -58,7 +58,7 @@ def test_there_are_enough() -> None:
 
 
 def test_rows_tell_where_the_time_of_a_state_went() -> None:
-    """The four waits of a released state add up; job checkpoints and their parts have rows too."""
+    """The four waits of a released state add up. Job checkpoints and their parts have rows too."""
     result = run_world(by_name("pipeline"), seed=1)
     states = [row for row in result.checkpoints if row.scope != "job" and row.completed_ns]
     assert states
@@ -77,7 +77,7 @@ def _story(index: int, scope: str | None) -> str:
 
 
 def test_a_states_story_leaves_the_jobs_checkpoint_of_that_number_out() -> None:
-    """State 2 of a stream and checkpoint 2 of the job are told apart by their scopes."""
+    """State 2 of a stream and checkpoint 2 of the job are distinguished by their scopes."""
     assert "state users/2" in _story(2, "users")
     assert "takes its snapshot" not in _story(2, "users")
     assert "takes its snapshot of checkpoint 2" in _story(2, "job")
@@ -85,7 +85,7 @@ def test_a_states_story_leaves_the_jobs_checkpoint_of_that_number_out() -> None:
 
 
 def test_what_a_kind_of_entry_has_is_the_same_in_every_part() -> None:
-    """Of a kind that two parts of a pipeline have in their traces the fields are those of both."""
+    """Of a kind that two parts of a pipeline have in their traces the fields are those for both."""
     parts = [load_world(link).VOCABULARY for link in ("ordering", "final_checkpoint", "barriers")]
     whole = load_world("composed").VOCABULARY
     assert [

@@ -1,4 +1,4 @@
-"""Every mutant of the composed pipeline is told from the right one."""
+"""Every mutant of the composed pipeline is distinguished from the right one."""
 
 from collections.abc import Callable
 

@@ -1,9 +1,9 @@
 """One pipeline on both data planes: same plans, decisions, completed checkpoints, commits, store.
 
 Costs are chosen so that they do not decide.  A round of partitions comes every two seconds, in the
-middle between two checkpoints, and is over long before the next one; what fails, fails in between.
-So which records a checkpoint covers is the same to the last one, on records and on buffers, and
-what is compared is not only the course of checkpoints but what each has put into the store.
+middle between two checkpoints, and is over long before the next one. What fails, fails in between.
+So checkpoints cover the same records on both planes. The test compares their course and the content
+of the store.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def states(result: RunResult) -> list[tuple[Any, ...]]:
 
 
 def compare(seeds: range) -> Counter[str]:
-    """Compare both planes on many pipelines; return what was seen of them."""
+    """Compare both planes on many pipelines. Return the observations of them."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         worlds, results = [], []

@@ -13,7 +13,7 @@ from tests.composed.plans import pipelines, random_pipeline
 
 TIES = ("structural", "random", "pct")
 SEEDS = st.integers(0, 1000)
-# Situations that some plans reach on either plane, those of one plane, and the rarest ones.
+# Situations that some plans reach on either plane, the ones of one plane, and the rarest ones.
 REACHED = (
     "attempt_restarted",
     "committed_again",
@@ -52,7 +52,7 @@ def run_whole(scenario: Scenario, seed: int, ties: str) -> RunResult:
 
 
 def survey(seeds: range, plane: str) -> Counter[str]:
-    """Run the pipelines of some seeds; count goals by the runs that reached them."""
+    """Run the pipelines of some seeds. Count goals by the runs that reached them."""
     reached: Counter[str] = Counter()
     for seed in seeds:
         result = run_whole(random_pipeline(seed, plane), seed, TIES[seed % len(TIES)])
@@ -94,8 +94,8 @@ def test_plans_reach_the_rare_situations(plane: str, count: int) -> None:
 def test_plans_that_once_found_something(plane: str, seed: int) -> None:
     """Plans that showed a fault of the program, or a promise that was too strong, stay whole.
 
-    Among them: a resumed global source forgot what it began from; a trigger that another one had
-    overtaken was waited for; the state of stages was held to at-least-once barriers; the state of
+    Among them: a resumed global source forgot what it began from. A trigger that another one had
+    overtaken was waited for. The state of stages was held to at-least-once barriers. The state of
     readers that had finished before the second of three attempts was forgotten.
     """
     survey(range(seed, seed + 1), plane)
@@ -104,7 +104,7 @@ def test_plans_that_once_found_something(plane: str, seed: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("plane", "count"), [("records", 10_000), ("buffers", 5_000)])
 def test_thousands_of_plans(plane: str, count: int) -> None:
-    """Thousands of random fault plans and tie orders break nothing, and reach what is rarest."""
+    """Thousands of random fault plans break nothing, and reach the rarest goals."""
     reached = survey(range(1000, 1000 + count), plane)
     for goal in (*RAREST, *RAREST_ON[plane]):
         assert reached[goal], goal

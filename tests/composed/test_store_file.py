@@ -54,7 +54,7 @@ def test_the_file_has_the_store_and_every_completed_checkpoint(
 def test_keeping_a_run_changes_nothing_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The digest is the same with and without a file, and JSON names what was written."""
+    """The digest is the same with and without a file, and JSON names the written data."""
     assert main(["run", "pipeline_aligned", "--json"]) == EXIT_FINE
     plain = json.loads(capsys.readouterr().out)
     path = tmp_path / "runs.duckdb"
@@ -83,7 +83,7 @@ def test_a_place_that_will_not_do_is_refused_before_the_run(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Nobody waits for a run whose store cannot be written, and nothing that is there changes."""
+    """A store that cannot be written is refused before the run, and nothing changes."""
     (tmp_path / "notes.txt").write_text("not a store", encoding="utf-8")
     (tmp_path / "empty").touch()
     (tmp_path / "folder").mkdir()
@@ -100,7 +100,7 @@ def test_a_place_that_will_not_do_is_refused_before_the_run(
 def test_a_store_of_another_format_is_left_alone(
     schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An older or newer schema is named with what was expected; the file keeps its bytes."""
+    """An older or newer schema is named with the value expected. The file keeps its bytes."""
     path = tmp_path / "runs.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE store_about (name VARCHAR, value VARCHAR)")
@@ -117,7 +117,7 @@ def test_a_store_of_another_format_is_left_alone(
 def test_a_store_that_another_process_has_open_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A store has one writer: who comes second is told so, before the run and when looking."""
+    """A store has one writer: who comes second is notified so, before the run and when looking."""
     path = tmp_path / "runs.duckdb"
     assert main(["run", "pipeline_aligned", "--store", str(path)]) == EXIT_FINE
     capsys.readouterr()

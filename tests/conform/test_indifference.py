@@ -32,7 +32,7 @@ def test_names_and_remarks_do_not_matter(suite: str) -> None:
 
 
 def moved(value: Any, by: int) -> Any:
-    """Move every checkpoint number in a step, or in what is expected of it."""
+    """Move every checkpoint number in a step, or in the expected value of it."""
     match value:
         case {"calls": calls, **rest}:
             if "pending_ids" in rest:

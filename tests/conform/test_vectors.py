@@ -15,9 +15,9 @@ from tests.mutants import lifecycle, store
 TESTS = Path(__file__).parents[1]
 OURS = "store/vectors"  # written from the rules of the suite `checkpoint_store`
 
-# File -> how many vectors it has.  Those of `vectors` are what real classes did or a specification
-# says; those of `recorded` are random scripts, also impossible ones, which ended so on the real
-# classes, or in a model written apart from the rules alone.
+# File -> how many vectors it has.  The ones of `vectors` are what real classes did or a
+# specification says. The ones of `recorded` are random scripts, also impossible ones, which ended
+# so on the real classes, or in a model written apart from the rules alone.
 COUNTS = {
     "data/vectors/barriers": 191,
     "data/vectors/channel_state": 57,
@@ -55,15 +55,15 @@ ORDERING = (
     "one_counter",
     "early_return",
 )
-# Mutants of lifecycles whose fault no vector of the sample reaches; tests of the core, or a job,
-# tell each.  Recovery has no words in the vectors.
+# Mutants of lifecycles with faults that no vector of the sample reaches. Tests of the core, or a
+# job, tell each.  Recovery has no words in the vectors.
 LIFECYCLES_BY_OTHER_MEANS = (
     "skipped_trigger_sets_minimum",
     "ignores_restored_id",
     "recovers_nothing",
     "recovers_what_was_open",
 )
-# The sample has no vector for these mutants of stores; ours have.
+# The sample has no vector for these mutants of stores. Ours have.
 STORES_BY_OURS = (
     "aliases_blobs",
     "checkpoint_first",
@@ -87,7 +87,7 @@ STORES_BY_OURS = (
 # What these lack shows only in crashes at places, and in failures, that vectors cannot name.
 STORES_BY_SCENARIOS = ("wipes_before_clearing", "hangs_on_recovery", "takes_unreadable_for_none")
 
-# File -> mutant -> whether a vector tells it.  `tests/barriers` has the mutants of barriers.
+# File -> mutant -> whether a vector shows it.  `tests/barriers` has the mutants of barriers.
 TOLD = {
     "data/vectors/ordering": dict.fromkeys(ORDERING, True),
     "data/vectors/final_checkpoint": {
@@ -115,7 +115,10 @@ def vectors(file: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize(("file", "count"), COUNTS.items())
 def test_every_vector_passes(file: str, count: int) -> None:
-    """Each step gives what was recorded; only vectors of ordering's other designs are skipped."""
+    """Each step gives everything that was recorded.
+
+    Only vectors of ordering's other designs are skipped.
+    """
     found = outcomes(file)
     assert [(each.name, each.mismatch) for each in found if each.mismatch is not None] == []
     others = [v["name"] for v in vectors(file) if v.get("profile", "spec") != "spec"]

@@ -40,7 +40,7 @@ GOOD: Vector = {
 
 @pytest.mark.parametrize("folder", ["vectors", "recorded"])
 def test_every_vector_that_comes_along_speaks_its_language(folder: str) -> None:
-    """The words take in all that is used; every suite has words."""
+    """The words take in all that is used. Every suite has words."""
     assert WORDS.keys() == SUITES.keys()
     for path in sorted((DATA / folder).glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -81,7 +81,7 @@ def test_every_vector_that_comes_along_speaks_its_language(folder: str) -> None:
     ],
 )
 def test_what_has_no_word_is_named_with_the_words_there_are(vector: Vector, says: str) -> None:
-    """The message says where, what was found and what was expected."""
+    """The message says where, the value found and the value expected."""
     with pytest.raises(VocabularyError, match=says):
         check(vector)
 
@@ -106,7 +106,7 @@ def test_an_expectation_that_would_go_unnoticed_is_refused(
 def test_bad_lines_do_not_keep_the_good_ones_from_running(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All that can be run is, the counts come last, each bad line is told with its number."""
+    """All that can be run is, the counts come last, each bad line is reported with its number."""
     odd, missing, good = tmp_path / "odd.jsonl", tmp_path / "none.jsonl", tmp_path / "good.jsonl"
     lines = ["no json", "", "[1]", '{"suite": ["x"]}', json.dumps(GOOD), '{"suite": "none"}']
     odd.write_text("\n".join(lines))

@@ -1,4 +1,4 @@
-"""Print the digests of many runs as JSON; run by the tests in other interpreters.
+"""Print the digests of many runs as JSON. Run by the tests in other interpreters.
 
 `python -m tests.determinism.digests RUNS TIMES`, where RUNS is JSON: a list of [scenario, seed,
 ties, mutant] to be run in that order, and all of that as many times as TIMES says.

@@ -81,7 +81,7 @@ def test_a_run_between_two_others_changes_nothing(link):
 
 
 def test_keeping_the_trace_changes_nothing():
-    """A run whose trace is kept, for a story, is the run that was told to be repeated."""
+    """A run with its trace, for a story, is the run to be repeated."""
     subject = Subject(scenario=all_scenarios()[0])
     assert subject.run(5, "random", keep_trace=True).run == subject.run(5, "random").run
 

@@ -1,4 +1,4 @@
-"""Runs that break a property repeat: those are the ones whose replay somebody relies on."""
+"""Runs that break a property repeat: users rely on their replay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.sync.mutants.mutant_table import SCENARIO_OF as ORDERING
 
 POLICIES = ("random", "pct", "structural")
 EVENTS_MAX = 3000
-# Mutants that a job on buffers shows; its compiled driver serves those in structural order of ties.
+# Mutants that a job on buffers shows. Its compiled driver serves those in structural order of ties.
 ON_BUFFERS = ("clock_not_started_after_announcement", "never_times_out", "told_before_stored")
 
 
@@ -59,7 +59,7 @@ def failing_runs(count: int) -> list[Run]:
 
 
 def check_repeats(count: int, *, times: int, hash_seeds: tuple[str, ...]) -> int:
-    """Repeat failing runs in other processes and Pythons; return how many digests were equal."""
+    """Repeat failing runs in other processes and Pythons. Return how many digests were equal."""
     runs = failing_runs(count)
     wanted = digests(runs)
     assert all(text.rpartition(" ")[2] != "0" for text in wanted), "each breaks a property"

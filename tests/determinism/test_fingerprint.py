@@ -26,7 +26,7 @@ from ckptsim.sim.world import run_world
 run_world(by_name(sys.argv[1]), seed=0)
 print(json.dumps(sorted(name for name in sys.modules if name.startswith("ckptsim."))))
 """
-# What is loaded besides: it finds the scenario by its name.
+# Everything that is loaded besides: it finds the scenario by its name.
 FINDING = {"ckptsim.scenarios.catalogue"}
 PARTS = ("models", "scenarios", "sim", "analysis")
 
@@ -53,7 +53,7 @@ def _loaded(scenario: str) -> set[str]:
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_what_a_run_loads_decides_it(world: str) -> None:
-    """Every module that a run imports counts, but for those that tell of it."""
+    """Every module that a run imports counts, except for those that tell of it."""
     scenario = next(one.name for one in all_scenarios() if one.world == world)
     missing = _loaded(scenario) - set(deciding(world))
     assert {name for name in missing if not f"{name}.".startswith("ckptsim.sim.story.")} == set()

@@ -1,7 +1,8 @@
 """Many random jobs on a data plane in a row.
 
 `python -m tests.job.many PLANE FIRST LAST` runs the jobs of the seeds FIRST to LAST, excluded, on
-`records` or `buffers`, and prints each violation, how far it is, and at the end what was reached.
+`records` or `buffers`, and prints each violation, its progress, and at the end the reached
+situations.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from tests.job.buffers import plans as buffers
 from tests.job.records import plans as records
 
 # Here the external system waits for ever: a time-out within the length of a job loses records by
-# design, which scenario `transaction_times_out` shows.
-# Rescales are those of `RESCALED` on either plane.
+# design, which scenario `transaction_times_out` shows. Rescales are the ones of `RESCALED` on
+# either plane.
 _NOWHERE = (
     *("transaction_timed_out", "lost_by_heartbeat", "resubmitted"),
     *("restored_rescaled", "record_filtered"),
@@ -53,12 +54,12 @@ _RANDOM_JOB = {Plane.RECORDS: records.random_job, Plane.BUFFERS: buffers.random_
 
 
 def is_hazard(scenario: Scenario, row: ViolationRow) -> bool:
-    """Say whether a violation is one of the hazards, in the job or in a restart of it."""
+    """Return whether a violation is one of the hazards, in the job or in a restart of it."""
     return any(f"{name}:" in f"{row.property}: {row.says}" for name in hazards(scenario))
 
 
 def played(scenario: Scenario, seed: int) -> RunResult:
-    """Run a random job under the next tie policy; it has broken nothing but by a hazard."""
+    """Run a random job under the next tie policy. It has broken nothing but by a hazard."""
     result = run_world(scenario, seed=seed, ties=many.TIES[seed % len(many.TIES)])
     assert [row for row in result.violations if not is_hazard(scenario, row)] == [], f"seed {seed}"
     return result

@@ -58,7 +58,7 @@ class Feed:
 
 
 class SlowCommitter:
-    """Makes a transaction durable after a while, once, whoever asks for it."""
+    """Makes a transaction durable after a while, once, anyone who asks for it."""
 
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
@@ -80,7 +80,7 @@ class SlowCommitter:
 
 
 class Owner:
-    """Runs one job as a part of itself; begins the next attempt a while after a failure.
+    """Runs one job as a part of itself. Begins the next attempt a while after a failure.
 
     burst: how many records a reader gets at a time.
     """
@@ -190,7 +190,10 @@ def test_a_job_takes_what_it_is_fed_and_commits_as_it_is_told(plane: Plane) -> N
 
 @PLANES
 def test_a_failure_is_the_owners_to_answer(plane: Plane) -> None:
-    """A crash ends nothing but the attempt; what was durable stays so, and the rest comes once."""
+    """A crash ends nothing but the attempt.
+
+    Everything that was durable stays so, and the rest comes once.
+    """
     owner = run(plane, CrashTask(vertex="operator", subtask=0, at_ns=140 * MS))
     assert owner.causes == ["operator/0 crashes"]
     failover = owner.plane.control.failovers[0]

@@ -56,7 +56,7 @@ def crash(at_ns: int) -> dict[str, Any]:
 
 
 def recoveries(made: Scenario, seed: int = 1) -> list[RecoveryRow]:
-    """Run a job in which nothing may break; return its recoveries."""
+    """Run a job in which nothing may break. Return its recoveries."""
     result = run_world(made, seed=seed)
     assert result.violations == []
     assert result.run.outcome == "completed"
@@ -81,7 +81,7 @@ def test_silence_is_known_by_the_time_out_less_the_phase(plane: Plane) -> None:
 
 @pytest.mark.parametrize("plane", Plane)
 def test_an_address_that_cannot_be_reached_is_known_after_two_requests(plane: Plane) -> None:
-    """So after one interval and a part of one; without a threshold, only the time-out counts."""
+    """So after one interval and a part of one. Without a threshold, only the time-out counts."""
     made = scenario(plane, lost(4 * S + 1, "unreachable"))
     found = [undetected_ns(one) for seed in range(8) for one in recoveries(made, seed)]
     assert all(_INTERVAL_NS < took <= 2 * _INTERVAL_NS for took in found)
@@ -91,7 +91,7 @@ def test_an_address_that_cannot_be_reached_is_known_after_two_requests(plane: Pl
 
 @pytest.mark.parametrize("plane", Plane)
 def test_a_broken_connection_is_known_at_once(plane: Plane) -> None:
-    """As an exception is; heartbeats play no part."""
+    """As an exception is. Heartbeats play no part."""
     (row,) = recoveries(scenario(plane, lost(4 * S, "connections_break")))
     assert undetected_ns(row) == 0
 
@@ -162,7 +162,7 @@ def test_the_reference_driver_kills_tasks_too() -> None:
 
 
 def test_a_time_out_within_the_interval_is_refused() -> None:
-    """Its place, what stands there and what may stand there."""
+    """Its place, the present state and what may stand there."""
     with pytest.raises(ScenarioError) as caught:
         scenario(Plane.RECORDS, heartbeat_interval_ns=_TIMEOUT_NS)
     says = "heartbeat_timeout_ns: found 5 s, expected more than heartbeat_interval, 5 s"
@@ -191,7 +191,7 @@ def silenced(seed: int) -> Scenario:
 
 
 def check_many(seeds: range) -> int:
-    """Run random jobs in which nothing may break; return how many losses were detected."""
+    """Run random jobs in which nothing may break. Return how many losses were detected."""
     found = 0
     for seed in seeds:
         made = silenced(seed)
@@ -202,7 +202,7 @@ def check_many(seeds: range) -> int:
 
 
 def test_random_jobs_that_lose_task_managers_in_silence_break_nothing() -> None:
-    """Of either plane, timed or at once; most of them really wait for a heartbeat."""
+    """Of either plane, timed or at once. Most of them really wait for a heartbeat."""
     assert check_many(range(24)) >= 12
 
 

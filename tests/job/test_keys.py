@@ -36,9 +36,9 @@ def reader(name: str, upstream: str, partitioner: str = "rebalance", **keys: Any
 def run(
     plane: str, *vertices: dict[str, Any], faults: tuple[dict[str, Any], ...] = (), **tables: Any
 ) -> RunResult:
-    """Run a job, by default of a source and a sink; a checkpoint each 100 ms, the first at 50 ms.
+    """Run a job, by default of a source and a sink. A checkpoint each 100 ms, the first at 50 ms.
 
-    tables: keys of the job, and those of its tables by the table's name.
+    tables: keys of the job, and the ones of its tables by the table's name.
     """
     checkpointing = {"interval_ns": 100 * MS, "first_trigger_ns": 50 * MS, "tolerable_failures": 99}
     job: dict[str, Any] = {
@@ -72,7 +72,7 @@ def statuses(result: RunResult) -> Counter[str]:
 
 
 def violated(result: RunResult) -> set[str]:
-    """Return what a run violates, but for what only one of the planes looks for."""
+    """Return what a run violates, except for what only one of the planes looks for."""
     only = "restored_checkpoint_gives_the_same_output"
     return {row.property for row in result.violations} - {only}
 
@@ -90,7 +90,7 @@ def test_no_checkpoint_is_taken_where_they_are_off(plane: str) -> None:
 
 
 def test_checkpoints_end_with_the_first_task(plane: str) -> None:
-    """Nobody waits for a checkpoint behind its end, so what came after the last one is lost."""
+    """No one waits for a checkpoint after its end, so what came after the last one is lost."""
     result = run(plane, checkpointing={"after_finish": False})
     assert 0 < result.run.records_committed < 100
     assert max(row.triggered_ns for row in result.checkpoints) < 500 * MS
@@ -112,7 +112,7 @@ def test_the_final_checkpoint_comes_at_once_or_in_its_turn(
 def test_a_trigger_that_meets_a_running_checkpoint_is_queued_or_skipped(
     plane: str, skips: bool, at_ns: int
 ) -> None:
-    """Behind a checkpoint that expires at 200 ms the next one begins at once, or at its tick."""
+    """After a checkpoint that expires at 200 ms the next one begins at once, or at its tick."""
     lost = {"kind": "lose_trigger", "vertex": "source", "checkpoint": 1}
     table = {"skip_missed_ticks": skips, "timeout_ns": 150 * MS}
     result = run(plane, checkpointing=table, faults=(lost,))
@@ -120,7 +120,7 @@ def test_a_trigger_that_meets_a_running_checkpoint_is_queued_or_skipped(
 
 
 def test_a_savepoint_is_taken_when_it_is_asked_for(plane: str) -> None:
-    """The job continues behind it, and no newer checkpoint deletes it."""
+    """The job continues after it, and no newer checkpoint deletes it."""
     result = run(plane, checkpointing={"savepoint_at_ns": 180 * MS})
     savepoints = [row for row in result.checkpoints if row.kind == "savepoint"]
     assert [(row.triggered_ns, row.status) for row in savepoints] == [(180 * MS, "completed")]
@@ -151,7 +151,7 @@ def test_completions_come_late_by_chance(plane: str) -> None:
 
 
 def test_completions_are_lost_by_chance(plane: str) -> None:
-    """Nobody hears of any where all are lost, so the job waits at its end for ever."""
+    """No one learns of any where all are lost, so the job waits at its end for ever."""
     result = run(plane, costs={"notification_loss_ratio": 1.0})
     assert statuses(result)["completed"] >= 5
     assert of_kind(result, "committed") == []
@@ -167,7 +167,7 @@ def test_checkpoints_fail_by_chance_when_they_are_to_be_stored(plane: str) -> No
 
 
 def test_files_fail_by_chance(plane: str) -> None:
-    """A task whose file cannot be written declines the checkpoint."""
+    """A task with a file that cannot be written declines the checkpoint."""
     job = (source(), reader("operator", "source", "hash", state_bytes=100_000))
     result = run(plane, *job, storage={"inline_threshold_bytes": 0, "failure_ratio": 0.4})
     assert min(statuses(result)["completed"], statuses(result)["aborted"]) >= 1
@@ -191,7 +191,7 @@ def test_tasks_end_together_or_one_after_the_other(plane: str, protocol: str, le
 
 
 def test_tasks_do_not_wait_for_acknowledgements_where_there_are_none(plane: str) -> None:
-    """A source closes while the task behind it is still busy with what it has sent."""
+    """A source closes while the task after it is still busy with what it has sent."""
     job = (source(), reader("sink", "source", kind="sink", service_ns=8 * MS))
     table = {"immediate_final": False, "mode": "unaligned"}
     closed = {}
@@ -229,7 +229,7 @@ def test_a_stop_whose_savepoint_fails_is_tried_again(plane: str) -> None:
 
 
 def test_the_operators_of_a_chain_are_called_in_order(plane: str) -> None:
-    """They finish from head to tail, and are told of checkpoints and closed from tail to head."""
+    """They finish from head to tail, and are notified and closed from tail to head."""
     result = run(plane, source(), reader("sink", "source", kind="sink", chain=3))
     sink = [entry for entry in of_kind(result, "called", "told") if "sink" in entry[2]]
     finished = [entry[4] for entry in sink if entry[3] == "finish"]
@@ -238,7 +238,7 @@ def test_the_operators_of_a_chain_are_called_in_order(plane: str) -> None:
     assert (finished, closed, told[:3]) == ([0, 1, 2], [2, 1, 0], [2, 1, 0])
 
 
-# What was recorded ----------------------------------------------------------------------------
+# The recording --------------------------------------------------------------------------------
 
 
 def partly_finished(plane: str, *vertices: dict[str, Any], **tables: Any) -> RunResult:
@@ -258,7 +258,7 @@ def test_a_source_without_state_reads_again(plane: str, keeps: bool) -> None:
 
 
 def test_union_state_must_end_together(plane: str) -> None:
-    """A checkpoint that has it of some subtasks only is given up."""
+    """A checkpoint that has it of some subtasks only is aborted."""
     first = source(records=20, parallelism=2, records_step=80, union_state=True)
     result = run(plane, first, reader("sink", "source", kind="sink"))
     reasons = {str(row.reason) for row in result.checkpoints if row.status == "aborted"}
@@ -272,7 +272,7 @@ def test_union_state_must_end_together(plane: str) -> None:
 def test_a_job_starts_from_what_a_checkpoint_records(
     plane: str, recorded: str, attempts: int
 ) -> None:
-    """A source that had finished emits nothing; a new vertex before a finished one is refused."""
+    """A source that had finished emits nothing. A new vertex before a finished one is refused."""
     first = source(parallelism=2, recorded=recorded)
     behind = "full" if recorded == "none" else "running"
     sink = reader("sink", "source", kind="sink", recorded=behind)
@@ -284,7 +284,10 @@ def test_a_job_starts_from_what_a_checkpoint_records(
 
 
 def test_a_split_that_had_been_read_stays_read_over_restores(plane: str) -> None:
-    """Its subtask had finished; whoever counts it at another parallelism does not read it again."""
+    """Its subtask had finished.
+
+    Anyone who counts it at another parallelism does not read it again.
+    """
     first = source(parallelism=2, recorded="partial")
     sink = reader("sink", "source", kind="sink", recorded="running")
     rescale = {"kind": "rescale", "vertex": "source", "parallelism": 1, "at_ns": 100 * MS}
@@ -318,7 +321,7 @@ def test_a_share_of_keys_leads_to_the_first_subtask(plane: str) -> None:
 
 
 def test_subtasks_have_shares_of_keys_and_of_the_rate(plane: str) -> None:
-    """A key leads to a subtask in proportion to its share; so is the rate shared out."""
+    """A key leads to a subtask in proportion to its share. So is the rate shared out."""
     first = source(records=2_000, parallelism=2, rate_shares=[3.0, 1.0]) | {"rate_per_s": 4_000.0}
     second = reader("operator", "source", "hash", parallelism=3)
     second["inputs"][0]["shares"] = [0.5, 0.3, 0.2]

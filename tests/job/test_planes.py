@@ -84,7 +84,9 @@ def scenario(choose: Chooser, plane: str) -> Scenario:
     }
     faults = [_fault(choose, vertices) for _ in range(choose.integer(0, 3))]
     _vary(choose, job, faults)
-    if not job["checkpointing"].get("enabled", True):  # nothing coordinates what is rescaled
+    if not job["checkpointing"].get(
+        "enabled", True
+    ):  # nothing coordinates everything that is rescaled
         faults = [one for one in faults if one["kind"] != "rescale"]
     return small(without_refused(job, Job, plane), *faults, link="barriers")
 
@@ -100,7 +102,7 @@ def _vary(choose: Chooser, job: dict[str, Any], faults: list[dict[str, Any]]) ->
     checkpointing["immediate_final"] = choose.of(("none", "none", True, False))
     checkpointing["skip_missed_ticks"] = choose.of((False, False, True))
     if all(vertex.get("kind") != "sink" for vertex in job["vertices"]):
-        # Without a checkpoint behind its end a sink loses its last transaction.
+        # Without a checkpoint after its end a sink loses its last transaction.
         checkpointing["after_finish"] = choose.of((True, True, True, False))
         checkpointing["enabled"] = choose.of((True, True, True, False))
     wish = choose.of(("none", "none", "none", "stop", "savepoint", "count"))
@@ -113,7 +115,7 @@ def _vary(choose: Chooser, job: dict[str, Any], faults: list[dict[str, Any]]) ->
         job["costs"]["checkpoint_failure_ratio"] = 0.0
         faults[:] = [fault for fault in faults if fault["kind"].startswith("crash_")]
         job["ending"] |= {"stop_at_ns": at_ns, "stop_kind": choose.of(("drain", "no_drain"))}
-    else:  # a stop whose completion is lost is waited for without end
+    else:  # a stop with a completion that is lost is waited for without end
         job["costs"]["notification_loss_ratio"] = choose.of((0.0, 0.0, 0.3))
     if wish == "savepoint":
         checkpointing["savepoint_at_ns"] = at_ns
@@ -188,7 +190,7 @@ class NoPauses(Pauses):
 
 
 def on_records(seed: int) -> tuple[JobWorld, list[Any], dict[str, int]]:
-    """Run the job of a seed on records; return it, its violations, and how many records it had."""
+    """Run the job of a seed on records. Return it, its violations, and how many records it had."""
     found = scenario(Seeded(seed), "records")
     job: Any = found.model
     world = RecordWorld(Environment(seed), job, FaultPlan(found.faults), cores=OURS)
@@ -201,7 +203,7 @@ def on_records(seed: int) -> tuple[JobWorld, list[Any], dict[str, int]]:
 
 
 def on_buffers(seed: int) -> tuple[JobWorld, list[Any], dict[str, int]]:
-    """Run the job of a seed on buffers; return the same of it."""
+    """Run the job of a seed on buffers. Return the same of it."""
     found = scenario(Seeded(seed), "buffers")
     job: Any = found.model
     env = Environment(seed)
@@ -235,7 +237,7 @@ def course(job: JobWorld) -> list[tuple[Any, ...]]:
 
 
 def compare(seeds: range) -> Counter[str]:
-    """Compare both planes on many jobs; return what was seen of them."""
+    """Compare both planes on many jobs. Return the observations of them."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         (first, broken, counts), (other, also, others) = on_records(seed), on_buffers(seed)

@@ -45,7 +45,7 @@ def test_every_strategy_has_the_engine_s_defaults() -> None:
 
 
 def test_a_first_delay_above_the_longest_is_refused() -> None:
-    """Its place, what stands there and what may stand there."""
+    """Its place, the present state and what may stand there."""
     with pytest.raises(ScenarioError) as caught:
         scenario(Plane.RECORDS, kind="exponential_delay", initial_backoff_ns=10**12)
     says = "job.restart.initial_backoff_ns: found 16 min 40 s, expected at most max_backoff, 1 min"
@@ -94,7 +94,7 @@ class StopsSending(Subpartition):
     sent = 0
 
     def poll(self) -> object | None:
-        """Block behind the fourth element."""
+        """Block after the fourth element."""
         found = super().poll()
         self.sent += found is not None
         self.blocked = self.blocked or self.sent >= 4
@@ -133,7 +133,7 @@ def test_a_hang_that_the_next_attempt_heals_is_told(
 
 @pytest.mark.parametrize(("name", "restored"), [("flip76_ad_hoc", 4), ("rescaled_in_its_time", 3)])
 def test_in_flight_data_can_be_left_out_of_a_restore(name: str, restored: int) -> None:
-    """On both planes what is in flight in the named checkpoint is lost, and in no other one."""
+    """On both planes in-flight data in the named checkpoint is lost, and in no other one."""
     key = "job.checkpointing.recover_without_channel_state"
     for number, broken in ((restored, True), (restored + 1, False)):
         result = run_world(with_parameters(by_name(name), {key: number}), seed=0)
@@ -144,7 +144,7 @@ def test_in_flight_data_can_be_left_out_of_a_restore(name: str, restored: int) -
 
 
 def test_recoveries_on_records_have_their_parts() -> None:
-    """Known and cancelled at once; then the delay, the restore, what was in flight, a record.
+    """Known and cancelled at once. Then the delay, the restore, the in-flight data, a record.
 
     What a second failure comes before has not happened.
     """

@@ -25,7 +25,7 @@ _KINDS = {
 def scenario(
     plane: Plane, mode: Mode, *faults: dict[str, Any], recorded: str = "none", **table: Any
 ) -> Scenario:
-    """Return a job behind back-pressure with two exchanges by key, and faults."""
+    """Return a job after back-pressure with two exchanges by key, and faults."""
     source = {"name": "source", "kind": "source", "records": 1_200, "rate_per_s": 2_000}
     by_key = {"upstream": "source", "partitioner": "hash"}
     operator = {"name": "operator", "inputs": [by_key], "service_ns": 2 * MS, "recorded": "running"}
@@ -85,7 +85,7 @@ def test_every_mode_goes_on_under_every_other(plane: Plane, before: Mode, after:
 
 @pytest.mark.parametrize("plane", Plane)
 def test_a_resubmission_begins_from_a_newer_savepoint_and_a_restart_does_not(plane: Plane) -> None:
-    """The savepoint is the newest of all when the job is stopped; a failure goes behind it."""
+    """The savepoint is the newest of all when the job is stopped. A failure goes after it."""
     asked = savepoint(230), {"kind": "request_checkpoint", "at_ns": 10 * MS}
     long = {"interval_ns": 20_000 * MS, "min_pause_ns": 0, "first_trigger_ns": 20_000 * MS}
     (again,) = run(scenario(plane, Mode.ALIGNED, *asked, resubmit(600), **long)).recoveries
@@ -97,7 +97,7 @@ def test_a_resubmission_begins_from_a_newer_savepoint_and_a_restart_does_not(pla
 
 @pytest.mark.parametrize("plane", Plane)
 def test_a_savepoint_from_before_a_failure_is_not_begun_from(plane: Plane) -> None:
-    """The restart went back behind it, and aborted the transactions that it holds."""
+    """The restart went back past it, and aborted the transactions that it holds."""
     asked = {"kind": "request_checkpoint", "at_ns": 10 * MS}, savepoint(230)
     long = {"interval_ns": 20_000 * MS, "min_pause_ns": 0, "first_trigger_ns": 20_000 * MS}
     made = scenario(plane, Mode.ALIGNED, *asked, crash(600), resubmit(700), **long)
@@ -197,7 +197,10 @@ def check_many(plane: Plane, seeds: range) -> None:
 @pytest.mark.parametrize("plane", Plane)
 @pytest.mark.parametrize("before", [(), (crash(795),)])
 def test_a_cancelled_job_does_not_come_back(plane: Plane, before: tuple[dict[str, Any]]) -> None:
-    """It ends at that instant, also while it restarts; what was complete can be restored."""
+    """It ends at that instant, also while it restarts.
+
+    Everything that was complete can be restored.
+    """
     made = scenario(plane, Mode.UNALIGNED, *before, {"kind": "cancel", "at_ns": 800 * MS})
     result = run(made)
     assert result.run.ended_ns == 800 * MS

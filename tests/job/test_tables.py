@@ -57,7 +57,7 @@ def test_both_planes_fill_the_same_rows(seed: int) -> None:
 
 @pytest.mark.parametrize("plane", ["records", "buffers"])
 def test_durations_are_those_of_the_engine(plane: str) -> None:
-    """To the last acknowledgement, or to the end of what was given up; a part has both halves."""
+    """To the last acknowledgement, or to the end of the given value up. A part has both halves."""
     seen = set()
     for seed in SEEDS:
         result = run_world(scenario(Seeded(seed), plane), seed=seed)

@@ -99,7 +99,7 @@ def _run(env, scripts):
     program = _Program(env, scripts)
     try:
         env.run()
-    except ValueError as error:  # a failure whose parent was interrupted
+    except ValueError as error:  # a failure with an interrupted parent
         program.log.append((env.now, "run", str(error)))
     return program.log, env.now
 

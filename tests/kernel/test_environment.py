@@ -34,7 +34,7 @@ def test_the_clock_refuses_whatever_is_not_a_plain_int(delay):
 
 
 def test_run_until_includes_the_instant_and_run_excludes_it():
-    """`run_until(t)` carries out what happens at t; SimPy's `run(until=t)` does not."""
+    """`run_until(t)` carries out what happens at t. SimPy's `run(until=t)` does not."""
     env = kernel.Environment()
     seen: list[int] = []
     for time in (1, 2, 3):
@@ -48,7 +48,7 @@ def test_run_until_includes_the_instant_and_run_excludes_it():
 
 
 def test_a_cancelled_call_does_not_happen_and_does_not_move_the_clock():
-    """Cancelling leaves an entry behind that is skipped without a trace."""
+    """Cancelling leaves an entry after that is skipped without a trace."""
     env = kernel.Environment()
     actor = env.entity("actor")
     seen: list[str] = []
@@ -59,7 +59,7 @@ def test_a_cancelled_call_does_not_happen_and_does_not_move_the_clock():
 
 
 def test_a_timer_fires_once_per_arming_and_at_the_last_one():
-    """Arming again forgets the earlier arming; a fired timer may be armed anew."""
+    """Arming again forgets the earlier arming. A fired timer may be armed anew."""
     env = kernel.Environment()
     seen: list[int] = []
     timer = env.timer(0, env.entity("actor"), lambda: seen.append(env.now))
@@ -123,7 +123,7 @@ def test_processes_and_conditions_of_simpys_own_classes_run_too():
 
 
 class _OddError(Exception):
-    """An exception whose constructor takes other arguments than it keeps."""
+    """An exception with a constructor that takes other arguments than it keeps."""
 
     def __init__(self, *, kind: str) -> None:
         super().__init__(kind, "more")
@@ -226,7 +226,7 @@ def test_a_channel_keeps_order_bounds_and_account():
 
 
 def test_a_get_that_lost_its_race_must_be_given_up():
-    """A request left behind after a lost race raises instead of swallowing the next item."""
+    """A request left after a lost race raises instead of swallowing the next item."""
     env = kernel.Environment()
     channel: kernel.Channel[int] = kernel.Channel(env, env.entity("pipe"), 2)
 
@@ -240,7 +240,7 @@ def test_a_get_that_lost_its_race_must_be_given_up():
 
 
 def test_a_get_given_up_takes_nothing():
-    """Leaving the `with` block cancels a get that has not happened; a put likewise."""
+    """Leaving the `with` block cancels a get that has not happened. A put likewise."""
     env = kernel.Environment()
     channel: kernel.Channel[int] = kernel.Channel(env, env.entity("pipe"), 1)
     got: list[int] = []
@@ -261,7 +261,7 @@ def test_a_get_given_up_takes_nothing():
 
 
 def test_an_item_that_vanished_is_found_at_the_end():
-    """The account of a channel notices what was taken out behind its back."""
+    """The account of a channel notices everything that was taken out after its back."""
     env = kernel.Environment()
     channel: kernel.Channel[int] = kernel.Channel(env, env.entity("pipe"), 2)
     channel.put(1)
@@ -295,7 +295,7 @@ def test_a_run_of_too_many_steps_ends():
 
 
 def test_more_entries_of_the_trace_than_allowed_end_the_run():
-    """A bound on what a run shows holds whichever driver runs it; it is looked at per batch."""
+    """A bound on what a run shows holds whichever driver runs it. It is looked at per batch."""
     env = kernel.Environment()
     env.trace.count_max = 1_000
 
@@ -317,7 +317,7 @@ def fail_inside() -> None:
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_collector_is_as_it_was(enabled: bool) -> None:
-    """Inside nothing is collected; afterwards it is as before, also after an error."""
+    """Inside nothing is collected. Afterwards it is as before, also after an error."""
     was_enabled = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
@@ -340,7 +340,7 @@ def test_the_examples_of_the_page_run():
 
 
 def test_a_function_is_called_after_so_many_steps():
-    """It is called once, between two entries; what it schedules is part of the same run."""
+    """It is called once, between two entries. What it schedules is part of the same run."""
     env = kernel.Environment()
     over, seen = env.event(), []
 
@@ -360,7 +360,7 @@ def test_a_function_is_called_after_so_many_steps():
 
 
 def test_a_call_after_steps_comes_though_many_are_added_at_once():
-    """A driver that works ahead adds its steps in one go; the run goes on, and calls once."""
+    """A driver that works ahead adds its steps in one go. The run continues, and calls once."""
     env = kernel.Environment()
     over, seen = env.event(), []
 

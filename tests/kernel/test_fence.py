@@ -85,7 +85,7 @@ def test_everything_is_restored_whatever_happens():
 
 
 def test_other_threads_are_not_fenced():
-    """Only the thread that runs the world is fenced; a progress bar may look at the clock."""
+    """Only the thread that runs the world is fenced. A progress bar may look at the clock."""
     seen: list[object] = []
     entered, leave = threading.Event(), threading.Event()
 
@@ -111,7 +111,7 @@ class _Key:
 
 
 def test_what_a_run_does_not_depend_on_may_be_done_inside():
-    """A program is loaded inside a run as it is outside, and the fence stands again behind it."""
+    """A program is loaded inside a run as it is outside, and the fence is again after it."""
     with fence():
         with unfenced():
             assert time.time() > 0

@@ -10,7 +10,7 @@ from ckptsim.sim.kernel import Environment, SimulationStalled, Wait, explain_wai
 
 
 def test_a_chain_is_told_from_its_far_end():
-    """The longest chain is told, and what else waits is counted."""
+    """The longest chain is reported, and what else waits is counted."""
     waits = [
         Wait("state users/3", "records of its id", "upload 7"),
         Wait("upload 7", "a free slot", "storage"),
@@ -25,7 +25,7 @@ def test_a_chain_is_told_from_its_far_end():
 
 
 def test_a_circle_is_named_as_one():
-    """A deadlock is told as a circle, even when longer chains lead into it."""
+    """A deadlock is reported as a circle, even when longer chains lead into it."""
     waits = [
         Wait("x", "y's turn", "y"),
         Wait("y", "a's turn", "a"),
@@ -39,7 +39,7 @@ def test_a_circle_is_named_as_one():
 
 
 def test_nobody_in_particular():
-    """A wait for nobody ends its chain without a name."""
+    """A wait for no one ends its chain without a name."""
     assert explain_waits([Wait("sync", "the heartbeat")]) == "sync waits for the heartbeat."
     assert explain_waits([]) == "Nothing waits."
 
@@ -56,7 +56,7 @@ def test_the_order_of_the_waits_does_not_matter(waits, random):
 
 
 def test_a_long_chain_is_no_problem():
-    """Chains longer than the recursion limit are told as well."""
+    """Chains longer than the recursion limit are reported as well."""
     waits = [Wait(f"{n:05}", "the next", f"{n + 1:05}") for n in range(5000)]
     assert explain_waits(waits).startswith("00000 waits for the next from 00001")
 

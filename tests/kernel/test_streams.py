@@ -137,7 +137,7 @@ def test_shuffles_reach_every_order_equally():
 
 
 def test_chance_has_its_ratio():
-    """Certain and impossible are just that; a quarter is a quarter."""
+    """Certain and impossible are just that. A quarter is a quarter."""
     stream = Streams(10).stream("c")
     assert not any(stream.chance(0.0) for _ in range(100))
     assert all(stream.chance(1.0) for _ in range(100))

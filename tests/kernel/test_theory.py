@@ -1,4 +1,4 @@
-"""The kernel against closed forms: queues whose answers are known."""
+"""The kernel against closed forms: queues with known answers."""
 
 from __future__ import annotations
 

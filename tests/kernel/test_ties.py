@@ -82,7 +82,7 @@ def test_a_store_keeps_its_order_under_every_policy(text):
 
 
 def test_kinds_come_before_entities_in_structural_order():
-    """At one instant the lower kind goes first, whoever it concerns."""
+    """At one instant the lower kind goes first, anyone who it concerns."""
     env = kernel.Environment()
     seen: list[str] = []
     env.call_at(5, 2, env.entity("a"), seen.append, "a2")
@@ -124,7 +124,7 @@ def test_leaving_out_unobservable_events_changes_no_tie():
 
 
 def test_random_ties_forget_and_pct_keeps():
-    """`random` orders each instant anew; `pct` keeps an order between its change instants."""
+    """`random` orders each instant anew. `pct` keeps an order between its change instants."""
 
     def orders(ties: kernel.TiePolicy) -> set[tuple[str, ...]]:
         env = kernel.Environment(ties=ties)
@@ -140,7 +140,7 @@ def test_random_ties_forget_and_pct_keeps():
 
 
 def test_pct_lowers_an_entity_at_a_change_instant_for_good():
-    """After a change instant some entity that was in front is behind, and stays there."""
+    """After a change instant some entity that was in front is after, and stays there."""
     turned = 0
     entities = [kernel.Entity("a"), kernel.Entity("b")]
     for seed in range(60):
@@ -180,7 +180,7 @@ def test_processes_without_a_name_are_children_of_who_starts_them():
     ["", "fifo", "random:2", "pct:", "pct:0", "pct:x", "pct:-1", "exhaustive:", "exhaustive:1..2"],
 )
 def test_unknown_ties_are_refused(text):
-    """Any other text than those of the policies is refused, and the policies are named."""
+    """Any other text than the ones of the policies is refused, and the policies are named."""
     with pytest.raises(ValueError, match="structural, random, pct"):
         kernel.parse_ties(text, 0)
 
@@ -288,7 +288,7 @@ def test_one_instant_can_be_ordered_as_another_policy_does():
 
 
 def test_shared_instants_are_noted():
-    """An instant at which two entities have something to do is one whose order can matter."""
+    """The order can matter at an instant with two active entities."""
     noting = kernel.Noting(kernel.parse_ties("random", 0))
     first, second = kernel.Entity("task", 0), kernel.Entity("task", 1)
     for time, entity in ((1, first), (1, first), (2, first), (2, second), (3, second)):
@@ -298,7 +298,7 @@ def test_shared_instants_are_noted():
 
 @pytest.mark.parametrize("ties", ["structural", "random", "pct", "exhaustive"])
 def test_what_is_behind_comes_last_and_is_no_tie(ties: str) -> None:
-    """It comes behind what is entered at its instant, also later, and asks the policy nothing."""
+    """It comes after all else at its instant, and asks the policy nothing."""
     for seed in range(10):
         policy = kernel.Noting(kernel.parse_ties(ties, seed))
         env, order = kernel.Environment(seed, policy), []

@@ -25,7 +25,7 @@ FAULTS = (
     "Each mutant lacks one safeguard. `ckptsim check SCENARIO --mutant NAME` finds it. Tests have "
     "more mutants (`tests/mutants/lifecycle.py`)."
 )
-# Mutant -> the library's scenario that tells it from the right core, and by which property.
+# Mutant -> the library's scenario that distinguishes it from the right core, and by which property.
 SHOWN_BY = {
     "closes_without_final_checkpoint": ("last_transaction", "exactly_once_output"),
     "skipped_trigger_sets_minimum": ("late_trigger", "closes_when_all_is_over"),
@@ -77,12 +77,12 @@ def wrapped(part: str) -> str:
 
 
 def _faults() -> str:
-    """Return the table of mutants that some scenario tells from the right core."""
+    """Return the table of mutants that some scenario shows from the right core."""
     rows = [
         (f"`{name}`", MUTANTS[name].says, f"`{scenario}`", f"`{broken}`")
         for name, (scenario, broken) in SHOWN_BY.items()
     ]
-    return _table(("mutant", "what is wrong", "scenario", "property"), rows)
+    return _table(("mutant", "fault", "scenario", "property"), rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,4 +1,4 @@
-"""The lifecycle tables that run are those of FLIP-147, and so are the pages made of them."""
+"""The lifecycle tables that run are the ones of FLIP-147, and so are the pages made of them."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_explain_prints_the_tables_for_people(capsys: pytest.CaptureFixture[str]
 
 
 def test_the_diagram_has_a_transition_per_cue() -> None:
-    """A source runs, waits and closes; checkpoints are loops of the waiting state."""
+    """A source runs, waits and closes. Checkpoints are loops of the waiting state."""
     lines = lifecycle_diagram(TaskKind.SOURCE).splitlines()
     arrows = [line.split(":")[0].strip() for line in lines[1:]]
     assert arrows == [

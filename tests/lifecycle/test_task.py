@@ -24,7 +24,7 @@ CLOSED = lifecycle_effects.StateChanged(TaskState.CLOSED, OperatorState.CLOSED)
 
 
 def skipped_trigger(build: Build) -> bool:
-    """Say whether a trigger that is skipped as old lets an early completion close the task."""
+    """Return whether a trigger that is skipped as old lets an early completion close the task."""
     task = build(SOURCE)
     task.step(lifecycle_events.CheckpointPerformed(43))
     task.step(lifecycle_events.InputExhausted())
@@ -34,7 +34,7 @@ def skipped_trigger(build: Build) -> bool:
 
 
 def restored_id(build: Build) -> bool:
-    """Say whether a completion of the previous attempt closes a restored task."""
+    """Return whether a completion of the previous attempt closes a restored task."""
     parameters = TaskParameters(
         kind=TaskKind.SOURCE, restored_from=10, sink_opens_after_finish=True
     )
@@ -74,7 +74,7 @@ def test_only_what_is_performed_can_become_the_minimum() -> None:
 
 
 def test_aborts_leave_nothing_behind() -> None:
-    """A thousand checkpoints that were given up before they came are not remembered."""
+    """A thousand checkpoints that were aborted before they came are not remembered."""
     task = TaskLifecycle(SOURCE)
     before = {name: repr(value) for name, value in vars(task).items()}
     for checkpoint in range(1000):

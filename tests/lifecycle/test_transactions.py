@@ -57,7 +57,7 @@ def test_recovery_commits_what_is_pending_and_aborts_what_was_open(
     task = TaskLifecycle(SINK)
     assert task.step(lifecycle_events.StateRestored(states)) == expected
     assert task.transactions is not None
-    assert task.transactions.pending == ()  # those of before are not this attempt's
+    assert task.transactions.pending == ()  # the ones of before are not this attempt's
     assert task.transactions.open
 
 
@@ -154,7 +154,7 @@ class Rig:
             self.committed.append(name)
 
     def end(self) -> list[int]:
-        """End the input with a final checkpoint and return what was committed, in order."""
+        """End the input with a final checkpoint and return all that was committed, in order."""
         self.write()
         self.carry_out(self.core.step(lifecycle_events.EndOfDataReceived(0, StopMode.DRAIN)))
         self.checkpoint()
@@ -171,7 +171,7 @@ ACTS = st.lists(
 @settings(max_examples=300)
 @given(ACTS)
 def test_every_record_is_committed_once_whatever_crashes(acts: list[str]) -> None:
-    """A crash falls anywhere; no transaction is both committed and aborted."""
+    """A crash falls anywhere. No transaction is both committed and aborted."""
     rig = Rig(TaskLifecycle)
     for act in acts:
         getattr(rig, act)()
@@ -182,7 +182,7 @@ def test_every_record_is_committed_once_whatever_crashes(acts: list[str]) -> Non
 @settings(max_examples=300)
 @given(ACTS)
 def test_what_nobody_ends_was_begun_after_the_restored_checkpoint(acts: list[str]) -> None:
-    """All that a completed checkpoint knew of is committed or aborted by whoever starts from it."""
+    """A start commits or aborts all transactions of its completed checkpoint."""
     rig = Rig(TaskLifecycle)
     for act in acts:
         getattr(rig, act)()
@@ -194,7 +194,7 @@ def test_what_nobody_ends_was_begun_after_the_restored_checkpoint(acts: list[str
 
 @pytest.mark.parametrize("build", [RecoversNothing, RecoversWhatWasOpen])
 def test_faulty_recovery_loses_or_repeats_records(build: type[TaskLifecycle]) -> None:
-    """A crash between completion and its word, with records behind the checkpoint."""
+    """A crash between completion and its word, with records after the checkpoint."""
     outputs = []
     for make in (TaskLifecycle, build):
         rig = Rig(make)

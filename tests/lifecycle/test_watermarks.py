@@ -35,13 +35,13 @@ def test_it_waits_for_every_channel() -> None:
 
 
 def test_an_idle_channel_holds_nothing_back() -> None:
-    """The others go on without it, and whoever asks knows that they have."""
+    """The others go on without it, and anyone who asks knows that they have."""
     found = valve((0, 5), (1, 7), (2, True))
     assert (found.watermark, found.idle, found.has_passed_idle) == (5, False, True)
 
 
 def test_a_channel_that_comes_back_counts_once_it_has_caught_up() -> None:
-    """What it says behind the watermark moves nothing; from there on it is waited for."""
+    """What it says after the watermark moves nothing. From there on it is waited for."""
     behind = [(0, 5), (1, 7), (2, True), (2, False), (2, 3)]
     assert valve(*behind).watermark == 5
     assert valve(*behind, (0, 9)).watermark == 7
@@ -49,7 +49,7 @@ def test_a_channel_that_comes_back_counts_once_it_has_caught_up() -> None:
 
 
 def test_the_last_one_to_go_idle_lets_event_time_reach_the_largest() -> None:
-    """So it does if it had held the others back; a watermark of an idle channel says nothing."""
+    """So it does if it had held the others back. A watermark of an idle channel says nothing."""
     found = valve((0, 5), (1, 9), (2, True), (1, True), (0, True))
     assert (found.watermark, found.idle) == (9, True)
     found.take_watermark(1, 20)

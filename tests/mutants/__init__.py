@@ -1,11 +1,13 @@
-"""Mutants of our cores that tests tell from them; the program itself knows only some of them."""
+"""Mutants of our cores that tests tell from them. The program itself knows only some of them."""
 
 from ckptsim.sim.mutants import rescaling, uncoordinated
 from ckptsim.sim.mutants.mutant import Mutant, by_name
 from tests.mutants import barriers, composed, lifecycle, ordering, store
+from tests.mutants.ordering import sources
 
 MUTANTS: dict[str, Mutant] = by_name(
     *ordering.MUTANTS.values(),
+    *sources.MUTANTS.values(),
     *barriers.MUTANTS.values(),
     *lifecycle.MUTANTS.values(),
     *rescaling.MUTANTS.values(),

@@ -51,12 +51,12 @@ class EagerSink(SinkWriter):
         self.commit((checkpoint_id,))
 
     def commit(self, checkpoints: tuple[int, ...]) -> None:
-        """Commit what was not committed yet."""
+        """Commit everything that was not committed yet."""
         super().commit(tuple(n for n in checkpoints if n in self._by_checkpoint))
 
 
 class NewestFirst(Committer):
-    """Commits what has queued one by one, the newest first."""
+    """Commits everything that has queued one by one, the newest first."""
 
     def taken(self, queue: list[Batch]) -> list[Batch]:
         """Take the newest."""
@@ -67,7 +67,7 @@ class HastyDestination(PipelineDestination):
     """Reports records as durable when their commit begins."""
 
     def commit_begun(self, records: tuple[int, ...], number: int) -> None:
-        """Report what is only about to become durable."""
+        """Report everything that is only about to become durable."""
         self.commit_finished(records, number)
 
 

@@ -15,7 +15,7 @@ from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class ClosesWithoutAcknowledgement(TaskLifecycle):
-    """Closes before the tasks behind it have polled its EndOfData."""
+    """Closes before the tasks after it have polled its EndOfData."""
 
     def _met(self, act: Act) -> bool:
         return act is Act.AWAIT_ACKNOWLEDGEMENT or super()._met(act)
@@ -94,7 +94,7 @@ class RecoversNothing(TaskLifecycle):
 
 
 class RecoversWhatWasOpen(TaskLifecycle):
-    """Commits the transaction that its restored state has open, whose records come again."""
+    """Commits the open transaction of its restored state, with records that come again."""
 
     def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Commit what recovery is to abort."""
@@ -161,7 +161,7 @@ class ClosedTaskIsSilent(TaskLifecycle):
 
 
 class OpensAfterFinish(TaskLifecycle):
-    """Opens transactions after finish(), which nobody closes (FLINK-23473)."""
+    """Opens transactions after finish(), which no one closes (FLINK-23473)."""
 
     def __init__(self, parameters: TaskParameters) -> None:
         super().__init__(parameters)
@@ -179,7 +179,7 @@ class RestoredSourceKeepsWatermark(TaskLifecycle):
 
 
 class EndOfDataOvertakesWatermark(TaskLifecycle):
-    """Lets EndOfData overtake a final watermark whose timers are still firing (FLINK-39481)."""
+    """Lets EndOfData overtake a final watermark with timers that are still firing (FLINK-39481)."""
 
     def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Put watermarks last."""
@@ -245,8 +245,8 @@ MUTANTS = by_name(
     _mutant("fails_over_after_stop", "failover", fails_over_after_stop),
 )
 
-# The library's scenario on which a mutant is told from the right core, and by which property; the
-# others' faults need events that a whole job does not produce.
+# The library's scenario on which a mutant is distinguished from the right core, and by which
+# property. The others' faults need events that a whole job does not produce.
 SHOWN_BY: dict[str, tuple[str, str]] = {
     "closes_without_acknowledgement": (
         "final_backlog_unaligned",

@@ -49,7 +49,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
 }
 VECTORS = "tests/conform/test_vectors.py"
-# How much longer than exploring a fault the tests of its core may take; an assumption.
+# How much longer than exploring a fault the tests of its core may take. An assumption.
 _TESTS_SECONDS = 60.0
 
 
@@ -57,8 +57,8 @@ _TESTS_SECONDS = 60.0
 class Result:
     """What came of one fault.
 
-    reached: whether a scenario known beforehand runs the fault's lines; broken: the property,
-    or how the process ended; None for a survivor.  runs, seconds: until then.
+    reached: whether a scenario known beforehand runs the fault's lines. broken: the property, or
+    how the process ended. None for a survivor.  runs, seconds: until then.
     """
 
     key: tuple[str, str, str, str, str, int]
@@ -76,7 +76,7 @@ class Result:
 
 
 def chosen(cores: Sequence[str], part: str, sample: int | None, seed: int) -> list[Fault]:
-    """Return a sample of the faults of some cores, or all; the same for the same seed.
+    """Return a sample of the faults of some cores, or all. The same for the same seed.
 
     part: the beginning of the files' names, below `models`.
     """
@@ -89,7 +89,7 @@ def chosen(cores: Sequence[str], part: str, sample: int | None, seed: int) -> li
 
 
 def tried(fault: Fault, reaches: Sequence[Reach], *, seconds: float, seed: int) -> Result:
-    """Explore with the fault, on the links whose scenarios reach it; all, if none does.
+    """Explore with the fault, on the links that reach it. All, if none does.
 
     What exploring does not find the tests of the core are to find.
     """
@@ -153,7 +153,7 @@ def results(
 
 
 def load(path: Path) -> list[Result]:
-    """Return the results of a file; none where there is no file."""
+    """Return the results of a file. None where there is no file."""
     if not path.exists():
         return []
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -163,7 +163,7 @@ def load(path: Path) -> list[Result]:
 def _tried_all(
     faults: Sequence[Fault], reaches: dict[str, Reach], *, seconds: float, seed: int, jobs: int
 ) -> Iterator[Result]:
-    # Fresh processes, each of which forks one at a time: a fork of several threads may hang.
+    # Fresh processes that fork one at a time: a fork of several threads may hang.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_imported) as pool:
         waiting = [
             pool.submit(

@@ -1,8 +1,8 @@
 """The faults that can be planted in a file of cores, by operators over its syntax tree.
 
-Left alone are texts for people (functions that return `str`, the arguments of what is raised),
-annotations, and the bodies of classes outside of their functions: numbers of enumerations and
-defaults of parameters.
+Left alone are texts for people (functions that return `str`, the arguments of everything that is
+raised), annotations, and the bodies of classes outside of their functions: numbers of enumerations
+and defaults of parameters.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _TEXT_FUNCTIONS = frozenset({"__str__", "__repr__"})
 class Fault:
     """One fault that can be planted.
 
-    file: below `models`; function: its qualified name, or "module"; before, after: source text of
-    what is changed; number: which of those that are alike in the function, from 1.
-    line, last_line: where it stands today, which is no part of what it is.
+    file: below `models`. function: its qualified name, or "module". before, after: source text of
+    everything that is changed. number: which of those that are alike in the function, from 1.
+    line, last_line: where it is today, which is no part of what it is.
     """
 
     file: str
@@ -64,7 +64,7 @@ class Fault:
 
     @property
     def key(self) -> tuple[str, str, str, str, str, int]:
-        """Return what the fault is, wherever in the file it stands."""
+        """Return what the fault is, wherever in the file it is."""
         return self.file, self.function, self.operator, self.before, self.after, self.number
 
     @property
@@ -78,7 +78,7 @@ class Fault:
 
 
 def files() -> list[str]:
-    """Return the files of cores, below `models`; doors have imports alone."""
+    """Return the files of cores, below `models`. Doors have imports alone."""
     found = [path for path in sorted(MODELS.rglob("*.py")) if path.name != "__init__.py"]
     return [path.relative_to(MODELS).as_posix() for path in found]
 
@@ -124,7 +124,7 @@ def _text(node: ast.AST) -> str:
 
 
 def _apply(edits: Sequence[Edit]) -> list[Edit]:
-    """Carry edits out; return those that take them back."""
+    """Carry edits out. Return those that take them back."""
     undo: list[Edit] = [(node, field, getattr(node, field)) for node, field, _ in edits]
     for node, field, value in edits:
         setattr(node, field, value)
@@ -133,7 +133,7 @@ def _apply(edits: Sequence[Edit]) -> list[Edit]:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """A place, and the edits of one fault there; after: its text where `shown` does not say it."""
+    """A place, and the edits of one fault there. after: its text where `shown` does not say it."""
 
     function: str
     operator: str
@@ -239,7 +239,7 @@ def _names_types(statement: ast.stmt) -> bool:
 def _sites_of_condition(
     owner: ast.AST, test: ast.expr, function: str, *, field: str = "test"
 ) -> Iterator[_Site]:
-    """Yield the sites of a condition; where no operator negates it, its negation, too."""
+    """Yield the sites of a condition. Where no operator negates it, its negation, too."""
     has_opposite = isinstance(test, ast.UnaryOp) or (
         isinstance(test, ast.Compare) and type(test.ops[0]) in _OPPOSITE
     )
@@ -276,7 +276,7 @@ def _sites_of_logic(node: ast.expr, function: str) -> Iterator[_Site]:
             other = ast.Or() if isinstance(op, ast.And) else ast.And()
             yield _Site(function, "and/or", node, [(node, "op", other)])
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            # `not not x` in place, whatever stands around it.
+            # `not not x` in place, whatever is around it.
             edits: list[Edit] = [(node, "operand", ast.UnaryOp(op=ast.Not(), operand=operand))]
             yield _Site(function, "drop not", node, edits, after=_text(operand))
         case ast.IfExp(body=body, orelse=orelse):
@@ -314,7 +314,8 @@ def _sites_of_comparison(node: ast.Compare, function: str) -> Iterator[_Site]:
             if type(op) in table:
                 changed = [*node.ops[:at], table[type(op)](), *node.ops[at + 1 :]]
                 yield _Site(function, name, node, [(node, "ops", changed)])
-    # The items of `state in (A, B)`; other tuples have a shape that whoever takes them relies on.
+    # The items of `state in (A, B)`. Other tuples have a shape that anyone who takes them relies
+    # on.
     for op, compared in zip(node.ops, node.comparators, strict=True):
         if isinstance(op, ast.In | ast.NotIn) and isinstance(compared, ast.Tuple):
             yield from _sites_of_items(compared, compared.elts, function)

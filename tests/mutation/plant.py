@@ -1,8 +1,7 @@
-"""Run exploring on cores with a fault in them, in a process of its own; no file is changed.
+"""Run exploring on cores with a fault in them, in a process of its own. No file is changed.
 
-The process imports the package anew through a finder that gives one module's changed syntax tree in
-place of its source, so that every name that leads to the faulty code leads there: constants, tables
-and functions that others have imported.
+The process imports the package anew through a finder with one changed syntax tree. So every name
+leads to the faulty code: constants, tables and functions that others have imported.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ import pytest
 
 from tests.mutation.operators import MODELS, Fault, planted
 
-# A run of a faulty core that takes longer is one that does not end; those of right cores take a
+# A run of a faulty core that takes longer is one that does not end. The ones of right cores take a
 # hundredth of it.
 RUN_SECONDS_MAX = 10
 MEMORY_BYTES_MAX = 2 << 30
 # How much longer than on an idle machine a process may take: imports, a busy machine, and runs that
 # do not end.
 _SLOWER = 20
-# What is imported anew: the package, and the tests of its cores.
+# Everything that is imported anew: the package, and the tests of its cores.
 _OURS = ("ckptsim", "tests")
 _OURSELVES = "tests.mutation"
 _GRACE_SECONDS = 30 + _SLOWER * RUN_SECONDS_MAX
@@ -126,13 +125,13 @@ def _write_answer(work: Callable[[], Any], writing: int) -> None:
 
 
 def _address_space_bytes() -> int:
-    """Return what the process has mapped already; the parent's memory is in it."""
+    """Return what the process has mapped already. The parent's memory is in it."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     return pages * resource.getpagesize()
 
 
 def _read(reading: int, seconds: float) -> str:
-    """Return what comes through a pipe until it is closed; nothing if that takes too long."""
+    """Return what comes through a pipe until it is closed. Nothing if that takes too long."""
     until = time.monotonic() + seconds
     parts: list[bytes] = []
     while True:
@@ -148,11 +147,11 @@ def _read(reading: int, seconds: float) -> str:
 def explore_with(
     fault: Fault | None, link: str, begin: Sequence[Sequence[int]], *, seconds: float, seed: int
 ) -> dict[str, Any]:
-    """Explore a link with a fault in its cores until a property breaks; for a fresh process.
+    """Explore a link with a fault in its cores until a property breaks. For a fresh process.
 
-    begin: lists of choices to run first; seconds: of the processor, so that what is found does not
-    depend on what else the machine does.  Returns `runs`, and of the run that broke a property its
-    `number`, the `property` and what it `says`; None each where none did.
+    begin: lists of choices to run first. seconds: of the processor, so that everything that is
+    found does not depend on what else the machine does.  Returns `runs`, and of the run that broke
+    a property its `number`, the `property` and what it `says`. None each where none did.
     """
     import_anew(fault)
     exploring = import_module("ckptsim.sim.search.explore")
@@ -179,7 +178,7 @@ def explore_with(
 
 
 def tested_with(fault: Fault, folders: Sequence[str]) -> dict[str, Any]:
-    """Run the tests of a core with a fault in it; for a fresh process.
+    """Run the tests of a core with a fault in it. For a fresh process.
 
     Returns, as `explore_with` does, `runs` and what failed, if anything did.
     """

@@ -96,7 +96,7 @@ def _tracing(seen: set[tuple[str, int]]) -> Iterator[None]:
 
 
 def _named(seen: set[tuple[str, int]]) -> Iterator[str]:
-    """Yield the lines as `ordering/core.py:120`; the folder has another path as an import."""
+    """Yield the lines as `ordering/core.py:120`. The folder has another path as an import."""
     for name, line in seen:
         path = Path(name).resolve()
         if path.is_relative_to(MODELS):

@@ -16,7 +16,7 @@ class Kind(StrEnum):
     """What a survivor is.
 
     EQUIVALENT: no run of any host can tell it from the right core.  UNREACHABLE: no host of ours
-    brings the core there; its tests do.  GAP: a run could show it, and none that is drawn does.
+    brings the core there. Its tests do.  GAP: a run could show it, and none that is drawn does.
     """
 
     EQUIVALENT = "equivalent"
@@ -33,7 +33,7 @@ class Reason:
 
 
 def read(path: Path = FILE) -> dict[tuple[str, str, str, str, str, int], Reason]:
-    """Return the reasons by the key of the fault; raises ValueError for two of one fault."""
+    """Return the reasons by the key of the fault. Raises ValueError for two of one fault."""
     text = tomllib.loads(path.read_text(encoding="utf-8"))
     found: dict[tuple[str, str, str, str, str, int], Reason] = {}
     for row in text.get("survivor", []):

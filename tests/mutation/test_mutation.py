@@ -1,4 +1,4 @@
-"""Mutation testing itself: what is planted, where, and that a conviction is one."""
+"""Mutation testing itself: everything that is planted, where, and that a conviction is one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_core_and_every_operator_has_faults() -> None:
 
 
 def test_faults_have_names_of_their_own() -> None:
-    """What is kept of a fault tells it from every other one."""
+    """Everything that is kept of a fault distinguishes it from every other one."""
     assert len({fault.key for fault in FAULTS}) == len(FAULTS) > 3000
 
 
@@ -94,7 +94,7 @@ def _raise() -> None:
 
 
 def test_a_process_that_raises_says_what() -> None:
-    """An exception outside of a run, such as of an import, is told."""
+    """An exception outside of a run, such as of an import, is reported."""
     with pytest.raises(EndedError, match="LookupError: found none"):
         in_process(_raise, seconds=5)
 

@@ -31,7 +31,7 @@ Portion = tuple[ordering.StreamDescriptor, str]
 
 @dataclass(frozen=True)
 class Situation:
-    """A core, as bytes, and what is around it: the world's own account of records and sends."""
+    """A core, as bytes, and all that is around it: the world's own account of records and sends."""
 
     core: bytes
     positions: tuple[int, ...]  # how far each channel was read
@@ -75,7 +75,7 @@ def explore(sync: Sync) -> tuple[int, set[ordering.Observation]]:
 
 
 def key(situation: Situation) -> tuple[object, ...]:
-    """Return what tells two situations apart, whatever the order that led there."""
+    """Return what distinguish two situations, whatever the order that led there."""
     core: ordering.OrderingCore = pickle.loads(situation.core)
     counts = tuple(sorted(map(str, situation.read))), tuple(sorted(map(str, situation.durable)))
     around = situation.positions, counts, situation.outstanding, situation.failures_left
@@ -130,7 +130,7 @@ def after_event(sync: Sync, situation: Situation, event: ordering.Event) -> Situ
         check_safe(sync, replace(situation, durable=records), send)
     outstanding = sends[0] if sends else situation.outstanding
     if outstanding is None and isinstance(event, ordering.FlushRequested):
-        # The pass is over at once: nothing that could go was left behind.
+        # The pass is over at once: nothing that could go was left.
         assert all(blocked.obstacle is not ordering.Obstacle.FLUSH for blocked in core.blocked())
     return replace(situation, core=pickle.dumps(core), outstanding=outstanding)
 
@@ -160,7 +160,7 @@ def check_safe(sync: Sync, situation: Situation, send: ordering.SendState) -> No
 
 
 def finish(sync: Sync, situation: Situation) -> ordering.Observation:
-    """Flush what is left; every state of every scope must have gone, in order."""
+    """Flush the rest. Every state of every scope must have gone, in order."""
     core: ordering.OrderingCore = pickle.loads(situation.core)
     rest = [(send.scope, send.key.index) for send in flush_all(core)]
     released = [*situation.released, *rest]

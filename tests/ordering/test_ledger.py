@@ -23,7 +23,10 @@ def ids_of(core: OrderingCore) -> list[str]:
 
 
 def test_counters_of_released_ids_are_bounded() -> None:
-    """Only the newest released ids keep counters; what was released stays counted in the sums."""
+    """Only the newest released ids keep counters.
+
+    Everything that was released stays counted in the sums.
+    """
     core = socket_core(released_ids_kept=3)
     run_states(core, 1, 50)
     assert ids_of(core) == ["p48", "p49", "p50"]

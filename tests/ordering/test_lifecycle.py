@@ -83,7 +83,10 @@ def test_complete_waits_for_the_other_sockets() -> None:
 
 
 def test_the_last_channel_reports_streams_without_complete() -> None:
-    """The last close ends what was COMPLETE and reports what was not; both get their counts."""
+    """The last close ends everything that was COMPLETE and reports everything that was not.
+
+    Both get their counts.
+    """
     core = socket_core()
     core.step(CompleteRead(stream=B))
     assert core.step(ChannelClosed(channel=0)) == [
@@ -98,7 +101,7 @@ def test_the_last_channel_reports_streams_without_complete() -> None:
 
 
 def test_complete_is_refused_on_a_channel_that_has_ended() -> None:
-    """COMPLETE behind the end of its channel is refused as a record is, on both media."""
+    """COMPLETE after the end of its channel is refused as a record is, on both media."""
     for core in (socket_core(A, channels=2), stdio_core(A)):
         core.step(ChannelClosed(channel=0))
         before = core.observe()
@@ -109,7 +112,7 @@ def test_complete_is_refused_on_a_channel_that_has_ended() -> None:
 
 
 def broken_ends(make: Callable[[OrderingParameters], Any]) -> list[str]:
-    """Walk all short lives of two streams on two channels; return what ends twice or too late."""
+    """Walk all short lives of two streams on two channels. Return what ends twice or too late."""
     marks = [ChannelClosed(channel=0), ChannelClosed(channel=1)]
     marks += [CompleteRead(stream=s, channel=c) for s in (A, B) for c in (0, 1)]
     found: list[str] = []
@@ -138,7 +141,7 @@ def test_no_stream_ends_twice() -> None:
 
 
 def test_the_first_verdict_sticks() -> None:
-    """Failure may come at any time; whatever comes first stays."""
+    """Failure may come at any time. Whatever comes first stays."""
     core = stdio_core()
     feed(core, ProcessingFailed(stream=A), CompleteRead(stream=A), ProcessingSucceeded(stream=A))
     feed(core, CompleteRead(stream=B), ProcessingSucceeded(stream=B), ProcessingFailed(stream=B))
@@ -164,7 +167,7 @@ def test_finish_flushes_and_completes() -> None:
 
 
 def test_finish_names_incomplete_streams_first() -> None:
-    """A missing COMPLETE is the verdict even where states remain; both are told."""
+    """A missing COMPLETE is the verdict even where states remain. Both are reported."""
     core = socket_core()
     feed(core, CompleteRead(stream=A), state(A, 2, "p", 0))
     (verdict,) = core.step(FINISH)
@@ -190,7 +193,7 @@ def test_finish_names_what_is_unsent() -> None:
 
 
 def test_a_failing_send_fails_the_finish() -> None:
-    """The last pass gives up at a failing send; a second attempt may succeed."""
+    """The last pass gives up at a failing send. A second attempt may succeed."""
     core = socket_core(A)
     feed(core, CompleteRead(stream=A), state(A, 1, "p", 0))
     (verdict,) = core.step(failed(only_send(core.step(FINISH))))
@@ -229,7 +232,7 @@ def test_waiting_for_a_state_ends_with_it() -> None:
 
 
 def test_the_wait_is_bounded() -> None:
-    """When the time is over the verdict names what is missing; it never hangs."""
+    """When the time is over the verdict names the missing part. It never hangs."""
     core = socket_core(A)
     feed(core, CompleteRead(stream=A), read(A, "p"), state(A, 1, "p", 1))
     core.step(FinishRequested(wait_ns=5))

@@ -192,7 +192,7 @@ def test_unreleased_states_fail_with_scope_index_and_counts(order: Any) -> None:
 
 
 def test_a_missing_predecessor_is_named(order: Any) -> None:
-    """A gap is told as the index that never came."""
+    """A gap is reported as the index that never came."""
     messages = [record("a", "p"), stream_state("a", 1, id=2, partition_id="p")]
     found = order(messages, "--medium", "socket", "--json")
     (blocked,) = json.loads(found.err)["failure"]["blocked"]
@@ -237,7 +237,7 @@ def test_a_stream_that_never_completed_fails_the_sync(order: Any) -> None:
     ],
 )
 def test_a_bad_line_is_named_with_its_number(order: Any, line: str, says: str) -> None:
-    """A line that is not a message ends the run with code 2, its number and what was expected."""
+    """A line that is not a message ends the run with code 2, its number and the value expected."""
     found = order([record("a"), line])
     assert found.code == 2
     assert says in found.err

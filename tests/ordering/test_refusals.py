@@ -45,7 +45,7 @@ from tests.ordering.helpers import (
 
 
 def released_once() -> OrderingCore:
-    """Return a core on sockets whose first state of stream a was sent."""
+    """Return a core on sockets after the first state of stream a."""
     core = socket_core()
     feed(core, read(A, "p"), durable(A, "p"), state(A, 1, "p", 1))
     core.step(sent(only_send(core.step(FLUSH))))
@@ -162,8 +162,9 @@ CASES = [
 ]
 
 NEVER_REFUSED = (FlushRequested, FinishTimerFired, StreamAnnounced)
-# Verdicts come as effects, and these belong to the source side.
+# Verdicts come as effects, the others belong to the source side or to another design.
 NOT_RAISED = {
+    Refusal.OUT_OF_ORDER,
     Refusal.INCOMPLETE_STREAMS,
     Refusal.UNFLUSHED_STATES,
     Refusal.SEND_FAILED,
@@ -178,7 +179,7 @@ NOT_RAISED = {
     "case", CASES, ids=[f"{n}-{type(c.event).__name__}-{c.kind}" for n, c in enumerate(CASES)]
 )
 def test_a_refused_event_names_its_rule_and_changes_nothing(case: Case) -> None:
-    """The error has the rule's kind and the event; all of the core is as before."""
+    """The error has the rule's kind and the event. All of the core is as before."""
     core = copy.deepcopy(case.core)
     before, inside = core.observe(), pickle.dumps(core)
     with pytest.raises(ProtocolError) as refused:
@@ -190,7 +191,7 @@ def test_a_refused_event_names_its_rule_and_changes_nothing(case: Case) -> None:
 
 
 def test_the_table_is_complete() -> None:
-    """Every kind of event and every kind of refusal stands in the table."""
+    """Every kind of event and every kind of refusal is in the table."""
     refused = {type(case.event) for case in CASES}
     assert refused | set(NEVER_REFUSED) == set(get_args(Event))
     assert not refused & set(NEVER_REFUSED)

@@ -78,7 +78,7 @@ def test_the_sources_count_is_not_looked_at_on_stdio() -> None:
 
 
 def test_rejected_records_are_accounted_for() -> None:
-    """A rejected record is not missing, and is told apart from committed ones."""
+    """A rejected record is not missing, and is distinguished from committed ones."""
     core = socket_core()
     feed(core, read(A, "p", 5), durable(A, "p", 3, rejected=2), state(A, 1, "p", 5))
     statistics = only_send(core.step(FLUSH)).statistics
@@ -97,7 +97,7 @@ def test_rejected_records_are_accounted_for() -> None:
 def test_one_level_has_the_word(
     persisted: tuple[int, int], complete: tuple[int, int], committed: ordering.Count
 ) -> None:
-    """Committed is what the level says that accounts for most; on a draw COMPLETE has the word."""
+    """Committed is what the level says that accounts for most. On a draw COMPLETE has the word."""
     core = socket_core()
     feed(core, read(A, "p", 4), state(A, 1, "p", 4))
     feed(
@@ -161,7 +161,7 @@ def test_a_flush_during_a_failing_send_tries_again() -> None:
 
 
 def test_a_send_failure_leaves_what_was_sent_before_it() -> None:
-    """The pass stops at the failure; states sent before it stay sent."""
+    """The pass stops at the failure. States sent before it stay sent."""
     core = socket_core()
     feed(core, state(A, 1, "p", 0), state(A, 2, "q", 0))
     outcomes = iter([True, False])
@@ -182,7 +182,7 @@ def test_global_states_wait_for_every_stream() -> None:
 
 
 def test_global_statistics_sum_committed_and_rejected() -> None:
-    """A global state tells what was committed, not what the source sent."""
+    """A global state shows everything that was committed, not what the source sent."""
     core = socket_core()
     feed(core, read(A, "g", 3), durable(A, "g", 2, rejected=1), state(None, 1, "g", 3))
     assert only_send(core.step(FLUSH)).statistics.destination == ordering.Count(2, 20, 1)
@@ -221,7 +221,7 @@ def test_the_outer_id_of_a_snapshot_makes_up_the_rest() -> None:
 
 
 def test_an_id_that_is_inner_and_outer_counts_once() -> None:
-    """Records of a stream whose inner id is the outer id are counted once."""
+    """Records of a stream with equal inner and outer ids are counted once."""
     core = socket_core()
     feed(core, read(A, "o", 2), durable(A, "o", 2), read(B, "o", 1), durable(B, "o", 1))
     core.step(snapshot(1, "o", 3, {A: "o"}))

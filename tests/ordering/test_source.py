@@ -16,6 +16,8 @@ from ckptsim.models.ordering.source import (
     EndRound,
     FailFeed,
     Feed,
+    GenerationEnded,
+    PartitionGenerated,
     ReaderFailed,
     ReaderFinished,
     RoundStarted,
@@ -70,7 +72,7 @@ def test_indexes_go_on_over_rounds_and_apart_by_feed() -> None:
 
 
 def test_a_failure_surfaces_after_the_progress_before_it() -> None:
-    """Readers before the failed one are absorbed; those after it are cancelled, done or not."""
+    """Readers before the failed one are absorbed. Those after it are cancelled, done or not."""
     core = source()
     run(core, RoundStarted(feed=A, readers=4), done(A, 3))
     assert core.step(ReaderFailed(feed=A, reader=2)) == [CancelReaders(feed=A, readers=(4,))]
@@ -91,7 +93,7 @@ def test_an_earlier_failure_takes_the_place_of_a_later_one() -> None:
 
 
 def test_global_messages_repeat_what_is_not_fresh() -> None:
-    """Each message lists every stream: the fresh one with its key, the other as it stands."""
+    """Each message lists every stream: the fresh one with its key, the other as it is."""
     core = source(is_global=True)
     effects = run(core, RoundStarted(feed=B, readers=1), done(B, 1, 4, "BBBB"))
     effects += run(core, RoundStarted(feed=A, readers=1), done(A, 1, 3, "AAAA"))
@@ -116,7 +118,7 @@ def test_the_shared_feed_brings_its_own_id_and_count() -> None:
 
 
 def test_stdio_messages_carry_no_keys() -> None:
-    """On STDIO neither states nor entries have ids; the counts are the same."""
+    """On STDIO neither states nor entries have ids. The counts are the same."""
     whole = source(Medium.STDIO, is_global=True)
     (message,) = emitted(run(whole, RoundStarted(feed=A, readers=1), done(A, 1, 2)))
     assert (message.kind, message.index, message.partition_id) == (StateKind.GLOBAL, None, None)
@@ -128,7 +130,7 @@ def test_stdio_messages_carry_no_keys() -> None:
 
 @pytest.mark.parametrize("is_global", [False, True])
 def test_nothing_fresh_gives_no_message(is_global: bool) -> None:
-    """A checkpoint right after another tells nothing again."""
+    """A checkpoint right after another shows nothing again."""
     core = source(is_global=is_global)
     run(core, RoundStarted(feed=A, readers=1), done(A, 1))
     assert core.step(CheckpointRequested()) == []
@@ -137,7 +139,7 @@ def test_nothing_fresh_gives_no_message(is_global: bool) -> None:
 @pytest.mark.parametrize("is_global", [False, True])
 @pytest.mark.parametrize("medium", Medium)
 def test_every_result_is_told_at_once_by_one_message(medium: Medium, is_global: bool) -> None:
-    """In every order of ends, failures and requests a step tells what it absorbed, one by one."""
+    """In every order of ends, failures and requests a step shows what it absorbed, one by one."""
     events = [done(A, 1), done(A, 2), done(B, 1), ReaderFailed(feed=B, reader=2)]
     for order in itertools.permutations([*events, CheckpointRequested()]):
         core = source(medium, is_global=is_global)
@@ -159,7 +161,7 @@ def test_initial_states_stand_until_a_result_is_absorbed() -> None:
             medium=Medium.SOCKET,
             streams=(A, B),
             is_global=True,
-            initial={B: "b0"},
+            initial=((B, "b0"),),
             initial_shared="g0",
         )
     )
@@ -194,3 +196,54 @@ def test_a_refused_source_event_changes_nothing(event: SourceEvent, kind: Refusa
         core.step(event)
     assert refused.value.kind == kind
     assert pickle.dumps(core) == before
+
+
+GENERATING = RoundStarted(feed=A, readers=0, generating=True)
+GENERATED = PartitionGenerated(feed=A)
+LAST = GenerationEnded(feed=A)
+
+
+def test_a_round_is_over_when_its_generation_has_ended() -> None:
+    """That all partitions so far were read does not end it, and results wait for those before."""
+    core = source()
+    first = run(core, GENERATING, GENERATED, done(A, 1))
+    assert [(m.payload, m.index) for m in emitted(first)] == [("a1", 1)]
+    assert run(core, GENERATED, GENERATED, done(A, 3)) == []
+    assert EndRound(feed=A) not in first
+    assert core.step(LAST) == []
+    rest = core.step(done(A, 2))
+    assert [m.payload for m in emitted(rest)] == ["a2", "a3"]
+    assert rest[-1] == EndRound(feed=A)
+
+
+def test_a_generation_may_end_after_all_results() -> None:
+    """Then its end is the end of the round."""
+    core = source()
+    run(core, GENERATING, GENERATED, done(A, 1))
+    assert core.step(LAST) == [EndRound(feed=A)]
+    assert run(core, GENERATING, LAST) == [EndRound(feed=A)]
+
+
+def test_a_partition_that_comes_after_a_failure_is_cancelled() -> None:
+    """Its reader is cancelled at once, and the failure surfaces when the round reaches it."""
+    core = source()
+    run(core, GENERATING, GENERATED, GENERATED, ReaderFailed(feed=A, reader=2))
+    assert core.step(GENERATED) == [CancelReaders(feed=A, readers=(3,))]
+    effects = core.step(done(A, 1))
+    assert effects[1:] == [FailFeed(feed=A, reader=2)]
+
+
+@pytest.mark.parametrize("event", [GENERATED, LAST])
+def test_a_round_that_is_not_generated_takes_no_partitions(event: SourceEvent) -> None:
+    """Without a round, in one that began with all its readers, or after its generation's end."""
+    before: list[list[SourceEvent]] = [
+        [],
+        [RoundStarted(feed=A, readers=2)],
+        [GENERATING, GENERATED, LAST],
+    ]
+    for events in before:
+        core = source()
+        run(core, *events)
+        with pytest.raises(ProtocolError) as caught:
+            core.step(event)
+        assert caught.value.kind is Refusal.UNKNOWN_READER

@@ -1,4 +1,4 @@
-"""The core alone against a model that is as simple as can be: the log of what was accepted."""
+"""The core alone against a model that is as simple as can be: the log of all that was accepted."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Log:
 
 
 class SocketMachine(RuleBasedStateMachine):
-    """Rules are events; the log predicts refusals, releases and verdicts."""
+    """Rules are events. The log predicts refusals, releases and verdicts."""
 
     make: Callable[[OrderingParameters], Any] = OrderingCore
 
@@ -109,14 +109,14 @@ class SocketMachine(RuleBasedStateMachine):
         self.core = self.make(parameters)
         self.log = Log()
         self.outstanding: SendState | None = None
-        # What was ready when a flush was requested during a send: it must have gone when the
-        # sends come to rest, unless one fails after that or records change what is ready.
+        # Everything that was ready when a flush was requested during a send: it must have gone when
+        # the sends come to rest, unless one fails after that or records change the data ready.
         self.must_go: list[tuple[Scope, int]] = []
-        # Mostly one kind of state, so that runs get somewhere; the other kind is refused.
+        # Mostly one kind of state, so that runs get somewhere. The other kind is refused.
         self.usual: tuple[Scope, ...] = (None,) if whole else STREAMS
 
     def expect(self, event: Event, refusal: Refusal | None) -> list[Effect]:
-        """Step the core; it must refuse exactly when the log says so, and then not change."""
+        """Step the core. It must refuse exactly when the log says so, and then not change."""
         before = self.core.observe()
         found: str | None = None
         effects: list[Effect] = []
@@ -170,7 +170,7 @@ class SocketMachine(RuleBasedStateMachine):
     def most_durable(
         self, stream: StreamDescriptor, identity: str, rejected: int, level: Level, half: bool
     ) -> None:
-        """All records of an id, or half of them, reach a level; some may be rejected."""
+        """All records of an id, or half of them, reach a level. Some may be rejected."""
         portion = (stream, identity)
         missing = self.log.read[portion] - self.log.reported[(*portion, level)]
         missing = missing // 2 if half else missing
@@ -255,7 +255,7 @@ class SocketMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.outstanding is None)
     @rule(fails_after=st.none() | st.integers(0, 2))
     def flush_at_once(self, fails_after: int | None) -> None:
-        """A whole pass with sends that return at once; one of them may fail."""
+        """A whole pass with sends that return at once. One of them may fail."""
         sends: list[SendState] = []
 
         def send(effect: SendState) -> bool:
@@ -375,7 +375,8 @@ TestSocketMachine.settings = EFFORT
 def test_the_machine_tells_a_mutant_from_the_core(mutant: str) -> None:
     """The same machine, at the same effort, finds a difference in each mutant.
 
-    `no_local_check` is missing: on sockets the source's count hides it but for rare wrong counts.
+    `no_local_check` is missing: on sockets the source's count hides it except for rare wrong
+    counts.
     """
 
     class MutantMachine(SocketMachine):

@@ -27,7 +27,7 @@ def reports_of(effects: list[object]) -> list[RecordsDurable]:
 def test_states_take_the_records_of_their_interval(
     steps: list[tuple[StreamDescriptor, int | None]], order: object, every: int
 ) -> None:
-    """Durability in any order, flushes at any time: order and counts are those of the source."""
+    """Durability in any order, flushes at any time: order and counts are the ones of the source."""
     core = stdio_core()
     waiting: list[RecordsDurable] = []
     expected: dict[StreamDescriptor, list[int]] = {A: [], B: []}

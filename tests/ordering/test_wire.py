@@ -23,7 +23,7 @@ VALUES = st.recursive(
 @given(VALUES)
 @settings(derandomize=True, database=None, deadline=None)
 def test_json_survives_with_its_numbers(value: Any) -> None:
-    """What is written reads as the same value, every number spelt as before."""
+    """Everything that is written reads as the same value, every number spelt as before."""
     text = wire.write_json(value)
     assert wire.read_json(text) == value
     assert wire.write_json(wire.read_json(text)) == text
@@ -70,7 +70,7 @@ def global_state(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def test_a_record_brings_its_stream_size_and_partition() -> None:
-    """A record's namespace belongs to its stream; on STDIO its partition is not looked at."""
+    """A record's namespace belongs to its stream. On STDIO its partition is not looked at."""
     record = {"stream": "a", "namespace": "n", "data": {}, "partition_id": "p"}
     message = {"type": "RECORD", "record": record}
     stream = ordering.StreamDescriptor("a", "n")
@@ -81,7 +81,7 @@ def test_a_record_brings_its_stream_size_and_partition() -> None:
 
 
 def test_a_global_state_with_keyed_entries_is_a_snapshot() -> None:
-    """Entries that carry keys make a snapshot on SOCKET; on STDIO nobody looks at them."""
+    """Entries that carry keys make a snapshot on SOCKET. On STDIO no one looks at them."""
     message = global_state(
         {"name": "a", "id": 1, "partition_id": "i"}, {"name": "b"}, id=3, partition_id="o"
     )
@@ -145,14 +145,17 @@ def test_stream_statuses_and_errors_are_read() -> None:
     ],
 )
 def test_a_bad_message_is_told_with_its_place(message: Any, says: str) -> None:
-    """Where, what was found, and what was expected."""
+    """Where, the value found, and the value expected."""
     with pytest.raises(wire.WireError) as wrong:
         parse(message)
     assert says in str(wrong.value)
 
 
 def test_a_released_state_carries_statistics() -> None:
-    """Statistics are added beside what was there; rejected counts only where there are some."""
+    """Statistics are added beside everything that was there.
+
+    Rejected counts only where there are some.
+    """
     message = wire.read_json(
         '{"type":"STATE","state":{"destinationStats":{"recordCount":9.0,"more":1},'
         '"stream":{"stream_descriptor":{"name":"a"}},"type":"STREAM"}}'
@@ -175,7 +178,7 @@ def test_a_released_state_carries_statistics() -> None:
 
 
 def test_a_catalog_lists_each_stream_once() -> None:
-    """A configured catalog gives its streams in order; a repeated one is refused."""
+    """A configured catalog gives its streams in order. A repeated one is refused."""
     entry = {"stream": {"name": "a", "namespace": "n"}}
     assert wire.parse_catalog({"streams": [entry]}) == (ordering.StreamDescriptor("a", "n"),)
     with pytest.raises(wire.WireError, match="each stream once"):

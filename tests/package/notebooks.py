@@ -1,6 +1,6 @@
 """The notebooks of `examples`: runs their cells in order, as a notebook does, and keeps outputs.
 
-`python -m tests.package.notebooks` writes the outputs again; review the difference.  A cell is run
+`python -m tests.package.notebooks` writes the outputs again. Review the difference.  A cell is run
 in one namespace with the cells before it.  Its output is what it prints, the value of its last
 expression as text and, where it has one, as HTML, and the figures that it leaves open.
 """
@@ -37,7 +37,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def executed(sources: list[str]) -> list[list[dict[str, Any]]]:
-    """Run code cells in order in one namespace, here; return the outputs of each.
+    """Run code cells in order in one namespace, here. Return the outputs of each.
 
     Raises what a cell raises.
     """
@@ -104,7 +104,7 @@ def texts_of(outputs: list[dict[str, Any]]) -> list[str]:
 
 
 def run(name: str, folder: Path) -> list[list[dict[str, Any]]]:
-    """Run a notebook in a fresh process, in a folder of its own; return the outputs per code cell.
+    """Run a notebook in a fresh process, in a folder of its own. Return the outputs per code cell.
 
     Raises RuntimeError with the traceback when a cell fails.
     """

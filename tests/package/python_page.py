@@ -1,6 +1,6 @@
 """The page on the Python API: runs its blocks, and writes what they print into it again.
 
-`python -m tests.package.python_page` writes docs/python.md; review the difference.
+`python -m tests.package.python_page` writes docs/python.md. Review the difference.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def blocks() -> list[tuple[str, str]]:
 
 
 def outputs(programs: list[str], folder: Path) -> list[str]:
-    """Run the blocks one after the other in a fresh interpreter; return what each prints.
+    """Run the blocks one after the other in a fresh interpreter. Return what each prints.
 
     folder: where they run, with the recording that the page speaks of.
     Raises RuntimeError with the traceback when one fails.

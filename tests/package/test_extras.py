@@ -1,4 +1,4 @@
-"""Without an optional package everything works that does not need it; the rest says what to do."""
+"""Without an optional package everything works that does not need it. The rest says what to do."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_verb_names_the_extra_that_it_needs(
     command: str, extra: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A verb whose package is not there ends as for wrong input, with the command to install it."""
+    """A verb without its package ends as for wrong input, with the command to install it."""
     assert main(command.format(tmp_path).split()) == EXIT_USER
     told = capsys.readouterr()
     assert told.out == ""

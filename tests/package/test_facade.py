@@ -86,7 +86,7 @@ def test_the_library_is_a_mapping() -> None:
 
 
 def test_scenarios_are_loaded_from_files_and_texts(tmp_path: Path) -> None:
-    """A path, its text and a name give scenarios; what is wrong is told with its place."""
+    """A path, its text and a name give scenarios. The problem is reported with its place."""
     text = 'name = "mine"\nlink = "ordering"\nsays = "a sync of one record"\n'
     path = tmp_path / "mine.toml"
     path.write_text(text)
@@ -98,7 +98,7 @@ def test_scenarios_are_loaded_from_files_and_texts(tmp_path: Path) -> None:
 
 
 def test_varying_leaves_the_original_alone() -> None:
-    """Parameters are set in a new scenario, with units as in files; a wrong one is refused."""
+    """Parameters are set in a new scenario, with units as in files. A wrong one is refused."""
     base = ckptsim.load("reference")
     varied = ckptsim.vary(base, {"sync.sockets.count": 1, "faults[0].at": "3 ms"})
     assert varied.model.sockets.count == 1  # type: ignore[attr-defined]
@@ -171,7 +171,7 @@ def test_a_core_that_does_not_fit_is_refused() -> None:
 
 
 def test_seeds_and_ties_of_a_check() -> None:
-    """Seeds are a number or a range, ties one policy or several; progress is told."""
+    """Seeds are a number or a range, ties one policy or several. Progress is reported."""
     seen: list[int] = []
     many = ckptsim.check(
         "reference", seeds=range(3, 9), ties=("random", "pct"), progress=seen.append
@@ -186,7 +186,7 @@ def test_seeds_and_ties_of_a_check() -> None:
 
 
 def test_a_hunt_ends_with_the_smallest_scenario() -> None:
-    """What a hunt finds breaks the named property; where nothing is wrong it finds nothing."""
+    """What a hunt finds breaks the named property. Where nothing is wrong it finds nothing."""
     find = ckptsim.hunt("reference", seeds=30, mutant="no_ordering")
     assert find is not None
     small, trial = find.shrunk.scenario, find.shrunk.trial

@@ -1,4 +1,4 @@
-"""Modules of the user's own that `--core` names: what is wrong is told of the right file."""
+"""Modules of the user's own that `--core` names: the problem is notified of the right file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refusal(name: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make an empty working directory, and forget afterwards what was imported from it."""
+    """Make an empty working directory, and forget afterwards all that was imported from it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     for name in ("models", "models.mine", "mine_of_test"):
@@ -48,7 +48,7 @@ def test_what_a_module_lacks_is_not_taken_for_the_module(folder: Path) -> None:
 
 
 def test_the_user_s_models_are_not_ours(folder: Path) -> None:
-    """A module in the user's folder `models` is found, and its errors are those of its file."""
+    """A module in the user's folder `models` is found, and its errors are the ones of its file."""
     (folder / "models").mkdir()
     (folder / "models" / "__init__.py").touch()
     path = folder / "models" / "mine.py"
@@ -59,7 +59,7 @@ def test_the_user_s_models_are_not_ours(folder: Path) -> None:
 
 
 def test_a_module_that_does_not_parse_is_named_with_the_line(folder: Path) -> None:
-    """A syntax error is told with its file and line, and without a line of ours."""
+    """A syntax error is reported with its file and line, and without a line of ours."""
     (folder / "mine_of_test.py").write_text("def make_core(:\n")
     told = refusal("mine_of_test")
     assert "importing it raised SyntaxError: " in told

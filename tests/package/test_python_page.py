@@ -13,7 +13,7 @@ from tests.package.python_page import PAGE, blocks, outputs
 
 @pytest.mark.spark
 def test_every_block_prints_what_the_page_shows(tmp_path: Path) -> None:
-    """The output of each block is the text behind it; a block without one prints nothing."""
+    """The output of each block is the text after it. A block without one prints nothing."""
     text, found = PAGE.read_text("utf-8"), blocks()
     assert len(found) == text.count("```python") > 8
     assert sum(bool(shown) for _, shown in found) == text.count("```text") > 8

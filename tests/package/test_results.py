@@ -115,7 +115,7 @@ def test_a_frame_of_a_run_has_durations(run: ck.RunResult) -> None:
 
 
 def test_figures_go_onto_given_axes(run: ck.RunResult, compared: ck.WhatIf) -> None:
-    """A figure is drawn on the axes that are given, which come back; without any on new ones."""
+    """A figure is drawn on the axes that are given, which come back. Without any on new ones."""
     plt.close("all")
     figure, axes = plt.subplots(1, 3)
     for ax, draw in zip(axes, (run.plot.durations, run.plot.barriers, compared.plot), strict=True):
@@ -130,7 +130,7 @@ def test_figures_go_onto_given_axes(run: ck.RunResult, compared: ck.WhatIf) -> N
 
 
 def test_options_have_the_names_of_the_command_line() -> None:
-    """`with_` takes ends of paths, the engine's names, and vertices by name; the original stays."""
+    """`with_` takes ends of paths, the engine's names, and vertices by name. The original stays."""
     job = ck.import_job("orders", seeds=0).scenario
     varied = job.with_(
         {UNALIGNED: True}, interval=timedelta(seconds=5), **{"vertices.enrich.state": "20 GB"}
@@ -146,7 +146,7 @@ def test_options_have_the_names_of_the_command_line() -> None:
 
 
 def test_a_changed_scenario_says_how_to_repeat_its_runs(tmp_path: Path) -> None:
-    """A scenario from a file remembers it and what was set since, so that commands name both."""
+    """A scenario from a file remembers it and the settings since, so that commands name both."""
     path = tmp_path / "mine.toml"
     path.write_text(ck.dumps(ck.load("reference")))
     changed = ck.load(path).with_(**{"sync.sockets.count": 3}).with_(**{"sync.sockets.count": 1})
@@ -155,7 +155,7 @@ def test_a_changed_scenario_says_how_to_repeat_its_runs(tmp_path: Path) -> None:
 
 
 def test_a_scenario_of_python_is_checked() -> None:
-    """Model classes make a scenario that runs; a wrong value is refused with its place."""
+    """Model classes make a scenario that runs. A wrong value is refused with its place."""
     model = ck.model
     job = model.Job(
         vertices=(
@@ -173,7 +173,7 @@ def test_a_scenario_of_python_is_checked() -> None:
 
 
 def test_replay_repeats_a_find_and_its_folder(tmp_path: Path) -> None:
-    """A find is told again as it is, and from the folder that it was saved in."""
+    """A find is reported again as it is, and from the folder that it was saved in."""
     find = ck.hunt("reference", seeds=30, mutant="no_ordering")
     assert find is not None
     told = ck.replay(find)

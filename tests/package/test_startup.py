@@ -1,4 +1,4 @@
-"""What a command imports before it answers: nobody waits for packages that it does not need."""
+"""What a command imports before it answers: no one waits for packages that it does not need."""
 
 from __future__ import annotations
 

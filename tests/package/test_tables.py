@@ -57,7 +57,7 @@ def test_rows_do_not_depend_on_how_they_were_written(tmp_path: Path) -> None:
 
 
 def test_numbers_with_gaps_stay_whole(tmp_path: Path) -> None:
-    """A column of nanoseconds with gaps keeps its integers; gaps are gaps."""
+    """A column of nanoseconds with gaps keeps its integers. Gaps are gaps."""
     result = ckptsim.run("reference")
     store = SweepStore(tmp_path)
     store.open({"plan": "p"})
@@ -71,7 +71,7 @@ def test_numbers_with_gaps_stay_whole(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_a_sweep_is_refused(tmp_path: Path) -> None:
-    """What is no sweep's directory is the user's error, told with its path."""
+    """Everything that is no sweep's directory is the user's error, told with its path."""
     with pytest.raises(ckptsim.UserError, match=r"found no sweep\.json"):
         ckptsim.read_tables(tmp_path)
 

@@ -1,4 +1,4 @@
-"""`ckptsim.testing`: its page's tests end as shown, its failures replay, what is drawn is valid."""
+"""`ckptsim.testing`: its page's tests end as shown, failures replay, draws are valid."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_failure_has_story_and_a_command_that_replays_it(tmp_path, capsys, mon
 
 
 def test_the_right_core_survives() -> None:
-    """Runs and reached situations are told; the same seed reaches the same."""
+    """Runs and reached situations are reported. The same seed reaches the same."""
     first = assert_survives(ordering.make_core, "ordering", runs=40, seed=7)
     assert first == assert_survives(ordering.make_core, "ordering", runs=40, seed=7)
     assert first.runs == 40
@@ -100,7 +100,7 @@ def test_what_does_not_fit_is_refused(tmp_path, link, slot, says) -> None:
 @given(st.data())
 @settings(max_examples=20)
 def test_what_is_drawn_is_a_scenario_of_the_link(link, data) -> None:
-    """Scenarios survive being written and read; workloads have no fault."""
+    """Scenarios survive being written and read. Workloads have no fault."""
     scenario = data.draw(scenarios(link))
     assert scenario.link in LINKS
     again = document.read(document.plain(scenario), source="a drawn one")
@@ -130,7 +130,7 @@ def test_links_without_generator_are_refused() -> None:
 
 
 def test_the_names_are_those_that_type_checkers_see() -> None:
-    """What is imported late is what the block for type checkers and `__all__` say."""
+    """Everything that is imported late is what the block for type checkers and `__all__` say."""
     source = Path(testing.__file__).read_text("utf-8")
     blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
     seen = {

@@ -28,7 +28,7 @@ FOLDERS = ("models", "scenarios", "sim", "analysis")
 SOURCES = ("src", *FOLDERS, "pyproject.toml", "README.md", "LICENSE", "NOTICE")
 NOT_SHIPPED = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
-# A user's project: four folders with our names, each of which must not be taken for ours.
+# A user's project: four folders with our names, which must not be taken for ours.
 TRAP = "raise RuntimeError(f'{__name__} of the user was taken for one of ckptsim')\n"
 OWN_CORES = '''"""Cores of the user's own."""
 

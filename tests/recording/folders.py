@@ -18,7 +18,7 @@ def copied(name: str, to: Path) -> Path:
 
 
 def changed(folder: Path, ending: str, change: Callable[[Any], Any]) -> Path:
-    """Change the answers of every GET whose path ends so; return the folder."""
+    """Change the answers of every GET with this end of its path. Return the folder."""
     for entry in json.loads((folder / "index.json").read_text())["answers"]:
         if entry["path"].endswith(ending):
             file = folder / entry["file"]
@@ -27,7 +27,7 @@ def changed(folder: Path, ending: str, change: Callable[[Any], Any]) -> Path:
 
 
 def without(folder: Path, *parts: str) -> Path:
-    """Take every answer out whose path contains one of these; return the folder."""
+    """Remove every answer with one of these in its path. Return the folder."""
     index = json.loads((folder / "index.json").read_text())
     index["answers"] = [
         entry for entry in index["answers"] if not any(part in entry["path"] for part in parts)

@@ -108,7 +108,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(recorded: Recorded) -> Iterator[str]:
-    """Serve a recording for a while; yield the address."""
+    """Serve a recording for a while. Yield the address."""
     server = _Server(("127.0.0.1", 0), _handler(recorded))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
@@ -163,7 +163,7 @@ def silent(handler: BaseHTTPRequestHandler, _: bytes) -> None:
 
 
 def truncated(handler: BaseHTTPRequestHandler, body: bytes) -> None:
-    """Send half of what was announced."""
+    """Send half of everything that was announced."""
     _head(handler, len(body))
     handler.wfile.write(body[: len(body) // 2])
 

@@ -59,7 +59,8 @@ def test_the_optimum_is_young_s_where_its_assumptions_hold() -> None:
     points = advisor.curve(jobs.Mode.ALIGNED, [6.3 * 1.6**number for number in range(-3, 4)])
     for point in points:
         assert point.loss_s == pytest.approx(0.2, rel=0.06)
-        # What is behind the last trigger, and until it completes what is behind the one before.
+        # Everything that is after the last trigger, and until it completes everything that is after
+        # the one before.
         half_s = point.effective_s / 2
         assert half_s <= point.undone_s <= 1.02 * (half_s + point.duration_s)
     found = advice.optimum_s(points)
@@ -69,7 +70,10 @@ def test_the_optimum_is_young_s_where_its_assumptions_hold() -> None:
 
 
 def test_an_interval_below_the_duration_cannot_be_kept() -> None:
-    """With a slow storage the interval on paper is out of reach; what is advised costs no more."""
+    """With a slow storage the interval on paper is out of reach.
+
+    Everything that is advised costs no more.
+    """
     slow = scenario(state_bytes=3_000_000, storage=jobs.Storage(write_bytes_per_s=1_000_000))
     advisor = advice.Advisor(slow, advice.Failures(mtbf_s=60, restart_s=1))
     points = advisor.curve(jobs.Mode.ALIGNED, [0.5, 2.0, 8.0, 20.0])
@@ -80,7 +84,8 @@ def test_an_interval_below_the_duration_cannot_be_kept() -> None:
     assert best is points[2]
     assert [one.is_back_to_back for one in points] == [True, True, False, False]
     assert best.written_bytes_per_day == pytest.approx(3_000_000 * 86_400 / 8, rel=0.01)
-    # Where nothing else keeps what is wanted, they are advised, and the sentence says so.
+    # Where nothing else keeps everything that is wanted, they are advised, and the sentence says
+    # so.
     soon = advice.best_of(points, allowed=lambda one: one.undone_s < 5)
     assert soon in points[:2]
     assert "The job writes" in _told(Advice(name="job", curves=[_curve_of(points)], best=soon))
@@ -115,12 +120,12 @@ def _curve_of(points: Sequence[advice.Point]) -> Curve:
 
 
 def _told(found: Advice) -> str:
-    """Return what is printed, whatever its lines are."""
+    """Return the output, whatever its lines are."""
     return " ".join(line.strip() for line in found.text.splitlines())
 
 
 def test_the_optimum_lies_between_the_points() -> None:
-    """A parabola over the logarithm meets the least of a/T + T/b; none at an end is made up."""
+    """A parabola over the logarithm meets the least of a/T + T/b. None at an end is made up."""
     found = advice.optimum_s([_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2, 16.4)])
     assert found == pytest.approx(6.0, rel=0.01)
     assert advice.optimum_s([_point(t, t) for t in (1.0, 2.0, 4.0)]) is None
@@ -133,7 +138,7 @@ def test_the_optimum_lies_between_the_points() -> None:
 def test_intervals_are_as_good_that_differ_by_no_more_than_failures_scatter(
     restart_s: float, most_s: float, flat: tuple[float, float]
 ) -> None:
-    """Next to the best one, as long as they keep the objectives; down-times make none alike."""
+    """Next to the best one, as long as they keep the objectives. Down-times make none alike."""
     times = ((1.6, 0.12), (2.5, 0.101), (4.0, 0.098), (6.4, 0.1), (10.2, 0.103), (16.4, 0.099))
     points = [_point(time_s, cost + restart_s / 10) for time_s, cost in times]
     failures = advice.Failures(mtbf_s=10.0, restart_s=restart_s)
@@ -156,7 +161,7 @@ def test_the_frontier_leaves_out_what_is_beaten() -> None:
 
 
 def test_a_load_is_parts_of_a_day() -> None:
-    """Before the first instant it is that of the evening before; equal loads are one part."""
+    """Before the first instant it is the one of the evening before. Equal loads are one part."""
     night, day, evening = advice.read_load("06:00=1, 18:00=50%,22:00=0.25")
     assert (night.factor, day.factor, evening.factor) == (1.0, 0.5, 0.25)
     assert (night.share, day.share, evening.share) == pytest.approx((12 / 24, 4 / 24, 8 / 24))
@@ -190,14 +195,14 @@ def test_catching_up_takes_longer_at_a_higher_load() -> None:
     )
     assert low is not None
     assert high is not None
-    # Down for 5.3 s, and half an interval undone; over the capacity that is left.
+    # Down for 5.3 s, and half an interval undone. Over the capacity that is left.
     assert low == pytest.approx((5.3 + 2.2 * 0.4) / 0.6, rel=0.1)
     assert high == pytest.approx((5.3 + 2.2 * 0.8) / 0.2, rel=0.1)
     assert advice.Advisor(scenario(), failures).point(jobs.Mode.ALIGNED, 4.0).caught_up_s is None
 
 
 def test_the_picture_has_the_optima_of_paper_in_it() -> None:
-    """Points, the simulated optimum, Young's and Daly's are drawn; an interval of 0 is not."""
+    """Points, the simulated optimum, Young's and Daly's are drawn. An interval of 0 is not."""
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
     curve = _curve_of(points)
     drawn = picture(curve)
@@ -212,7 +217,7 @@ def test_the_picture_has_the_optima_of_paper_in_it() -> None:
 
 
 def test_the_page_draws_intervals_that_are_as_good() -> None:
-    """A band from the least to the longest of them lies behind the advised mode's curve alone."""
+    """A band from the least to the longest of them lies after the advised mode's curve alone."""
     points = tuple(_point(t, 4 / t + t / 9) for t in (2.5, 4.0, 6.4, 10.2))
     curve = _curve_of(points)
     other = replace(curve, mode=jobs.Mode.UNALIGNED)
@@ -288,7 +293,7 @@ def test_what_cannot_be_advised_is_refused(capsys: Captured, words: list[str], s
 
 
 def test_what_is_advised_is_a_row_with_a_break_and_a_price(capsys: Captured) -> None:
-    """The row that is marked is the sentence's; a transaction that ends too soon is warned of."""
+    """The row that is marked is the sentence's. A transaction that ends too soon is warned of."""
     words = ["advise", str(FIELD / "advice.toml"), "--mtbf", "1d", "--restart", "5min"]
     assert main([*words, "--modes", "aligned"]) == 0
     said = capsys.readouterr().out
@@ -363,7 +368,7 @@ def test_other_settings_of_state_are_compared_where_they_are_known() -> None:
 
 
 def test_a_hot_subtask_is_named_with_its_vertex() -> None:
-    """A subtask beyond its capacity is told with the mean of its vertex, others as before."""
+    """A subtask beyond its capacity is reported with the mean of its vertex, others as before."""
     model = cast("jobs.Job", scenario(rate=200).model)
     hot = replace(model.vertices[0], hot_ratio=0.5, parallelism=1)
     keyed = jobs.Input(upstream="src", partitioner=jobs.Partitioner.HASH)

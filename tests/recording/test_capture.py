@@ -28,7 +28,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 def capture(recorded: Recorded, out: Path, *words: str) -> int:
-    """Capture from a server for a moment; return the exit code."""
+    """Capture from a server for a moment. Return the exit code."""
     with serving(recorded) as url:
         return main(["capture", url, "--out", str(out), "--seconds", "0.2", *words])
 
@@ -38,7 +38,7 @@ def _files(folder: Path) -> list[bytes]:
 
 
 def test_a_captured_job_is_the_recorded_one(tmp_path: Path, capsys: Captured) -> None:
-    """What was captured imports as the recording that the server answers from."""
+    """Everything that was captured imports as the recording that the server answers from."""
     out = tmp_path / "recorded"
     assert capture(Recorded(SHIPPED / "job15"), out, "--json") == 0
     done = json.loads(capsys.readouterr().out)
@@ -60,7 +60,7 @@ def test_it_only_reads(tmp_path: Path) -> None:
 
 
 def test_a_token_is_sent_and_never_written(tmp_path: Path, capsys: Captured) -> None:
-    """A header goes with every GET; neither files nor output have its value."""
+    """A header goes with every GET. Neither files nor output have its value."""
     recorded = Recorded(SHIPPED / "job00", token="s3cr3t-value")
     out = tmp_path / "out"
     assert capture(recorded, out, "--header", "X-Token: s3cr3t-value") == 0
@@ -71,7 +71,7 @@ def test_a_token_is_sent_and_never_written(tmp_path: Path, capsys: Captured) -> 
 
 
 def test_a_missing_token_is_said(tmp_path: Path, capsys: Captured) -> None:
-    """Without leave to read the sentence says what is missing, and nothing is written."""
+    """Without leave to read the sentence says the missing part, and nothing is written."""
     recorded = Recorded(SHIPPED / "job00", token="s3cr3t-value")
     assert capture(recorded, tmp_path / "out") == 2
     assert "--header" in capsys.readouterr().err
@@ -105,7 +105,8 @@ def test_bad_answers_end_in_a_sentence(
 ) -> None:
     """Whatever a server does, exit code 2 and one sentence follow, and nothing is written."""
     recorded = Recorded(SHIPPED / "job00", bad={where: bad})
-    # What has no end meets the limit of size; a busy machine must not meet that of time before.
+    # Everything that has no end meets the limit of size. A busy machine must not meet the one of
+    # time before.
     timeout = "60" if bad is servers.endless else "0.5"
     assert capture(recorded, tmp_path / "out", "--timeout", timeout) == 2
     message = capsys.readouterr().err
@@ -124,7 +125,7 @@ def test_answers_that_a_version_lacks_are_left_out(tmp_path: Path, capsys: Captu
 
 
 def test_nobody_there_is_said(tmp_path: Path, capsys: Captured) -> None:
-    """A port without a server, a name without a host and no address at all are told apart."""
+    """A port without a server, a name without a host and no address at all are distinguished."""
     for url, says in (
         ("http://127.0.0.1:1", "an HTTP server at 127.0.0.1:1"),
         ("http://no-such-host.invalid", "the name of a host"),
@@ -136,7 +137,7 @@ def test_nobody_there_is_said(tmp_path: Path, capsys: Captured) -> None:
 
 
 def test_a_full_folder_is_left_alone(tmp_path: Path, capsys: Captured) -> None:
-    """What is there is not overwritten; an empty folder is filled."""
+    """Everything that is there is not overwritten. An empty folder is filled."""
     (tmp_path / "kept.txt").write_text("mine")
     assert capture(Recorded(SHIPPED / "job00"), tmp_path) == 2
     assert "new or empty" in capsys.readouterr().err
@@ -146,7 +147,7 @@ def test_a_full_folder_is_left_alone(tmp_path: Path, capsys: Captured) -> None:
 
 
 def test_one_of_several_jobs_is_named(tmp_path: Path, capsys: Captured) -> None:
-    """Of two running jobs one has to be chosen; the message lists them."""
+    """Of two running jobs one has to be chosen. The message lists them."""
     recorded = Recorded(SHIPPED / "job00")
     jobs = [{"jid": f"{letter * 32}", "name": letter, "state": "RUNNING"} for letter in "ab"]
 
@@ -255,7 +256,7 @@ def test_what_is_no_recording_leaves_nothing(
 
 
 def test_redaction_takes_time_in_proportion() -> None:
-    """Ten times the hosts take some ten times as long; each has its own stand-in everywhere."""
+    """Ten times the hosts take some ten times as long. Each has its own stand-in everywhere."""
 
     def took(count: int) -> float:
         names = [f"tm-{number}.rack{number % 40}.corp.example" for number in range(count)]

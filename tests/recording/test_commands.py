@@ -29,7 +29,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 def test_an_imported_job_is_a_scenario_with_comments(tmp_path: Path, capsys: Captured) -> None:
-    """The file loads to what was inferred, says of each value how it was found, and replays."""
+    """The file loads to all that was inferred, says of each value how it was found, and replays."""
     out = tmp_path / "job.toml"
     assert main(["import", str(SHIPPED / "job15"), "--out", str(out), "--seeds", "1"]) == 0
     printed = capsys.readouterr().out
@@ -70,7 +70,7 @@ def test_what_is_missing_is_asked_for(tmp_path: Path, capsys: Captured) -> None:
 
 
 def test_a_replay_says_why_it_is_not_to_be_trusted(tmp_path: Path, capsys: Captured) -> None:
-    """A job that is told to be something else does not do what was measured."""
+    """A job that is asked to be something else does not do the measured values."""
     out = tmp_path / "job.toml"
     words = ["--set", "source.src.rate=10 /s", "--seeds", "1"]
     assert main(["import", str(SHIPPED / "job00"), "--out", str(out), *words]) == 0
@@ -94,7 +94,7 @@ def test_a_variant_is_set_beside_the_job_as_it_is(capsys: Captured) -> None:
 
 
 def test_variants_are_combined(tmp_path: Path, capsys: Captured) -> None:
-    """Each value of each varied option meets each of the others; a file has nothing measured."""
+    """Each value of each varied option meets each of the others. A file has nothing measured."""
     out = tmp_path / "job.toml"
     assert main(["import", str(SHIPPED / "job00"), "--out", str(out), "--no-replay"]) == 0
     capsys.readouterr()
@@ -127,7 +127,7 @@ def test_the_table_says_what_moved(capsys: Captured) -> None:
 
 
 def test_a_note_of_every_variant_is_said_once(capsys: Captured) -> None:
-    """What is to be read with all variants stands in one line."""
+    """Everything that is to be read with all variants is in one line."""
     words = ["--vary", "execution.checkpointing.aligned-checkpoint-timeout=0 ms,1 s"]
     words += ["--set", "execution.checkpointing.unaligned.enabled=true", "--seeds", "1"]
     assert main(["whatif", str(SHIPPED / "job04"), *words]) == 0
@@ -138,7 +138,7 @@ def test_a_note_of_every_variant_is_said_once(capsys: Captured) -> None:
 
 
 def test_what_still_moves_is_said() -> None:
-    """Queues that fill in the second half of a run are those of a young job, steady ones not."""
+    """Queues that fill in the second half of a run are the ones of a young job, steady ones not."""
     options = {"execution.checkpointing.unaligned.enabled": "true", "source.src.rate": "300 /s"}
     named = job_named(SHIPPED / "job00", machine=MachineChoice.QUIET)
     steady = changed(named.scenario, options)
@@ -183,7 +183,7 @@ def test_the_parts_of_a_checkpoint_add_up(name: str, unaligned: bool) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(capsys: Captured, words: list[str], says: str) -> None:
-    """A wrong option or value ends with exit code 2 and one sentence of what was expected."""
+    """A wrong option or value ends with exit code 2 and one sentence of the value expected."""
     assert main(["whatif", str(SHIPPED / "job00"), *words]) == 2
     message = capsys.readouterr().err
     assert says in message
@@ -230,7 +230,7 @@ def test_a_table_is_no_wider_than_the_terminal() -> None:
 
 
 def test_loads_follow_selectivity_and_keys() -> None:
-    """What an operator drops loads nobody behind it; the subtask with most keys counts."""
+    """What an operator drops loads no one after it. The subtask with most keys counts."""
     change = {
         "source.orders.rate": "1000 /s",
         "source.clicks.rate": "100 /s",
@@ -243,7 +243,7 @@ def test_loads_follow_selectivity_and_keys() -> None:
 
 
 def test_a_run_has_time_for_a_long_interval() -> None:
-    """With an interval of minutes fewer checkpoints are simulated, but some behind the warm-up."""
+    """With an interval of minutes fewer checkpoints are simulated, but some after the warm-up."""
     scenario = scenario_of(read_recording(SHIPPED / "job00")).scenario
     long = bounded(changed(scenario, {"execution.checkpointing.interval": "5 min"})).model
     usual = scenario.model

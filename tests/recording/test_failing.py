@@ -88,7 +88,7 @@ def test_a_longer_restart_is_down_and_caught_up_later() -> None:
 
 
 def test_without_a_rate_nothing_is_late() -> None:
-    """A source that emits as fast as it can has nothing to catch up with, and is told so."""
+    """A source that emits as fast as it can has nothing to catch up with, and is notified so."""
     found = scenario(rate=None)
     known = price(found, restart_s=1)
     assert known.latest_s is None
@@ -100,7 +100,7 @@ def test_without_a_rate_nothing_is_late() -> None:
 
 
 def test_a_rate_that_changes_is_not_caught_up_with() -> None:
-    """It cannot be simulated as a log, so the answer says what is missing from the price."""
+    """It cannot be simulated as a log, so the answer says the missing part from the price."""
     found = scenario()
     job = cast("Job", found.model)
     source = replace(job.vertices[0], rate_changes=(RateChange(at_ns=SECOND, factor=0.5),))
@@ -113,7 +113,7 @@ def test_a_rate_that_changes_is_not_caught_up_with() -> None:
 
 
 def test_a_restart_takes_as_long_as_the_job_was_set_to() -> None:
-    """The delay of the strategy that was recorded; one second where nothing says so."""
+    """The delay of the strategy that was recorded. One second where nothing says so."""
     recording = read_recording(SHIPPED / "job00")
     assert restart_delay_of({}) == restart_delay_of(recording.options) == SECOND
     options = {

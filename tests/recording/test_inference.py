@@ -1,4 +1,4 @@
-"""What is inferred of the shipped recordings, and what changed jobs do beside what they did."""
+"""The content offerred of the shipped recordings, and what changed jobs do beside what they did."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_chain_keeps_its_operators() -> None:
 
 
 def test_skew_is_kept_and_noise_is_not() -> None:
-    """Only the join has a subtask with more keys; equal subtasks have equal service times."""
+    """Only the join has a subtask with more keys. Equal subtasks have equal service times."""
     join, enrich = job_of("job15").vertices[2:]
     shares = join.inputs[0].shares
     assert shares[0] > 1.8 * shares[1]
@@ -98,7 +98,7 @@ def test_key_groups_that_do_not_go_round_make_shares() -> None:
 def test_who_reads_what_one_subtask_writes_shows_in_windows_of_different_length(
     taken: tuple[int, int], *, stays: bool
 ) -> None:
-    """What is read is all that is written, however old the samples of a vertex are."""
+    """Everything that is read is all that is written, however old the samples of a vertex are."""
 
     def subtasks(metric: str, counts: tuple[int, int]) -> tuple[SubtaskAnswer, ...]:
         return tuple(
@@ -192,7 +192,7 @@ def test_subtasks_that_are_hardly_busy_have_one_service() -> None:
         )
         return services_of(replace(keyed, parallelism=len(busy), subtasks=subtasks)).value
 
-    # 36 ms for 4,000 records, of which two subtasks show nothing.
+    # 36 ms for 4,000 records: two subtasks show nothing.
     assert found((166, 194), (184, 176), (149, 143), (100, 108), records=1000) == (9_000,) * 4
     # Nothing at all between the samples: 600 ms for the 4,000 records since they began.
     assert found((180, 160), (150, 140), (150, 140), (180, 160), records=1000) == (150_000,) * 4
@@ -230,7 +230,7 @@ def test_missing_metrics_are_asked_for_by_name(tmp_path: Path) -> None:
 
 
 def test_an_operator_with_two_inputs_is_known_by_its_metric(tmp_path: Path) -> None:
-    """The second input's watermark tells connected inputs from a union."""
+    """The second input's watermark distinguishes connected inputs from a union."""
     assert job_of("job08").vertices[2].two_input is False
 
     def connected(metrics: list[dict[str, str]]) -> list[dict[str, str]]:
@@ -243,7 +243,7 @@ def test_an_operator_with_two_inputs_is_known_by_its_metric(tmp_path: Path) -> N
 
 
 def test_task_managers_that_are_shared_are_a_placement(tmp_path: Path) -> None:
-    """All on one is local; any other sharing that no kind covers is a map."""
+    """All on one is local. Any other sharing that no kind covers is a map."""
 
     def moved(to: dict[int, str]) -> Any:
         def change(answer: dict[str, Any]) -> dict[str, Any]:
@@ -273,14 +273,14 @@ def _placement(folder: Path) -> PlacementKind:
 
 
 def test_a_job_without_a_plan_is_refused(tmp_path: Path) -> None:
-    """Nothing is made up of who reads from whom; the sentence names the answer that lacks."""
+    """Nothing is made up of who reads from whom. The sentence names the answer that lacks."""
     folder = without(copied("job15", tmp_path), "/plan")
     with pytest.raises(UserError, match="/jobs/:id/plan"):
         scenario_of(read_recording(folder))
 
 
 def test_a_job_that_is_one_chain_is_refused(tmp_path: Path) -> None:
-    """One vertex from source to sink has no exchange, and is told so."""
+    """One vertex from source to sink has no exchange, and is notified so."""
     folder = copied("job00", tmp_path)
 
     def only_the_source(answer: dict[str, Any]) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def test_a_job_that_is_one_chain_is_refused(tmp_path: Path) -> None:
 
 
 def test_options_of_the_engine_make_the_mode() -> None:
-    """Unaligned with a time-out is aligned first; a time-out alone changes nothing."""
+    """Unaligned with a time-out is aligned first. A time-out alone changes nothing."""
     base = imported("job00").scenario
     timeout = {"execution.checkpointing.aligned-checkpoint-timeout": "100 ms"}
     unaligned = {"execution.checkpointing.unaligned.enabled": "true"}
@@ -312,7 +312,7 @@ def test_options_of_the_engine_make_the_mode() -> None:
 
 
 def test_how_many_subtasks_share_a_file_is_an_option(tmp_path: Path) -> None:
-    """It is the engine's default, or what was set when the job was recorded or is set now."""
+    """It is the engine's default, or the settings when the job was recorded or is set now."""
     option = "execution.checkpointing.unaligned.max-subtasks-per-channel-state-file"
     folder = copied("job00", tmp_path)
     rewritten(folder, "/jobmanager/config", lambda told: [*told, {"key": option, "value": "2"}])
@@ -329,7 +329,7 @@ def test_how_many_subtasks_share_a_file_is_an_option(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Figures:
-    """Medians over checkpoints behind the warm-up: duration in ms, bytes in flight."""
+    """Medians over checkpoints after the warm-up: duration in ms, bytes in flight."""
 
     duration_ms: float
     persisted_bytes: float

@@ -1,4 +1,4 @@
-"""What is inferred of the machine: its processors, and how quick it was."""
+"""The content offerred of the machine: its processors, and how quick it was."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_costs_of_the_recorded_machine_follow_its_sources(slower: float, factor:
 def test_costs_of_a_quiet_machine_follow_what_tasks_do_from_their_last_barrier_on(
     slower: float, factor: float, waits_ms: float
 ) -> None:
-    """Their parts tell, as a square and never upwards; what they waited for before does not."""
+    """Their parts tell, as a square and never upwards. What they waited for before does not."""
     whole = read_recording(SHIPPED / "job15")
     # Two subtasks, one, three and four, each with 4 ms of work, on two cores.
     usual_ms = {2: 4.0, 1: 4.0, 3: 5.0, 4: 6.0}
@@ -125,7 +125,7 @@ def test_a_busy_machine_is_not_the_job() -> None:
 def test_processors_of_each_host_count_once(
     others: tuple[tuple[str | None, int], ...], cores: int
 ) -> None:
-    """Hosts that the job runs on are told apart by their addresses; threads of one have none."""
+    """Hosts that the job runs on are distinguished by their addresses. Threads of one have none."""
     whole = read_recording(SHIPPED / "job03")
     kept = whole.task_managers[len(others) :]
     assert len(kept) >= 6
@@ -142,7 +142,7 @@ def test_processors_of_each_host_count_once(
 
 
 def test_processors_that_nobody_tells_are_asked_for() -> None:
-    """Without an answer of a task manager they are those of the costs, and asked for by name."""
+    """Without an answer of a task manager they are the ones of the costs, and asked for by name."""
     whole = read_recording(SHIPPED / "job00")
     found = scenario_of(replace(whole, task_managers=()))
     assert "machine: cores" in {one.name for one in found.asked}

@@ -89,14 +89,17 @@ def test_paths_come_to_what_the_options_come_to(job: Scenario, change: dict[str,
 def test_an_option_that_is_not_known_is_refused(
     job: Scenario, name: str, word: str, says: str
 ) -> None:
-    """With what was expected, and with the known names where there are some."""
+    """With the value expected, and with the known names where there are some."""
     with pytest.raises(ScenarioError) as caught:
         parameters_of(job if name == "job" else by_name(name), [word])
     assert says in str(caught.value)
 
 
 def test_an_option_of_the_engine_is_an_axis_of_a_sweep(job: Scenario) -> None:
-    """Also where one of the values is that of the scenario; one of several parameters is none."""
+    """Also where one of the values is the one of the scenario.
+
+    One of several parameters is none.
+    """
     path, values = axis_of(job, "execution.checkpointing.interval", ["1 min", "5 s"])
     assert (path, values) == ("job.checkpointing.interval", ("1 min", "5 s"))
     path, values = axis_of(job, "execution.checkpointing.unaligned", ["true", "false"])
@@ -106,7 +109,7 @@ def test_an_option_of_the_engine_is_an_axis_of_a_sweep(job: Scenario) -> None:
 
 
 def test_a_plan_names_vertices(tmp_path: Path) -> None:
-    """A grid has paths with names, and tells what is wrong at its own place."""
+    """A grid has paths with names, and shows the problem at its own place."""
     place = str(FIELD / "none-completed.toml")
     grid: dict[str, list[object]] = {"job.vertices[keyed].parallelism": [1, 2]}
     found = points(plan_from({"name": "p", "scenario": place, "grid": grid}, source="p.toml"))
@@ -141,7 +144,7 @@ def test_a_run_without_judgement_has_the_same_tables() -> None:
 
 
 def test_a_run_that_is_all_warm_up_is_made_longer(capsys: Captured) -> None:
-    """It agrees with `run`, and says how long it was simulated; a count is as the file has it."""
+    """It agrees with `run`, and says how long it was simulated. A count is as the file has it."""
     words = ["whatif", str(FIELD / "none-completed.toml"), "--seeds", "1"]
     assert main([*words, "--vary", "job.machine.cores=2,40", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -161,12 +164,12 @@ def test_recordings_are_not_made_longer(capsys: Captured) -> None:
 
 
 def test_modes_are_known_by_their_last_key(job: Scenario) -> None:
-    """`mode` is that of checkpoints."""
+    """`mode` is the one of checkpoints."""
     assert _job(job, "mode=unaligned").checkpointing.mode is Mode.UNALIGNED
 
 
 def test_a_verb_takes_several_values_one_after_the_other(tmp_path: Path, capsys: Captured) -> None:
-    """Each combination is run with its heading and a folder of its own; the worst code counts."""
+    """Each combination is run with its heading and a folder of its own. The worst code counts."""
     place, out = str(FIELD / "none-completed.toml"), tmp_path / "out"
     words = ["--set", "job.duration=12 s", "--vary", "interval=2 s,5 s"]
     assert main(["run", place, *words, "--vary", "job.machine.cores=2,4"]) == 0
@@ -184,7 +187,7 @@ def test_a_verb_takes_several_values_one_after_the_other(tmp_path: Path, capsys:
 
 @pytest.mark.spark
 def test_a_scenario_is_swept_without_a_plan(tmp_path: Path, capsys: Captured) -> None:
-    """Values of both languages are axes; what is set holds at all points, and is no axis."""
+    """Values of both languages are axes. The settings holds at all points, and is no axis."""
     place, out = str(FIELD / "none-completed.toml"), tmp_path / "out"
     words = ["sweep", place, "--set", "job.duration=12 s", "--vary", "interval=2 s,5 s"]
     assert main([*words, "--set", "interval=9 s", "--out", str(out)]) == 2

@@ -1,4 +1,4 @@
-"""What is inferred of sources: rates, bursts, and whether they make up for what they missed."""
+"""The content offerred of sources: rates, bursts, and whether they make up for what they missed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.recording.folders import SHIPPED, changed, copied
 def _source(*, pressed: tuple[float, ...], makes_up: bool, idle: bool = True) -> VertexAnswer:
     """Return a source of 500 records a second, back-pressured for parts of windows of 2 s.
 
-    Where it makes up for what it missed it emits as much in every window; not idle: it emits as
+    Where it makes up for what it missed it emits as much in every window. Not idle: it emits as
     fast as it can.
     """
     names = ("BackPressured", "Idle", "Busy")
@@ -48,7 +48,7 @@ def _source(*, pressed: tuple[float, ...], makes_up: bool, idle: bool = True) ->
 
 
 def test_a_source_that_is_idle_at_times_has_a_rate() -> None:
-    """Back-pressured mostly, it shows its rate in the rest; one never idle has none."""
+    """Back-pressured mostly, it shows its rate in the rest. One never idle has none."""
     parts = (0.8, 0.3, 0.85, 0.6, 0.7)
     dropping = rates_of(_source(pressed=parts, makes_up=False))
     assert dropping.value == pytest.approx((500.0,))
@@ -85,7 +85,7 @@ def test_a_source_that_reads_a_log_makes_up_for_what_it_missed() -> None:
     ("counts", "bursts"),
     [
         ((2250, 2250, 3750, 5250, 6750), True),
-        ((2250, 2250, 3750, 5250, 6749), False),  # one that stands elsewhere
+        ((2250, 2250, 3750, 5250, 6749), False),  # one that is elsewhere
         ((1500, 1500, 1500, 3000, 3000), False),  # too few that differ
         ((190, 380, 570, 760, 950), False),  # a steady source with few records may stand there
         ((1900, 1919, 1938, 2907, 3876), False),  # too small to be no chance
@@ -113,7 +113,7 @@ def test_counters_that_stand_at_multiples_only_are_bursts(
 
 
 def test_the_clock_of_a_source_without_a_busy_time_is_that_of_other_tasks(tmp_path: Path) -> None:
-    """A source of the old interface has "NaN" there; its rate is what it was with a busy time."""
+    """A source of the old interface has "NaN" there. Its rate is what it was with a busy time."""
 
     def without_busy(metrics: list[dict[str, str]]) -> list[dict[str, str]]:
         return [

@@ -1,6 +1,6 @@
-"""Ten named situations: what is advised costs no more than what Young and Daly say on paper.
+"""Ten named situations: all that is advised costs no more than what Young and Daly say on paper.
 
-Costs are those of simulated runs with another seed than the advice was made from.
+Costs are the ones of simulated runs with another seed than the advice was made from.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is inferred of a storage from checkpoints that are unaligned, or whose alignment timed out.
+"""The content offerred of a storage from unaligned and timed-out checkpoints.
 
-The answers are made up: one source and two subtasks behind it, all of one file of channel state, at
+The answers are made up: one source and two subtasks after it, all of one file of channel state, at
 1,000 bytes per ms of each stream, or of all together.
 """
 
@@ -27,7 +27,7 @@ Ends = tuple[float, float, float]
 
 
 def _part(subtask: int, end_ms: float, *, state: int, in_flight: int = 0) -> SubtaskPart:
-    """Return a part whose barriers came at once: all of its time is asynchronous."""
+    """Return a part with all barriers at once: all of its time is asynchronous."""
     return SubtaskPart(
         subtask=subtask,
         end_to_end_ms=end_ms,
@@ -65,7 +65,7 @@ def _vertex(
 def _found(
     timeout_ms: int, parts: list[tuple[SubtaskPart, ...]], chain: int = 1, sources: int = 1
 ) -> Found[StorageSpeed]:
-    """Return the speed that is found from the parts of each checkpoint, those of sources first."""
+    """Return the speed that is found from the parts of each checkpoint, those for sources first."""
     checkpoints = tuple(
         CheckpointAnswer(
             id=number,
@@ -120,7 +120,7 @@ def _found(
 def test_both_files_of_a_part_are_under_way(
     timeout_ms: int, is_shared: bool, much: Ends, little: Ends
 ) -> None:
-    """The limit, and whose it is, is found beside larger and smaller files of data in flight."""
+    """The limit and its owner are found beside larger and smaller files of data in flight."""
 
     def parts(ends: Ends, in_flight: int, states: tuple[int, int]) -> tuple[SubtaskPart, ...]:
         behind = [_part(i, ends[1 + i], state=states[i]) for i in range(2)]
@@ -144,7 +144,7 @@ def test_both_files_of_a_part_are_under_way(
 def test_state_of_a_chain_is_written_behind_data_in_flight(
     after_ms: int, *, is_shared: bool
 ) -> None:
-    """A small file that ends late was begun late: behind the file that its last operator awaits."""
+    """A small file that ends late was begun late: after the file that its last operator awaits."""
     parts = [
         (
             _part(0, channel_ms, state=0, in_flight=channel_ms * KB),
@@ -160,7 +160,7 @@ def test_state_of_a_chain_is_written_behind_data_in_flight(
 
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_as_few_files_have_data_in_flight_as_can(*, is_shared: bool) -> None:
-    """Of six subtasks five share a file, so one source is with those whose state ends later."""
+    """Of six subtasks five share a file, so one source is with those with later state."""
     parts = []
     for alone, shared in ((100, 300), (50, 400), (200, 250)):
         sizes = {"state": 0, "in_flight": alone * KB}, {"state": 0, "in_flight": shared * KB}
@@ -176,7 +176,7 @@ def test_as_few_files_have_data_in_flight_as_can(*, is_shared: bool) -> None:
 @pytest.mark.parametrize(
     ("alone_ms", "count", "is_shared", "is_open"),
     [
-        # Two files at once take 500 ms each, in every checkpoint; or one is alone in each third.
+        # Two files at once take 500 ms each, in every checkpoint. Or one is alone in each third.
         (None, 12, False, True),
         (250, 12, True, False),
         (500, 12, False, False),
@@ -187,7 +187,10 @@ def test_as_few_files_have_data_in_flight_as_can(*, is_shared: bool) -> None:
 def test_a_limit_that_may_be_shared_is_asked_for(
     alone_ms: int | None, count: int, *, is_shared: bool, is_open: bool
 ) -> None:
-    """Files alone and beside others tell whose limit it is; where they do not, both are named."""
+    """Files alone and beside others show the owner of the limit.
+
+    Where they do not, both are named.
+    """
     source = _part(0, 20, state=0)
     both = (source, *(_part(index, 500, state=500 * KB) for index in range(2)))
     alone = (source, _part(0, alone_ms or 500, state=500 * KB), _part(1, 20, state=0))

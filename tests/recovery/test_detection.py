@@ -1,4 +1,4 @@
-"""Failure detection: who is lost, when, and what is stale."""
+"""Failure detection: who is lost, when, and everything that is stale."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def watching(*managers: int) -> FailureDetector:
 
 
 def test_a_registration_starts_both_timers() -> None:
-    """The interval is one for all; the time-out is one for each."""
+    """The interval is one for all. The time-out is one for each."""
     detector = FailureDetector(PARAMETERS)
     assert detector.step(Registered(0, 7)) == [SetTimeout(7, 50, 1), SetInterval(10)]
     assert detector.step(Registered(3, 8)) == [SetTimeout(8, 53, 1)]
@@ -52,7 +52,7 @@ def test_a_registration_starts_both_timers() -> None:
 
 
 def test_silence_loses_a_task_manager() -> None:
-    """The latest heartbeat counts; a timer that was replaced is stale."""
+    """The latest heartbeat counts. A timer that was replaced is stale."""
     detector = watching(1)
     assert detector.step(HeartbeatCame(30, 1)) == [SetTimeout(1, 80, 2)]
     assert detector.step(TimeoutFired(50, 1, 1)) == []
@@ -61,7 +61,7 @@ def test_silence_loses_a_task_manager() -> None:
 
 
 def test_calls_that_fail_in_a_row_lose_a_task_manager() -> None:
-    """A delivered one in between forgets those before; without a threshold they do not count."""
+    """A delivered one in between forgets those before. Without a threshold they do not count."""
     detector = watching(1)
     assert detector.step(HeartbeatSent(10, 1, delivered=False)) == []
     assert detector.step(HeartbeatSent(20, 1, delivered=True)) == []
@@ -85,7 +85,7 @@ def test_tasks_report_themselves() -> None:
 
 
 def test_a_lost_one_may_come_back() -> None:
-    """It registers anew; what is heard of it before that changes nothing."""
+    """It registers anew. Everything that is heard of it before that changes nothing."""
     detector = watching(1)
     detector.step(TimeoutFired(50, 1, 1))
     for stale in (HeartbeatCame(51, 1), HeartbeatSent(51, 1, delivered=False)):
@@ -155,7 +155,7 @@ class Detection(RuleBasedStateMachine):
 
     @invariant()
     def watches_who_was_heard(self) -> None:
-        """Exactly those are watched whose latest heartbeat is younger than the time-out."""
+        """Exactly those are watched with a latest heartbeat younger than the time-out."""
         assert self.core.watched == tuple(sorted(self.last))
         assert all(self.now - at < PARAMETERS.timeout_ns for at in self.last.values())
 

@@ -82,7 +82,7 @@ def led_to(phase: Phase) -> Failover:
 
 @pytest.mark.parametrize(("phase", "row"), list(product(Phase, EVENTS)))
 def test_every_row_and_every_missing_one(phase: Phase, row: FailoverEvent) -> None:
-    """A row gives its effects and its target; where there is none, nothing has changed."""
+    """A row gives its effects and its target. Where there is none, nothing has changed."""
     core = led_to(phase)
     event = DelayOver(0, core.round) if isinstance(row, DelayOver) else row
     expected = ROWS.get((phase, row))
@@ -101,7 +101,7 @@ def test_the_table_has_the_rows_of_the_test() -> None:
 
 
 def test_a_delay_of_an_older_round_is_stale() -> None:
-    """A failure during the restart begins the delay anew; the first timer deploys nothing."""
+    """A failure during the restart begins the delay anew. The first timer deploys nothing."""
     core = led_to(Phase.DELAYING)
     core.step(RestartableFailure(50, 100))
     assert core.step(DelayOver(100, 1)) == []
@@ -121,7 +121,7 @@ def _legal(core: Failover, outside: _Outside) -> list[FailoverEvent]:
 
 
 class _Outside:
-    """What is under way outside the machine: tasks, timers, failures still to come."""
+    """Pending work outside the machine: tasks, timers, failures still to come."""
 
     def __init__(self, failures: int) -> None:
         self.failures = failures
@@ -156,7 +156,7 @@ def _after(path: tuple[int, ...]) -> tuple[Failover, _Outside, int]:
 
 
 def test_all_orders_of_three_failures_end_well() -> None:
-    """No order deploys over living tasks or gets stuck; the number of ends is pinned."""
+    """No order deploys over living tasks or gets stuck. The number of ends is pinned."""
     ends, todo = 0, [()]
     longest: set[int] = set()
     while todo:

@@ -89,7 +89,7 @@ def test_scale_out_of_a_rebalanced_edge_needs_no_descriptor() -> None:
 
 
 def test_a_mapper_is_not_asked_without_data() -> None:
-    """A pointwise edge without data in flight takes nothing over; with data it is refused."""
+    """A pointwise edge without data in flight takes nothing over. With data it is refused."""
     edge = DISTRIBUTIONS[Partitioner.FORWARD]
     without = Exchange(distribution=edge, old=(2, 2), new=(3, 3), in_flight=False)
     gate = ASSIGNMENT.gate(without, 2)

@@ -73,7 +73,7 @@ def test_the_default_number_of_key_groups(parallelism: int, expected: int) -> No
 
 
 def test_more_subtasks_than_key_groups_are_refused() -> None:
-    """Somebody would own nothing."""
+    """Someone would own nothing."""
     with pytest.raises(ProtocolError, match="bad_parallelism"):
         key_group_range(0, max_parallelism=4, parallelism=5)
     with pytest.raises(ProtocolError, match="bad_parallelism"):
@@ -87,7 +87,7 @@ SUPPORTED = [m for m in Mapper if m not in (Mapper.UNSUPPORTED, Mapper.COPY)]
 @settings(max_examples=200)
 @given(st.sampled_from(SUPPORTED), PARALLELISM, PARALLELISM)
 def test_every_old_subtask_is_taken(mapper: Mapper, old: int, new: int) -> None:
-    """Nothing is lost; only range and full may give one old subtask to several new ones."""
+    """Nothing is lost. Only range and full may give one old subtask to several new ones."""
     mapping = mapping_of(mapper, old=old, new=new)
     takers = inverted(mapping, old=old)
     assert all(takers)
@@ -113,21 +113,21 @@ def test_a_key_is_found_where_its_range_went(old: int, new: int) -> None:
 def test_an_unchanged_parallelism_keeps_pairs_unless_all_goes_to_one(
     mapper: Mapper, parallelism: int
 ) -> None:
-    """Range and round-robin are identities; first and full are so for one subtask only."""
+    """Range and round-robin are identities. First and full are so for one subtask only."""
     mapping = mapping_of(mapper, old=parallelism, new=parallelism)
     expected = parallelism == 1 or mapper not in (Mapper.FIRST, Mapper.FULL)
     assert is_identity(mapping, old=parallelism) == expected
 
 
 def test_scale_out_in_turn_is_an_identity_and_scale_in_never() -> None:
-    """New subtasks begin empty; merging always needs virtual channels."""
+    """New subtasks begin empty. Merging always needs virtual channels."""
     assert is_identity(mapping_of(Mapper.ROUND_ROBIN, old=2, new=5), old=2)
     assert not is_identity(mapping_of(Mapper.ROUND_ROBIN, old=5, new=2), old=5)
     assert not is_identity(mapping_of(Mapper.RANGE, old=2, new=3), old=2)
 
 
 def test_an_unsupported_edge_cannot_be_rescaled() -> None:
-    """Its order would be lost; it has no in-flight data in a checkpoint either."""
+    """Its order would be lost. It has no in-flight data in a checkpoint either."""
     with pytest.raises(ProtocolError, match="unsupported_rescale"):
         old_subtasks(Mapper.UNSUPPORTED, 0, old=1, new=2)
     for partitioner in (Partitioner.BROADCAST, Partitioner.FORWARD_UNSPECIFIED):

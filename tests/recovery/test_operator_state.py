@@ -30,7 +30,7 @@ def test_list_state_is_dealt_out_in_even_blocks(
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8), st.integers(1, 9))
 def test_every_element_falls_to_one_subtask(sizes: list[int], parallelism: int) -> None:
-    """In the old order; shares differ by one at most where the parallelism has changed."""
+    """In the old order. Shares differ by one at most where the parallelism has changed."""
     numbers = iter(range(100))
     old = [[next(numbers) for _ in range(size)] for size in sizes]
     found = split(old, parallelism)
@@ -44,7 +44,7 @@ def test_every_element_falls_to_one_subtask(sizes: list[int], parallelism: int) 
 @pytest.mark.parametrize(
     ("states", "parallelism", "expected"),
     [
-        (["a", "b"], 2, [("a",), ("b",)]),  # all are there: nobody reads another's
+        (["a", "b"], 2, [("a",), ("b",)]),  # all are there: no one reads another's
         ([None, "b"], 2, [("b",), ("b", "b")]),
         ([None, "b", "c"], 3, [("b",), ("b", "c"), ("c", "b")]),
         (["a", None, None], 3, [("a", "a"), ("a",), ("a",)]),
@@ -74,7 +74,7 @@ def test_nobody_goes_without_broadcast_state(held: list[bool], parallelism: int)
 
 @pytest.mark.parametrize("finished", [frozenset(), frozenset({0}), frozenset({0, 1})])
 def test_state_that_is_no_union_gives_no_checkpoint_up(finished: frozenset[int]) -> None:
-    """However much of the vertex has finished; with union state the part that has is refused."""
+    """However much of the vertex has finished. With union state the part that has is refused."""
     vertex = Vertex(name="v", parallelism=2, finished=finished)
     states = (FinishedState.RUNNING, FinishedState.PARTIAL, FinishedState.FULL)
     assert finalize([vertex]) == {"v": states[len(finished)]}

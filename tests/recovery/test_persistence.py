@@ -1,7 +1,7 @@
-"""Ways to persist data in flight: what is kept, what a checkpoint holds, what is replayed.
+"""Ways to persist data in flight: the kept data, what a checkpoint holds, all that is replayed.
 
-The log of continuous spilling, edges that keep an order and which exchanges may be rescaled, credit
-below zero, indices of subtasks over a restart, a log service of its own, and reads of files.
+The log of continuous spilling, ordered edges, exchanges that may be rescaled, credit below zero,
+indices over a restart, a log service, and reads of files.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def logged(*sizes: int) -> ChannelLog[str]:
 
 
 def names(rule: ReplayRule, kept: LogSlice[str], read: int | None, size: int = 32) -> str:
-    """Return what is replayed, as a word."""
+    """Return everything that is replayed, as a word."""
     return "".join(one.data for one in replayed(rule, kept, read=read, buffer_size=size))
 
 
@@ -59,7 +59,7 @@ def test_a_log_numbers_its_buffers_and_adds_up_their_bytes() -> None:
 
 
 def test_a_checkpoint_holds_what_is_in_front_of_its_barrier() -> None:
-    """What is logged behind the barrier belongs to the next checkpoint."""
+    """Everything that is logged after the barrier belongs to the next checkpoint."""
     assert "".join(one.data for one in logged(1, 1, 1).up_to(2).buffers) == "ab"
 
 
@@ -75,14 +75,14 @@ def test_without_an_offset_all_that_is_kept_is_replayed() -> None:
 
 
 def test_an_offset_from_sizes_is_right_for_full_buffers_alone() -> None:
-    """With buffers that are not full it lies too far behind: buffers are lost."""
+    """With buffers that are not full it lies too far after: buffers are lost."""
     assert names(ReplayRule.BUFFER_SIZES, logged(32, 32, 32, 32).up_to(4), 2) == "cd"
     assert names(ReplayRule.BUFFER_SIZES, logged(32, 4, 4, 32, 32).up_to(5), 2) == "de"
     assert names(ReplayRule.BUFFER_SIZES, logged(4, 4, 4, 4).up_to(4), 2) == ""
 
 
 def test_a_place_that_nobody_tells_is_the_start() -> None:
-    """Of a channel that is no more nobody knows how far it was read."""
+    """Of a channel that is no more no one knows how far it was read."""
     assert names(ReplayRule.TOLD_AT_RECOVERY, logged(32, 32).up_to(2), None) == "ab"
 
 
@@ -113,7 +113,7 @@ def test_a_told_offset_cuts_the_log_exactly() -> None:
 
 
 def test_what_no_log_can_hold_is_refused() -> None:
-    """A buffer has bytes, and a barrier stands no farther than the log has come."""
+    """A buffer has bytes, and a barrier is no farther than the log has come."""
     with pytest.raises(ProtocolError, match="empty_buffer"):
         logged(0)
     with pytest.raises(ProtocolError, match="ahead_of_log"):
@@ -147,7 +147,7 @@ def test_units_go_with_their_owner() -> None:
 
 
 def test_copies_go_with_the_state_that_they_are_for() -> None:
-    """A new subtask takes one old one's copies: that of which broadcast state is read."""
+    """A new subtask takes one old one's copies: the source of broadcast state."""
     found = distribution_of(
         Partitioner.BROADCAST, OrderedEdges.REASSIGNED, has_units=False, moves=True
     )
@@ -157,7 +157,7 @@ def test_copies_go_with_the_state_that_they_are_for() -> None:
 
 
 def exchange(partitioner: Partitioner, new: int, *, in_flight: bool = True) -> Exchange:
-    """Return an exchange of two senders and two receivers whose receivers are rescaled."""
+    """Return an exchange of two senders and two receivers with receivers that are rescaled."""
     distribution = DISTRIBUTIONS[partitioner]
     return Exchange(distribution=distribution, old=(2, 2), new=(2, new), in_flight=in_flight)
 
@@ -176,13 +176,13 @@ EMPTY = exchange(Partitioner.REBALANCE, 3, in_flight=False)
     ],
 )
 def test_what_may_be_rescaled(scope: RescalingScope, allowed: list[bool]) -> None:
-    """What is not touched or holds nothing is free; the rest is as the scope says."""
+    """Everything that is not touched or holds nothing is free. The rest is as the scope says."""
     cases = [[STAYS], [EMPTY], [KEYED, STAYS, EMPTY], [KEYED, OTHER]]
     assert [may_rescale(scope, case) for case in cases] == allowed
 
 
 def test_a_channel_that_begins_empty_has_all_its_room() -> None:
-    """Nothing is lent, so room is that of the pool, and credit what the receiver holds."""
+    """Nothing is lent, so room is the one of the pool, and credit what the receiver holds."""
     channel = LentCredit(sender=4, receiver=2)
     assert (channel.credit, channel.lent, channel.may_send) == (2, 0, True)
     assert channel.has_room(3)
@@ -205,7 +205,7 @@ def test_a_receiver_that_begins_with_more_than_its_due_owes_the_rest() -> None:
 
 
 def test_a_sender_may_be_left_without_any_room() -> None:
-    """What was recovered can be more than both pools."""
+    """Everything that was recovered can be more than both pools."""
     channel = LentCredit(sender=2, receiver=2)
     channel.recover(9)
     assert not channel.has_room(0)
@@ -260,7 +260,7 @@ def test_an_order_that_leaves_somebody_out_is_refused() -> None:
 
 
 def test_a_log_service_keeps_what_the_newest_complete_checkpoint_needs() -> None:
-    """What an older one points to is gone, whoever retains it."""
+    """What an older one points to is gone, anyone who retains it."""
     service = LogService()
     positions = [LogPosition(service, checkpoint) for checkpoint in (1, 2, 3)]
     assert all(position.is_kept for position in positions)
@@ -277,7 +277,7 @@ FILES = Files([SENDERS, RECEIVERS])
 
 
 def test_a_handle_names_the_file_and_the_place() -> None:
-    """What was not written has no handle."""
+    """Everything that was not written has no handle."""
     assert FILES.handle(("output", 1, 0)) == Handle(0, 2)
     assert FILES.handle(("input", 0, 1)) == Handle(1, 1)
     assert FILES.handle(("input", 2, 0)) is None

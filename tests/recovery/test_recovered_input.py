@@ -15,7 +15,7 @@ from ckptsim.models.recovery.records import Broken, RecordDeserializer, RecordPa
 def gate(
     old: tuple[int, int], new: tuple[int, int], *, subtask: int = 0, own: tuple[int, ...] = ()
 ) -> recovered_input.RecoveredInput:
-    """Return the gate of a subtask behind a keyed edge; own: the records that are sent to it."""
+    """Return the gate of a subtask after a keyed edge. own: the records that are sent to it."""
     one = Exchange(distribution=DISTRIBUTIONS[Partitioner.KEY_GROUP], old=old, new=new)
     assignment = InFlightAssignment().gate(one, subtask)
     return recovered_input.RecoveredInput(assignment, new[0], accepts=own.__contains__)
@@ -36,7 +36,7 @@ def take(
 
 
 def test_channels_are_converted_when_all_have_ended_and_senders_go_on_together() -> None:
-    """Partitions are requested behind the last input state, senders resumed behind all markers."""
+    """Partitions are requested after the last input state, senders resumed after all markers."""
     core = gate((2, 2), (2, 1))
     assert core.step(recovered_input.InputStateEnded(1)) == []
     assert not core.may_persist
@@ -66,7 +66,7 @@ def test_channels_are_converted_when_all_have_ended_and_senders_go_on_together()
     ],
 )
 def test_what_does_not_fit_is_refused(events: list[recovered_input.RecoveredInputEvent]) -> None:
-    """An end out of turn, data of nobody and an old channel that is not taken over are errors."""
+    """An end out of turn, data of no one and an old channel that is not taken over are errors."""
     core = gate((2, 2), (1, 1))
     *before, last = events
     for event in before:
@@ -103,7 +103,7 @@ def test_ambiguous_records_are_kept_by_one() -> None:
 
 
 def test_watermark_waits_for_all_virtual_channels() -> None:
-    """Nothing is forwarded until each has one; then the least of them."""
+    """Nothing is forwarded until each has one. Then the least of them."""
     core = gate((2, 1), (1, 1))
     select(core, 0, 0)
     assert core.step(recovered_input.WatermarkTaken(0, 50)) == []

@@ -15,7 +15,7 @@ S = 1_000_000_000
 def delays(
     parameters: restart.RestartParameters, *instants: int, jitter: float = 0.5
 ) -> list[int | None]:
-    """Return the delay after each failure, None where the job was given up."""
+    """Return the delay after each failure, None where the job was aborted."""
     strategy, found = restart.RestartStrategy(parameters), []
     for now_ns in instants:
         (answer,) = strategy.step(restart.FailureNoticed(now_ns, jitter))
@@ -32,7 +32,7 @@ def test_without_a_strategy_the_first_failure_is_the_last() -> None:
 
 
 def test_fixed_delay_counts_its_attempts() -> None:
-    """The default restarts once; None restarts for ever."""
+    """The default restarts once. None restarts for ever."""
     assert delays(restart.FixedDelay(), 0, 5 * S) == [S, None]
     assert delays(restart.FixedDelay(attempts=3, delay_ns=7), 1, 2, 3, 4) == [7, 7, 7, None]
     assert delays(restart.FixedDelay(attempts=0), 1) == [None]
@@ -48,7 +48,7 @@ def test_failure_rate_looks_back_one_interval() -> None:
 
 
 def test_exponential_delay_grows_to_its_largest() -> None:
-    """Each failure behind the planned restart multiplies the delay; jitter is off in the middle."""
+    """Each failure after the planned restart multiplies the delay. Jitter is off in the middle."""
     backoff = restart.ExponentialDelay(
         initial_backoff_ns=100, max_backoff_ns=400, backoff_multiplier=2.0, jitter_factor=0.0
     )
@@ -82,7 +82,7 @@ def test_a_failure_before_the_restart_joins_it() -> None:
 
 
 def test_attempts_count_until_the_backoff_is_reset() -> None:
-    """Failures that follow each other end the job; after a reset counting begins anew."""
+    """Failures that follow each other end the job. After a reset counting begins anew."""
     backoff = restart.ExponentialDelay(
         initial_backoff_ns=10,
         max_backoff_ns=10,

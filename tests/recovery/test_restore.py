@@ -26,7 +26,7 @@ def after(count: int, gates: int = 1) -> restore.TaskRestore:
 
 
 def test_output_comes_before_state_and_state_before_input() -> None:
-    """Each step has the effect of the next; the last one lets the task run."""
+    """Each step has the effect of the next. The last one lets the task run."""
     core = restore.TaskRestore(1)
     for event, effects in STEPS:
         assert core.step(event) == effects
@@ -52,7 +52,7 @@ def test_a_source_runs_when_it_is_open() -> None:
 
 
 def test_gates_are_converted_one_by_one_in_any_order() -> None:
-    """Each requests its partitions behind its own data; the last one lets the task run."""
+    """Each requests its partitions after its own data. The last one lets the task run."""
     for order in permutations(range(3)):
         core = after(3, gates=3)
         for gate in order[:-1]:
@@ -67,7 +67,7 @@ def test_gates_are_converted_one_by_one_in_any_order() -> None:
 
 @pytest.mark.parametrize("count", range(5))
 def test_checkpoints_are_declined_until_the_task_runs(count: int) -> None:
-    """A task that restores is not ready; one that runs takes part."""
+    """A task that restores is not ready. One that runs takes part."""
     core = after(count)
     ready = core.state is restore.RestoreState.RUNNING
     assert core.step(restore.CheckpointTriggered(7)) == [

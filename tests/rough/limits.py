@@ -19,11 +19,11 @@ CUT = -1  # the command was ended at its limit of time
 
 
 class _TooLong(BaseException):
-    """The time is over; nothing of the program may catch it."""
+    """The time is over. Nothing of the program may catch it."""
 
 
 def code_of(words: list[str], *, seconds: float) -> tuple[int, str]:
-    """Run a command within limits; return its exit code, or CUT, and what it said of faults.
+    """Run a command within limits. Return its exit code, or CUT, and what it said of faults.
 
     seconds: of CPU time, so that as much is run beside others as alone.
     """

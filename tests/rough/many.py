@@ -16,7 +16,10 @@ from tests.rough.test_runs import CODES, SETTINGS, ends_by_itself
 
 
 def piece(number: int, size: int) -> list[str]:
-    """Run the scenarios of a piece; return what is told of those that ended in a fault of ours."""
+    """Run the scenarios of a piece.
+
+    Return the notified news of those that ended in a fault of ours.
+    """
     wrong: list[str] = []
 
     @seed(number)
@@ -33,7 +36,7 @@ def piece(number: int, size: int) -> list[str]:
 
 
 def main(words: list[str]) -> int:
-    """Run pieces and print what came of them; returns 1 if any scenario ended in a fault."""
+    """Run pieces and print what came of them. Returns 1 if any scenario ended in a fault."""
     first, count, size = (*map(int, words), 100)[:3]
     wrong: list[str] = []
     for number in range(first, first + count):

@@ -23,7 +23,7 @@ _MOST_ITEMS = 6
 
 @st.composite
 def accepted(draw: st.DrawFn) -> Document:
-    """Draw a scenario of the library with up to six values changed, all of which are accepted."""
+    """Draw a scenario of the library with up to six values changed, which are accepted."""
     document = copy.deepcopy(BASES[draw(st.sampled_from(sorted(BASES)))])
     link = LINKS[document["link"]]
     for _ in range(draw(st.integers(1, 6))):

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NOBODY = 65534  # Source: Linux, overflowuid; the user that containers run without rights
+NOBODY = 65534  # Source: Linux, overflowuid. The user that containers run without rights
 RUN = "import sys; from ckptsim.sim.cli import main; sys.exit(main())"
 
 
 def environment(changes: Mapping[str, str | None]) -> dict[str, str]:
-    """Return this process's environment with changes; None takes a variable away."""
+    """Return this process's environment with changes. None takes a variable away."""
     kept = {name: text for name, text in os.environ.items() if name not in changes}
     packages = [path for path in sys.path if path.endswith("site-packages")]
     kept["PYTHONPATH"] = ":".join([f"{ROOT}/src", str(ROOT), *packages])
@@ -78,7 +78,7 @@ def _is_public(path: Path) -> bool:
 
 @contextmanager
 def public_folder() -> Iterator[Path]:
-    """Make a folder that every user may read and write; those of pytest are for one user."""
+    """Make a folder that every user may read and write. The ones of pytest are for one user."""
     path = Path(tempfile.mkdtemp(prefix="rough-"))
     path.chmod(0o777)
     try:
@@ -88,7 +88,7 @@ def public_folder() -> Iterator[Path]:
 
 
 def need_unprivileged() -> None:
-    """Skip a test where rights cannot be dropped, or where nobody else can read the program."""
+    """Skip a test where rights cannot be dropped, or where no one else can read the program."""
     if not _others_can_run():
         pytest.skip("another user cannot read this checkout or its Python")
 

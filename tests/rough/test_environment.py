@@ -82,13 +82,13 @@ def test_without_room_a_violation_is_told(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert b"VIOLATED" in done.stdout
     assert b"o/ordering" in done.stderr
-    assert b"File too large; what was found is not kept" in done.stderr
+    assert b"File too large; the results are not kept" in done.stderr
     assert b"Traceback" not in done.stderr
     assert _files(tmp_path) == []
 
 
 def test_a_sweep_without_room_keeps_its_earlier_runs(tmp_path: Path) -> None:
-    """A piece that does not fit is none; those before it stay, and the sweep resumes."""
+    """A piece that does not fit is none. Those before it stay, and the sweep resumes."""
     store = SweepStore(_swept(tmp_path))
     about, keys = store.about(), store.run_keys()
     rows = synthetic.rows([synthetic.point(checkpoints=2)], range(4, 6))
@@ -129,7 +129,7 @@ def test_a_device_without_room_is_said(tmp_path: Path) -> None:
     ids=["hunt", "explore"],
 )
 def test_a_request_to_end_leaves_whole_files(words: list[str], says: bytes, tmp_path: Path) -> None:
-    """SIGTERM ends with 143 and what does the rest; no scratch file is left."""
+    """SIGTERM ends with 143 and what does the rest. No scratch file is left."""
     process = subprocess.Popen(
         [sys.executable, "-c", ENDED, *words],
         cwd=tmp_path,
@@ -168,7 +168,7 @@ def test_a_clock_that_was_set_back_makes_no_age_negative(monkeypatch: pytest.Mon
 
 
 def test_a_find_in_a_read_only_folder_is_not_lost() -> None:
-    """It is kept in a private folder that a line names, and the exit code is that of a find."""
+    """It is kept in a private folder that a line names, and the exit code is the one of a find."""
     need_unprivileged()
     with public_folder() as folder:
         folder.chmod(0o555)
@@ -241,7 +241,7 @@ def test_paths_of_any_characters_work(name: bytes, tmp_path: Path, capsys: Captu
 def test_numbers_beyond_all_bounds_are_refused(
     value: str, tmp_path: Path, capsys: Captured
 ) -> None:
-    """The sentence says where the number stands, and what may stand there."""
+    """The sentence says where the number is, and what may stand there."""
     path = tmp_path / "s.toml"
     path.write_text(f'{HEAD}[job]\nduration = {value}\n[[job.vertices]]\nname = "s"\n')
     assert main(["run", str(path)]) == 2

@@ -144,7 +144,7 @@ def _swept(folder: Path) -> Path:
 
 
 def _no_spark(*_: object, **__: object) -> NoReturn:
-    """Refuse to start Spark, whose Java process has no room within the limits of a command."""
+    """Refuse to start Spark with a Java process that has no room within the limits of a command."""
     raise UserError("this test starts no Spark")
 
 

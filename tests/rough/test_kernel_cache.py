@@ -21,7 +21,7 @@ NOTE = b"the compiled kernel is not kept"
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Have an empty cache folder of one's own; yield the folder of the kernel."""
+    """Have an empty cache folder of one's own. Yield the folder of the kernel."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for each in CACHES:
         each.cache_clear()
@@ -116,7 +116,7 @@ def test_processes_that_keep_at_once_leave_whole_files(cache: Path) -> None:
 
 @pytest.mark.parametrize("home", ["/nonexistent", LONG(None), LONG("read-only")])
 def test_a_user_without_a_home_runs_all_the_same(home: str | None) -> None:
-    """One line says that large jobs take longer; the run is the same, and no home is made."""
+    """One line says that large jobs take longer. The run is the same, and no home is made."""
     need_unprivileged()
     with public_folder() as folder:
         if home == "read-only":
@@ -132,7 +132,7 @@ def test_a_user_without_a_home_runs_all_the_same(home: str | None) -> None:
 
 
 def test_a_kernel_of_another_user_is_not_run(tmp_path: Path) -> None:
-    """Of a cache that belongs to somebody else nothing is used, and one line says so."""
+    """Of a cache that belongs to someone else nothing is used, and one line says so."""
     need_unprivileged()
     with public_folder() as folder:
         (folder / "ckptsim").mkdir()

@@ -27,10 +27,12 @@ SETTINGS = settings(
     deadline=None,
     derandomize=True,
     database=None,
-    phases=[Phase.generate],  # a mutant that fails is told whole: it can be run by itself
-    suppress_health_check=list(HealthCheck),  # drawing is cheap; what is drawn may run long
+    phases=[Phase.generate],  # a mutant that fails is reported whole: it can be run by itself
+    suppress_health_check=list(
+        HealthCheck
+    ),  # drawing is cheap. Everything that is drawn may run long
 )
-# The limits of a run, by the options of the command; that of the test is none that a run meets.
+# The limits of a run, by the options of the command. The one of the test is none that a run meets.
 _SECONDS = 1.0
 _LIMITED = ["--run-timeout", f"{_SECONDS:g} s", "--run-memory", "2 GiB"]
 _SECONDS_UNTIL_CUT = 60.0
@@ -39,7 +41,7 @@ _EXPECTED = ("RunTimeoutError", "RunMemoryError", "SimulationStalled", "Liveness
 
 
 def ends_by_itself(document: Document) -> None:
-    """Run a document as a file within limits of time and memory; it ends with 0, 1 or 2."""
+    """Run a document as a file within limits of time and memory. It ends with 0, 1 or 2."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "mutant.toml")
         path.write_text(to_toml(read(document, source="mutant")), encoding="utf-8")
@@ -52,7 +54,7 @@ def ends_by_itself(document: Document) -> None:
 
 
 def sweeps_by_itself(document: Document, seeds: int = 2) -> None:
-    """Sweep a document over its seeds; whatever goes wrong with a run is its limits."""
+    """Sweep a document over its seeds. Whatever goes wrong with a run is its limits."""
     with tempfile.TemporaryDirectory() as name:
         scenario = Path(name, "mutant.toml")
         scenario.write_text(to_toml(read(document, source="mutant")), encoding="utf-8")

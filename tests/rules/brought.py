@@ -1,4 +1,4 @@
-"""Cores as users bring them, each of which does one thing otherwise than ours."""
+"""Cores as users bring them, each with one difference from ours."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Refusing(Around):
 
 
 class Asked(Around):
-    """Says of every checkpoint that nobody is awaited."""
+    """Says of every checkpoint that no one is awaited."""
 
     def awaited(self, checkpoint: int) -> tuple[int, ...]:
         del checkpoint
@@ -87,7 +87,7 @@ def in_a_closure(parameters: Any, **named: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Return a factory: of cores of the class whose name follows `make_`."""
+    """Return a factory: of cores of the class that follows `make_`."""
     kind = globals().get(name.removeprefix("make_"))
     if not name.startswith("make_") or kind is None:
         raise AttributeError(name)

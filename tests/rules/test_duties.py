@@ -52,7 +52,8 @@ _END = handler_events.TimerFired(0, _BARRIER)
 _ALIGN = handler_events.SetTimer(1, 10, _BARRIER)
 _DURABLE = ingestion_events.StepDurable()
 _WRITTEN = ingestion_events.DataWritten(position=1, size_bytes=1)
-# What was asked for at instant 0, what comes at which instants, and what is wrong with the last.
+# Everything that was asked for at instant 0, what comes at which instants, and the problems of the
+# last.
 CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("coordinator", [_SET], [(9, _FIRED)], "0.001 us too early"),
     ("coordinator", [_SET], [(10, _FIRED), (10, _FIRED)], "is not set"),
@@ -114,7 +115,7 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
 def test_a_host_that_fails_its_duty_is_told_of_it(
     slot: str, asked: list[Any], comes: list[tuple[int, Any]], says: str
 ) -> None:
-    """All that comes before the last event is right, and the sentence names what is wrong."""
+    """All that comes before the last event is right, and the sentence names the problem."""
     duties = DUTIES[slot]()
     duties.effects(0, asked)
     found = [duties.event(now_ns, event) for now_ns, event in comes]
@@ -126,7 +127,7 @@ _ABORT = handler_events.AbortCheckpoint(3, FailureReason.CHECKPOINT_EXPIRED)
 _ABORTED = subtask_events.CheckpointAborted(3, FailureReason.CHECKPOINT_EXPIRED)
 _RECEIVED = handler_events.AllBarriersReceived(3)
 _WHOLE = subtask_events.InputReceived(3)
-# What one core of a task decides at instant 0, what comes to all of them, what is wrong with it.
+# What one core of a task decides at instant 0, what comes to all of them, the problems of it.
 JOINT_CASES: tuple[tuple[list[Any], list[tuple[int, Any]], str], ...] = (
     ([_ABORT], [(1, _WHOLE)], "the abort of 3"),
     ([_ABORT, _RECEIVED], [(0, _ABORTED), (0, _ABORTED)], "which nobody waits for"),
@@ -151,7 +152,7 @@ def test_a_host_that_does_not_pass_on_what_a_core_decides_is_told_of_it(
 
 
 def test_a_refused_input_takes_back_what_was_decided_with_it() -> None:
-    """What stands behind a refused StartInput nobody owes any more."""
+    """Everything that is after a refused StartInput no one owes any more."""
     duties = JointDuties(channels=2)
     duties.effects(0, [handler_events.StartInput(0, _BARRIER), _RECEIVED])
     refused = handler_events.InputRefused(0, FailureReason.CHECKPOINT_EXPIRED)
@@ -160,7 +161,7 @@ def test_a_refused_input_takes_back_what_was_decided_with_it() -> None:
 
 
 def test_an_abort_that_is_notified_is_passed_on() -> None:
-    """The lifecycle hears of it first, the subtask at once, unless the task fails by it."""
+    """The lifecycle learns of it first, the subtask at once, unless the task fails by it."""
     for effects, owed in (([], True), ([lifecycle_effects.FailTask("savepoint")], False)):
         duties = JointDuties(channels=2)
         assert duties.event(0, lifecycle_events.CheckpointAborted(3)) is None
@@ -211,7 +212,7 @@ def _hears_of_nothing(host: CheckpointsHost, checkpoint: int) -> None:
 def test_a_task_that_keeps_an_abort_from_its_subtask_is_convicted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The lifecycle hears of the notification, the subtask does not."""
+    """The lifecycle learns of the notification, the subtask does not."""
     monkeypatch.setattr(CheckpointsHost, "abort", _hears_of_nothing)
     assert _broken_in("final_checkpoint", 40) is not None
 

@@ -11,7 +11,7 @@ from ckptsim.scenarios.links import LINKS
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests that ask for a link once for each of the registry."""
     if "link" in metafunc.fixturenames:
-        # Other tests add links of their own to the registry; ours are those of this folder.
+        # Other tests add links of their own to the registry. Ours are the ones of this folder.
         ours = [
             link
             for link in LINKS.values()

@@ -47,7 +47,7 @@ def test_list_can_be_narrowed_to_a_link(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_list_names_every_scenario_as_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """`list LINK` as text shows every name; `list` fits a screen, with the counts."""
+    """`list LINK` as text shows every name. `list` fits a screen, with the counts."""
     assert main(["list"]) == 0
     whole = capsys.readouterr().out
     assert len(whole.splitlines()) < 24
@@ -98,7 +98,7 @@ def test_explained_toml_loads_to_the_scenario(capsys: pytest.CaptureFixture[str]
 def test_explain_takes_changed_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`--set` varies the scenario before it is explained; wrong paths are the user's error."""
+    """`--set` varies the scenario before it is explained. Wrong paths are the user's error."""
     file = tmp_path / "varied.toml"
     name = any_scenario()
     assert main(["explain", name, "--toml", "--set", "says=another sentence"]) == 0

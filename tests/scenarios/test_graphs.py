@@ -16,7 +16,7 @@ def test_repeated_names_are_found_with_their_index() -> None:
 
 
 def test_a_cycle_is_told_in_its_direction() -> None:
-    """A cycle is listed from before to after, ending where it began; loops are cycles."""
+    """A cycle is listed from before to after, ending where it began. Loops are cycles."""
     assert cycle({"a": ["c"], "b": ["a"], "c": ["b"]}) == ["b", "c", "a", "b"]
     assert cycle({"a": ["a"]}) == ["a", "a"]
     assert cycle({"a": [], "b": ["a", "x"], "c": ["a", "b"]}) == []

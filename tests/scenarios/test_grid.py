@@ -113,7 +113,7 @@ def test_ties_multiply_the_runs(base: str) -> None:
 
 
 def test_overrides_hold_for_all_points(base: str) -> None:
-    """Overrides set parameters everywhere; they are not among the swept ones."""
+    """Overrides set parameters everywhere. They are not among the swept ones."""
     text = '[overrides]\ntoy.word = "b"\n[grid]\n"toy.sockets" = [1, 2]'
     found = _runs("seeds = [1]\n" + text, base)
     assert [run.point.parameters for run in found] == ['{"toy.sockets":1}', '{"toy.sockets":2}']
@@ -208,7 +208,7 @@ def test_points_that_contradict_themselves_are_reported(base: str) -> None:
 
 
 def test_what_a_plan_asks_is_checked(base: str) -> None:
-    """A metric that does not exist, a name for what is not swept and no text are problems."""
+    """A metric that does not exist, a name for all that is not swept and no text are problems."""
     found = _problems(
         """
         question = 3
@@ -235,7 +235,7 @@ def test_library_plans_ask_and_name_what_answers() -> None:
 
 
 def test_too_many_points_are_refused_before_they_are_made(base: str) -> None:
-    """A plan whose grid explodes is refused with the number of its points."""
+    """A plan with a grid that explodes is refused with the number of its points."""
     axes = "\n".join(f'"toy.a{i}" = {list(range(100))}' for i in range(5))
     assert "found 10000000000 points" in _problems(f"[grid]\n{axes}", base)[0]
     assert _problems(

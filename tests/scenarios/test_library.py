@@ -77,7 +77,7 @@ def test_declarations_are_sound(link: Link) -> None:
 
 TIES = ("random", "structural", "pct")
 SEEDS = {"ordering": 12, "checkpoint_store": 9}
-# Links whose runs come to their end whatever fails, but where a property breaks or a model says so.
+# Links with runs that end whatever fails, but where a property breaks or a model says so.
 ENDS = ("ordering", "barriers", "composed")
 
 

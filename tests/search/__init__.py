@@ -1,1 +1,1 @@
-"""Searching for violations, on a small world whose faults are known."""
+"""Searching for violations, on a small world with known faults."""

@@ -1,4 +1,4 @@
-"""The command line as somebody meets it who does not know it: help, names, completion, codes."""
+"""The command line as someone meets it who does not know it: help, names, completion, codes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_misspelt_verb_is_suggested(capsys: Capture) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_wrong_option_shows_the_usage_of_its_verb(verb: str, capsys: Capture) -> None:
-    """An unknown option, and a missing word, are told with the usage of the verb in question."""
+    """An unknown option, and a missing word, are named with the usage of the verb in question."""
     wrong = [["--no-such-option"]]
     if verb not in (
         "list",
@@ -79,7 +79,7 @@ def test_an_option_has_its_whole_name_and_its_place(capsys: Capture) -> None:
 
 
 def test_a_plan_is_no_scenario_and_a_scenario_no_plan(capsys: Capture) -> None:
-    """Whoever takes one for the other is told what it is and which verb takes it."""
+    """Anyone who takes one for the other is reported what it is and which verb takes it."""
     assert main(["run", "upload_latency"]) == 2
     assert "a sweep plan: ckptsim sweep upload_latency" in capsys.readouterr().err
     assert main(["sweep", "reference"]) == 2
@@ -87,7 +87,7 @@ def test_a_plan_is_no_scenario_and_a_scenario_no_plan(capsys: Capture) -> None:
 
 
 def test_the_list_is_searched_by_a_word_and_by_link(capsys: Capture) -> None:
-    """A word selects scenarios and plans alike, a link those of it; `--link` alone the links."""
+    """A word selects scenarios and plans alike, a link the ones of it. `--link` alone the links."""
     assert main(["list", "SOCKETS", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     texts = [" ".join(map(str, each.values())).lower() for kind in found.values() for each in kind]
@@ -106,7 +106,7 @@ def test_the_list_is_searched_by_a_word_and_by_link(capsys: Capture) -> None:
 
 
 def test_an_origin_is_told_once(capsys: Capture) -> None:
-    """What several parameters have as their origin stands once, under a number."""
+    """What several parameters have as their origin is once, under a number."""
     assert main(["explain", "reference"]) == 0
     told = capsys.readouterr().out
     assert told.count("assumption: size of a small sync") == 1
@@ -114,7 +114,7 @@ def test_an_origin_is_told_once(capsys: Capture) -> None:
 
 
 def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no room is left beside the other columns the last one stands below them."""
+    """Where no room is left beside the other columns the last one is below them."""
     monkeypatch.setattr(columns, "_columns", lambda: 40)
     rows = [("a_rather_long_parameter_name", "some value", "what it means, in several words")]
     lines = columns.aligned((), rows)

@@ -30,7 +30,7 @@ _SHOWN = {
     "checkpoint_store": ("half_written_checkpoint", "dictionary_outage"),
     "composed": ("pipeline_group",),
 }
-# No design outlives them: a position that is somebody else's, a log without its tail.
+# No design outlives them: a position that is someone else's, a log without its tail.
 _HOSTILE = {
     "checkpoint_store": {"foreign_commit", "truncate_log"},
     "composed": {"foreign_commit"},
@@ -51,7 +51,7 @@ vertices = [
 
 @pytest.mark.parametrize("link", list(_SHOWN))
 def test_every_kind_is_drawn(link: str) -> None:
-    """In 2,000 draws each kind of fault occurs, but for those that no design outlives."""
+    """In 2,000 draws each kind of fault occurs, except for those that no design outlives."""
     found: Counter[str] = Counter()
     left_out: set[str] = set(LINKS[link].faults)
     for name in _SHOWN[link]:
@@ -81,7 +81,7 @@ def test_half_of_the_instants_are_near_events() -> None:
 
 
 def test_a_job_that_is_not_restarted_by_default_is_in_a_hunt() -> None:
-    """Its drawn failures are followed by restores, and the hunt says so; a strategy is kept."""
+    """Its drawn failures are followed by restores, and the hunt says so. A strategy is kept."""
     scenario = loads(_MINE.replace("barrier_protocol", "barriers"), source="mine.toml")
     draw = FaultDraw(scenario, most=3)
     runs = [run_world(draw.of_seed(seed), seed=seed).run for seed in range(12)]
@@ -132,7 +132,7 @@ def test_planted_faults_of_a_users_job_are_found(mutant: str) -> None:
 
 
 def test_our_cores_survive_drawn_faults_of_a_users_job() -> None:
-    """What is drawn breaks no property where no core is faulty."""
+    """Everything that is drawn breaks no property where no core is faulty."""
     draw = FaultDraw(loads(_MINE, source="mine.toml"), most=3)
     for seed in range(25):
         here = Subject(scenario=draw.of_seed(seed))
@@ -153,7 +153,7 @@ def test_a_hazard_is_passed_over_and_a_faulty_core_is_not() -> None:
 
 
 def test_hunt_shows_what_was_drawn(capsys: pytest.CaptureFixture[str]) -> None:
-    """The result has how many faults of which kinds were drawn and refused, and which never are."""
+    """The result has the drawn and refused faults by kind, and those never drawn."""
     words = ["hunt", "snapshot_fails", "--seeds", "3", "--faults", "2"]
     assert main(words) == EXIT_FINE
     shown = capsys.readouterr().out

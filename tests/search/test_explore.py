@@ -71,7 +71,7 @@ def test_every_kind_of_fault_of_a_sync_is_drawn() -> None:
 
 
 def test_readers_that_wait_for_memory_are_drawn() -> None:
-    """Both policies for a memory that is used up; that one may wait for good is a known hazard."""
+    """Both policies for a memory that is used up. That one may wait for good is a known hazard."""
     drawn = [_drawn("ordering", n)[0] for n in range(60)]
     policies = {one.model.destination.memory_policy for one in drawn}  # type: ignore[union-attr]
     assert policies == set(MemoryPolicy)
@@ -127,7 +127,7 @@ def _explored(link: str) -> ExploreReport:
 
 @pytest.mark.parametrize("link", GENERATORS)
 def test_scenarios_of_the_library_are_among_the_drawn_ones(link: str) -> None:
-    """One of two runs begins with one; the simplest choices of all lead to a drawn one."""
+    """One of two runs begins with one. The simplest choices of all lead to a drawn one."""
     explorer, streams = Explorer(link=link), Streams(0)
     drawn = [explorer.subject((), streams.stream("choices", n).integer)[0] for n in range(200)]
     shelved = [each.scenario for each in drawn if each.scenario.name in all_names()]
@@ -175,7 +175,7 @@ def test_what_a_scenario_of_the_library_lists_is_no_hazard_of_drawn_ones() -> No
     ],
 )
 def test_a_mutant_is_convicted_and_its_run_shrinks(link: str, mutant: str) -> None:
-    """What breaks a property goes on breaking it in a smaller scenario."""
+    """What breaks a property continues breaking it in a smaller scenario."""
     explorer = Explorer(link=link, mutant=mutant)
     report = explore(explorer, Exploring(runs=400), Corpus())
     (broken,) = report.violating
@@ -194,7 +194,7 @@ def test_a_mutant_is_convicted_and_its_run_shrinks(link: str, mutant: str) -> No
     ["reference", "final_chain", "damaged_checkpoint", "quickstart", "pipeline"],
 )
 def test_scenarios_are_drawn_around_one(name: str) -> None:
-    """No choices give the scenario itself; others give valid ones nearby; right cores pass."""
+    """No choices give the scenario itself. Others give valid ones nearby. Right cores pass."""
     scenario = by_name(name)
     generate = around(scenario)
     assert generate(Choices()).model == scenario.model
@@ -323,7 +323,7 @@ def test_wrong_arguments_end_with_two(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What cannot be explored is told with what was found and expected."""
+    """What cannot be explored is reported with the value found and expected."""
     monkeypatch.chdir(tmp_path)
     Path("kept").mkdir()
     Path("kept", "ordering.jsonl").write_text("[1,2]\n[true]\n", encoding="utf-8")

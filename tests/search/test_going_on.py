@@ -58,7 +58,7 @@ def test_an_interrupted_exploration_goes_on(
 def test_what_broke_before_the_interrupt_is_still_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """Runs that broke a property are shrunk and told as those behind it."""
+    """Runs that broke a property are shrunk and told as those after it."""
     monkeypatch.chdir(tmp_path)
     words = ["check", "checkpoint_store", "--explore", "--runs", "12", "--keep-going"]
     words += ["--mutant", "checkpoint_first", "--corpus", "kept"]

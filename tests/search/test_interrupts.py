@@ -1,4 +1,4 @@
-"""Ctrl-C in check and hunt: what was seen is told, and the command that does the rest."""
+"""Ctrl-C in check and hunt: the observations is reported, and the command that does the rest."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_an_interrupted_search_says_what_is_left(toy, tmp_path, monkeypatch, cap
 
 
 def test_interrupted_shrinking_keeps_the_smallest(toy, tmp_path, monkeypatch, capsys) -> None:
-    """The smallest scenario so far is written, and the command that is told shrinks it further."""
+    """The smallest scenario so far is written, and the printed command shrinks it further."""
     monkeypatch.chdir(tmp_path)
     lossy = toy(Lose(occurrence=3), producers=(Producer(items=90),), room=17)
     Path("lossy.toml").write_text(to_toml(lossy))

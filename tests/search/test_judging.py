@@ -1,4 +1,4 @@
-"""What is judged: promises declined, invariants of the user's, and harm before rules."""
+"""Everything that is judged: promises declined, invariants of the user's, and harm before rules."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ packets = 0
 
 
 def test_a_core_that_coalesces_may_count_at_either_level() -> None:
-    """Counts of a state that another one stands for are right before and after late rejections."""
+    """Counts of a state that another one represents are right before and after late rejections."""
     cores = {"ordering": "right_highest_contiguous:Contiguous"}
     scenario = ckptsim.loads(LATE_REJECTIONS)
     for seed in (*range(5), 103_130):
@@ -146,7 +146,7 @@ def test_a_wrong_core_is_convicted_by_its_harm_with_the_same_declined() -> None:
     ],
 )
 def test_output_that_is_doubled_comes_before_the_rule_that_is_broken(core, says) -> None:
-    """What a checkpoint that commits or goes too early does is told before how it came about."""
+    """What a checkpoint that commits or goes too early does is named before how it came about."""
     rows = ckptsim.run(CORES / "savepoint_crash.toml", cores={"coordinator": f"{core}:make"})
     violated = [row.property for row in rows.violations]
     assert violated[0] == "exactly_once_output"
@@ -230,7 +230,7 @@ def test_an_own_invariant_that_cannot_be_used_is_its_users_fault(own, says, caps
 
 
 def test_faults_after_the_violation_go_first() -> None:
-    """One run is enough to drop them, and no run at all leaves what was found."""
+    """One run is enough to drop them, and no run at all leaves the value found."""
     late = tuple(CrashAt(at_ns=at_s * 1_000_000_000) for at_s in (60, 70))
     scenario = replace(by_name("reference"), faults=late)
     subject = Subject(scenario=scenario, mutant="no_ordering")
@@ -241,7 +241,7 @@ def test_faults_after_the_violation_go_first() -> None:
 
 
 def test_a_limit_of_time_leaves_the_smallest_so_far() -> None:
-    """Without any time few runs are made, and what is left still breaks the property."""
+    """Without any time few runs are made, and the rest still breaks the property."""
     subject = Subject(scenario=by_name("reference"), mutant="no_ordering")
     find = hunt(subject, range(1), seconds_max=0.0)
     assert find is not None

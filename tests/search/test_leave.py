@@ -23,7 +23,7 @@ make = ordering.make_core
 
 @pytest.fixture
 def find(tmp_path, monkeypatch):
-    """Make a folder of somebody else's find, with a module in it that leaves a mark."""
+    """Make a folder of someone else's find, with a module in it that leaves a mark."""
     folder = tmp_path / "find"
     folder.mkdir()
     monkeypatch.chdir(tmp_path)
@@ -74,7 +74,7 @@ def test_a_module_of_the_folder_is_imported_with_leave_only(find, capsys, monkey
 
 
 def test_a_module_of_the_users_is_imported_and_named(find, capsys) -> None:
-    """What comes from elsewhere needs no leave; where from is said."""
+    """What comes from elsewhere needs no leave. Where from is said."""
     name(find, "ckptsim.models.ordering:make_core")
     assert main(["replay", str(find)]) == 0
     assert "imports ckptsim.models.ordering:make_core, which the" in capsys.readouterr().err

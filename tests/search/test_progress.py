@@ -1,4 +1,4 @@
-"""The bar tells the time left from all runs so far, and a long run shows its simulated time."""
+"""The bar shows the time left, and a long run its simulated time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ckptsim.sim.kernel import Environment, fence
 
 
 class Terminal(io.StringIO):
-    """A terminal that keeps what is written to it."""
+    """A terminal that keeps the written data to it."""
 
     def isatty(self) -> bool:
         """Be a terminal."""
@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, ends_s: list[float], total: int) -> str:
-    """Return the last line of a bar whose runs end at these seconds after its beginning."""
+    """Return the last line of a bar with runs that end at these seconds after its beginning."""
     terminal, now_s = Terminal(), [1_000.0]
     monkeypatch.setattr(progress.sys, "stderr", terminal)
     monkeypatch.setattr(progress.time, "time", lambda: now_s[0])

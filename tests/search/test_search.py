@@ -62,7 +62,7 @@ def test_an_expected_violation_is_no_failure_but_its_absence_is(toy):
 
 
 def test_too_few_seeds_are_told_from_what_does_not_break(toy):
-    """What breaks by chance is looked for in more seeds, and the number that shows it is told."""
+    """What breaks by chance is looked for in more seeds and the number that shows it is named."""
     pair = (Producer(name="one", pause_ns=1000), Producer(name="two", pause_ns=1000))
     chance = replace(toy(producers=pair), violates=("first_is_first",))
     subject = Subject(scenario=chance, mutant="overtaking")
@@ -89,7 +89,7 @@ def test_only_some_tie_orders_break_the_mutant(toy):
 
 
 def test_a_core_that_raises_is_a_violation_and_we_raising_is_not(toy):
-    """Somebody else's exception is reported with the command; ours is passed on with it."""
+    """Someone else's exception is reported with the command. Ours is passed on with it."""
     core = f"{__package__}.toy:Raising"
     report = check(Subject(scenario=toy(Lose()), cores={"answer": core}), range(2))
     (row,) = report.unexpected[0].violations
@@ -135,7 +135,7 @@ def test_hunt_shrinks_to_the_one_fault_and_the_smallest_workload(toy):
 
 
 def test_shrinking_passes_by_what_makes_a_run_raise(toy, monkeypatch):
-    """A faulty host may raise in a simpler scenario: that is not what was found."""
+    """A faulty host may raise in a simpler scenario: that is not the value found."""
 
     def raising(subject, *rest, **more):
         if subject.scenario.model.room < 5:
@@ -150,7 +150,7 @@ def test_shrinking_passes_by_what_makes_a_run_raise(toy, monkeypatch):
 
 
 def test_shrinking_passes_by_what_does_not_end(toy, monkeypatch):
-    """With a limit of seconds a simpler scenario that runs on and on is given up."""
+    """With a limit of seconds a simpler scenario that runs on and on is aborted."""
 
     def endless(subject, *rest, **more):
         while subject.scenario.model.room < 16:
@@ -202,7 +202,7 @@ def test_the_report_does_not_depend_on_the_number_of_processes():
 
 
 def test_exhaustive_ties_find_the_one_order_that_breaks(toy):
-    """Every order of one seed is tried; the one that breaks is found, by a name that repeats it."""
+    """Every order of one seed is tried. The one that breaks is found, by a name that repeats it."""
     pair = (Producer(name="one", items=1), Producer(name="two", items=1))
     subject = Subject(scenario=toy(producers=pair), mutant="overtaking")
     report = check(subject, range(1), ties=("exhaustive",))

@@ -67,7 +67,7 @@ def test_parameters_can_be_set_and_are_in_the_command(file, capsys):
 
 
 def test_check_as_json(file, capsys):
-    """The report for programs has what was run, what was found and what was not reached."""
+    """The report for programs has the runs, the finds and the goals not reached."""
     assert main(["check", "lossy.toml", "--seeds", "5", "--first", "7", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["runs"], found["first_violating_seed"]) == (1, 7)
@@ -80,7 +80,7 @@ def test_check_as_json(file, capsys):
 
 
 def test_hunt_writes_what_replay_reads(file, capsys):
-    """What was found is a folder, and its command repeats the same run from nothing else."""
+    """All that was found is a folder, and its command repeats the same run from nothing else."""
     assert main(["hunt", "lossy.toml", "--out", "small/est", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["folder"], found["replay"]) == ("small/est", "ckptsim replay small/est")
@@ -110,7 +110,7 @@ def test_hunt_writes_what_replay_reads(file, capsys):
     ],
 )
 def test_a_folder_that_is_damaged_is_refused(file, capsys, text, says):
-    """Decisions that cannot be read are the user's to mend, with the file and what is wrong."""
+    """Decisions that cannot be read are the user's to mend, with the file and the problem."""
     assert main(["hunt", "lossy.toml", "--out", "found"]) == 1
     (file / "found" / "decisions.json").write_text(text)
     capsys.readouterr()
@@ -121,7 +121,7 @@ def test_a_folder_that_is_damaged_is_refused(file, capsys, text, says):
 
 
 def test_replay_says_what_does_not_repeat(file, capsys):
-    """A folder whose scenario holds by now says so, and the replay ends well."""
+    """A folder with a scenario that holds by now says so, and the replay ends well."""
     assert main(["hunt", "lossy.toml", "--out", "found"]) == 1
     path = file / "found" / "scenario.toml"
     path.write_text(to_toml(load(file / "sound.toml")))
@@ -144,7 +144,7 @@ def test_replay_writes_story_and_pictures(file, capsys):
 
 
 def test_a_core_that_raises_is_found_shrunk_and_shown(file, capsys):
-    """Somebody else's exception is a violation in every verb, and the smallest file repeats it."""
+    """Someone else's exception is a violation in every verb, and the smallest file repeats it."""
     core = ["--core", "answer=tests.search.toy:Raising"]
     assert main(["hunt", "lossy.toml", *core, "--out", "small", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
@@ -158,7 +158,7 @@ def test_a_core_that_raises_is_found_shrunk_and_shown(file, capsys):
 
 
 def test_an_impure_core_is_refused_with_its_lines(file, capsys):
-    """A core whose source depends on more than the seed is refused before it runs."""
+    """A core with a source that depends on more than the seed is refused before it runs."""
     (file / "impure_core.py").write_text("import random\n\ndef make(**_):\n    return {1}.pop()\n")
     assert main(["check", "sound.toml", "--core", "answer=impure_core:make"]) == 2
     error = capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A toy link: producers hand numbered items to a shop; faults lose some, ties let one overtake."""
+"""A toy link: producers hand numbered items to a shop. Faults lose some, ties let one overtake."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ VOCABULARY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToyCores:
-    """What stands in the slots of the toy: who answers at the counter, and whether ties matter."""
+    """The content of the slots of the toy: who answers at the counter, and whether ties matter."""
 
     answer: Callable[[], Answers] | None = None
     overtaking: bool = False

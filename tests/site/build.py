@@ -90,13 +90,19 @@ def lay_out(folder: Path) -> None:
         (path := folder / f"{name}.md").parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace("```mermaid", "```text"), encoding="utf-8")
     for path in (ROOT / "docs").rglob("*"):
-        if path.suffix in PICTURES:
+        if _is_served(path):
             (to := folder / path.relative_to(ROOT / "docs")).parent.mkdir(exist_ok=True)
             shutil.copy(path, to)
     for name in ("conf.py", "site.css"):
         to = folder / name if name == "conf.py" else folder / "static" / name
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "docs" / "site" / name, to)
+
+
+def _is_served(path: Path) -> bool:
+    """Return whether the site has a file beside its pages: a picture, or a core to download."""
+    cores = path.parent == ROOT / "docs" / "cores"
+    return cores or (path.suffix in PICTURES and path.is_relative_to(ROOT / "docs"))
 
 
 def _entries(pages: Mapping[str, str]) -> list[str]:
@@ -122,7 +128,7 @@ def _page(path: Path, named: Mapping[str, Path]) -> str:
         if name in named:
             goal = os.path.relpath(f"{name}.md", own.parent)
             return f"{mark}[{says}]({goal}{'#' * bool(place)}{place})"
-        if to.suffix in PICTURES and to.is_relative_to(ROOT / "docs"):
+        if _is_served(to):
             return f"{mark}[{says}]({os.path.relpath(to.relative_to(ROOT / 'docs'), own.parent)})"
         return says
 

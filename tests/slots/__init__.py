@@ -1,1 +1,1 @@
-"""Slots: which cores can stand in them, what they must offer, and what is refused."""
+"""Slots: which cores can stand in them, what they must offer, and everything that is refused."""

@@ -1,4 +1,4 @@
-"""Our own cores as a user brings them: as they are, behind a wrapper, in a program of their own.
+"""Our own cores as a user brings them: as they are, after a wrapper, in a program of their own.
 
 `python -m tests.slots.own SLOT` is the program.
 """

@@ -29,7 +29,7 @@ SESSIONS = [
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Write the files of the page into a folder, and work there; they are not imported yet."""
+    """Write the files of the page into a folder, and work there. They are not imported yet."""
     for name, text in FILES.items():
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("session", SESSIONS, ids=lambda session: session[0])
 def test_a_command_prints_what_the_page_shows(folder, capsys, session) -> None:
-    """Each line shown is printed, in that order; an ellipsis stands for its rest."""
+    """Each line shown is printed, in that order. An ellipsis represents its rest."""
     command, *shown = session
     words = [word.replace("tests/data", str(ROOT / "tests" / "data")) for word in _words(command)]
     assert main(words) == 1

@@ -64,7 +64,7 @@ class Door:
 
 
 def behind_a_door(slot: Slot) -> Callable[..., Any]:
-    """Return our factory, whose cores show only what the slot says."""
+    """Return our factory, with cores that show only the slot."""
     ours = getattr(OURS, slot.name)
     return lambda *positional, **named: Door(ours(*positional, **named), slot.offers)
 
@@ -97,20 +97,23 @@ def test_every_slot_of_a_link_is_a_field_of_its_cores(link: str) -> None:
 
 
 def test_the_whole_cores_are_those_that_the_program_promises() -> None:
-    """Six cores can be anybody's."""
+    """Nine cores can be anybody's."""
     assert WHOLE == [
         "ordering",
+        "source",
         "handler",
         "coordinator",
         "lifecycle",
         "channel_state",
         "store",
+        "fence",
+        "positions",
     ]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
 def test_every_mutant_says_in_one_sentence_what_is_wrong(mutant: Mutant) -> None:
-    """The registry tells each mutant's fault in one short sentence."""
+    """The registry shows each mutant's fault in one short sentence."""
     assert mutant.says.endswith(".")
     assert ". " not in mutant.says
     assert len(mutant.says) <= 120

@@ -112,7 +112,7 @@ def mine(tmp_path, monkeypatch) -> str:
 
 @pytest.mark.parametrize(("way", "says"), WAYS.items(), ids=WAYS)
 def test_a_core_that_does_not_answer_is_at_fault(capsys, mine, way, says) -> None:
-    """Exit code 1, the property, the seed and the command that repeats it; no process is lost."""
+    """Exit code 1, the property, the seed and the command that repeats it. No process is lost."""
     core = f"ordering={mine}:{way}"
     assert main(["run", "reference", "--seed", "3", "--core", core, *BRIEF]) == 1
     told = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What a core commits or completes of nothing is harm that is told, no exception of its host."""
+"""What a core commits or completes of nothing is harm that is named, no exception of its host."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_run_goes_on_and_tells_the_harm(capsys, core: str, says: str) -> Non
 
 
 def test_what_no_cut_holds_has_no_due_instants() -> None:
-    """Where a part is longer than what was in flight by all counts, its instants are unknown."""
+    """Where a part is longer than the in-flight data by all counts, its instants are unknown."""
     part = SimpleNamespace(
         old=(0, 0), received=2, taken=SimpleNamespace(kept=np.array([True, False, True]))
     )

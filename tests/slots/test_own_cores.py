@@ -59,7 +59,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_our_own_cores_together_are_clean(link: str) -> None:
-    """Behind wrappers in all slots of a link at once, they pass `check` and exploring."""
+    """After wrappers in all slots of a link at once, they pass `check` and exploring."""
     for verb in ("check", "explore"):
         _clean(verb, link, SLOTS_OF[link], "wrapper", runs=2)
 
@@ -89,7 +89,7 @@ def test_all_of_our_own_cores_are_clean(verb: str, link: str, form: str) -> None
 @pytest.mark.long
 @pytest.mark.parametrize("like_ours", [False, True])
 def test_every_scenario_is_the_same_run_with_our_own_cores_in_wrappers(like_ours: bool) -> None:
-    """Digest and violations of the library do not depend on whose our cores are.
+    """Digest and violations of the library do not depend on the owner of the cores.
 
     A job that ends by the naive protocol has the naive lifecycle in place of ours alone.
     """

@@ -22,7 +22,7 @@ from ckptsim.sim.slots.process.doors import DOORS
 from ckptsim.sim.world import run_world
 
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
-# Serves our own core of a slot; the first argument names it.
+# Serves our own core of a slot. The first argument names it.
 SERVED = """
 import sys
 from importlib import import_module
@@ -181,13 +181,13 @@ def test_a_program_without_a_hello_is_refused(tmp_path, monkeypatch, capsys, tex
 @pytest.mark.parametrize(
     ("core", "says"),
     [
-        ("process:", "found no command, expected one behind `process:`"),
+        ("process:", "found no command, expected one after `process:`"),
         ("process:no_such_program --now", "cannot be started: "),
         ("process:python 'x", "which ends early: No closing quotation"),
     ],
 )
 def test_a_command_that_cannot_be_started_is_refused(capsys, core, says) -> None:
-    """What is no command ends with exit code 2 and a sentence."""
+    """Everything that is no command ends with exit code 2 and a sentence."""
     assert main(["run", "reference", "--core", core]) == 2
     assert says in capsys.readouterr().err
 
@@ -234,7 +234,7 @@ def test_values_come_back_as_they_went(slot, data) -> None:
     ],
 )
 def test_what_is_no_effect_says_where(found, says) -> None:
-    """A value that is not as declared is refused with its place, what was found and expected."""
+    """A value that is not as declared is refused with its place, the value found and expected."""
     with pytest.raises(CodecError, match="effect") as error:
         decoder(DOORS["ordering"].effects)(found, "effect", Numbered())
     assert says in str(error.value)

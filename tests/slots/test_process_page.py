@@ -1,4 +1,4 @@
-"""The page on cores in programs: its tables are those of the code, its programs are convicted."""
+"""The page on cores in programs: its tables are those for the code, its programs are convicted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE = text_of("process-cores.md")
 
 
 def _compiles(java: str | None) -> bool:
-    """Say whether a Java runtime compiles a source file by itself."""
+    """Return whether a Java runtime compiles a source file by itself."""
     if java is None:
         return False
     told = subprocess.run([java, "--list-modules"], capture_output=True, text=True, check=False)

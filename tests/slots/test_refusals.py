@@ -90,7 +90,7 @@ def mine(tmp_path, monkeypatch) -> str:
 )
 @pytest.mark.parametrize("verb", ["run", "check", "hunt", "replay"])
 def test_a_core_that_cannot_be_used_is_refused(capsys, mine, verb, core, says) -> None:
-    """Exit code 2, and the slots of the link or the factory with what is wrong about it."""
+    """Exit code 2, and the slots of the link or the factory with the problem about it."""
     arguments = [verb, "alignment_timeout", "--core", core.format(m=mine)]
     assert main(arguments) == 2
     error = capsys.readouterr().err
@@ -116,16 +116,16 @@ def test_a_slot_is_taken_once(capsys, mine) -> None:
 
 
 def test_a_slot_may_be_left_out_where_there_is_one(capsys, mine) -> None:
-    """A sync has one slot, which `--core F` means; the output names it all the same."""
+    """A sync has one slot, which `--core F` means. The output names it all the same."""
     assert main(["run", "quickstart", "--core", f"{mine}:make_ordering"]) == 0
     text = capsys.readouterr().out
-    assert f"core         ordering={mine}:make_ordering\n" in text
+    assert f"core ordering={mine}:make_ordering " in " ".join(text.split())
     assert f"--core ordering={mine}:make_ordering" in text.splitlines()[-1]
 
 
 @pytest.mark.parametrize("link", ["barriers", "barrier_protocol"])
 def test_a_core_that_raises_in_a_run_breaks_its_duty(capsys, mine, link) -> None:
-    """It is named with slot, module and factory; nobody takes it for a fault of the program."""
+    """It is named with slot, module and factory. No one takes it for a fault of the program."""
     scenario = {"barriers": "alignment_timeout", "barrier_protocol": "flink_18139_two_gates"}[link]
     core = f"handler={mine}:raising_core"
     for verb in ("run", "check", "replay"):
@@ -145,7 +145,7 @@ def test_an_effect_that_nobody_knows_is_the_cores_fault(mine) -> None:
 
 
 def test_a_factory_that_raises_later_is_refused_as_well() -> None:
-    """From Python the first call in a run may be the first at all; it is refused there."""
+    """From Python the first call in a run may be the first at all. It is refused there."""
 
     def handler(kind, channels, *, gates, after_finish):
         raise LookupError(kind)

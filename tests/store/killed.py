@@ -1,4 +1,4 @@
-"""Which scenario tells each mutant of the store from the right one."""
+"""Which scenario notifies each mutant of the store from the right one."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def breakers_of(name: str) -> list[str]:
 
 
 def loss_of(scenario: Scenario) -> str:
-    """Return what an anti-pattern loses at seed 0, in words; empty where contents agree."""
+    """Return what an anti-pattern loses at seed 0, in words. Empty where contents agree."""
     found = run_world(scenario, seed=0).violations
     return next((row.says.partition(": ")[2] for row in found if row.property == LOSS), "")
 

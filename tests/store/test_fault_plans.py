@@ -132,7 +132,7 @@ def test_rows_behind_a_seek_are_no_prefix_once_the_position_is_forgotten() -> No
 
 
 def test_what_an_outage_repeats_is_excused_until_a_start_has_opened_it() -> None:
-    """A recovery that fails behind a commit outage leaves its rework to the start after it."""
+    """A recovery that fails after a commit outage leaves its rework to the start after it."""
     ms = 1_000_000
     model = StoreModel(placement=StorePlacement.CONSUMER_GROUP_BLOB, input=StoreInput(partitions=1))
     outage = CommitOutage(at_ns=300 * ms, duration_ns=600 * ms)
@@ -143,7 +143,7 @@ def test_what_an_outage_repeats_is_excused_until_a_start_has_opened_it() -> None
 
 @pytest.mark.parametrize("kept_bytes", [0, 1, 40, 1 << 20])
 def test_half_of_a_checkpoint_is_not_taken_for_whole(kept_bytes: int) -> None:
-    """A prefix of any length is found damaged at the start; other placements leave none."""
+    """A prefix of any length is found damaged at the start. Other placements leave none."""
     for placement in StorePlacement:
         scenario = _planned(
             replace(_SMALL, placement=placement), TornWrite(sync=3, kept_bytes=kept_bytes)
@@ -174,7 +174,7 @@ def test_damage_of_every_kind_is_noticed_at_the_start(
 
 @pytest.mark.parametrize("placement", StorePlacement)
 def test_a_crash_between_any_two_effects_is_survived(placement: StorePlacement) -> None:
-    """Whatever of an answer was carried out by then; each strikes once."""
+    """Whatever of an answer was carried out by then. Each strikes once."""
     model = replace(_SMALL, placement=placement)
     for effect in range(1, 14):
         scenario = _planned(model, CrashBetweenEffects(effect=effect))

@@ -57,7 +57,7 @@ def test_positions_and_indexes_agree(shape: FeedShape) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_entries_appear_when_they_are_available(shape: FeedShape) -> None:
-    """At each instant the end of the log is the last entry whose time has come."""
+    """At each instant the end of the log is the last due entry."""
     clock = [100]
     feed = Feed(shape, 100, lambda: clock[0])
     for now in range(100, 100 + 10 * shape.stream + 11):

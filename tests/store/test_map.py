@@ -1,4 +1,4 @@
-"""The map of promises is that of the program, and leaves none out."""
+"""The map of promises is the one of the program, and leaves none out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.store import map_table
 
 
 def test_the_document_has_the_map() -> None:
-    """Every promise, scenario, loss and mutant stands in the document as the program has it."""
+    """Every promise, scenario, loss and mutant is in the document as the program has it."""
     assert map_table.written() == map_table.section()
 
 

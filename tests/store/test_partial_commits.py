@@ -1,4 +1,4 @@
-"""Commits of one partition fail while those of the others succeed."""
+"""Commits of one partition fail while the ones of the others succeed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def takes_a_part_for_the_whole() -> Callable[[SyncRules, PartitionState], Partit
     synced: list[PartitionIngestion] = []
 
     class PartForWhole(PartitionIngestion):
-        """Looks at the result of the whole request, of which one partition's part has failed."""
+        """Looks at the result of the request, although one partition has failed."""
 
         def begin(self, cause: ingestion_events.Cause) -> list[ingestion_events.Effect]:
             """Remember how many have synced."""
@@ -44,7 +44,7 @@ def takes_a_part_for_the_whole() -> Callable[[SyncRules, PartitionState], Partit
         def step_refused(
             self, event: ingestion_events.StepRefused
         ) -> list[ingestion_events.Effect]:
-            """Take the success of another partition for that of this one."""
+            """Take the success of another partition for the one of this one."""
             if all(one is self for one in synced[self._before :]):
                 return super().step_refused(event)
             self._steps = self._steps[:1]
@@ -54,20 +54,20 @@ def takes_a_part_for_the_whole() -> Callable[[SyncRules, PartitionState], Partit
 
 
 def faulty(placement: Placement) -> StoreVersions:
-    """Return a store whose partitions look at each other's results."""
+    """Return a store with partitions that look at each other's results."""
     medium = ModelMedium(atomic=placement is Placement.COLOCATED)
     parts = Parts(ingestion=takes_a_part_for_the_whole())
     return StoreVersions(StoreClient(placement, medium, parts=parts))
 
 
 def store_of(partition: int | None) -> Scenario:
-    """Return a store of two partitions whose commits fail for a while, and that crashes then."""
+    """Return a store of two partitions with failing commits and a crash."""
     outage = CommitOutage(at_ns=200 * MS, duration_ns=400 * MS, partition=partition)
     return replace(by_name("group_outage"), faults=(outage, CrashAt(at_ns=500 * MS)), goals=())
 
 
 def pipeline_of(subtask: int | None) -> Scenario:
-    """Return a pipeline whose store refuses commits, of one subtask of the sink or of all."""
+    """Return a pipeline with a store that refuses commits, of one subtask of the sink or of all."""
     refused = RefuseCommits(commit=1, commits=8, subtask=subtask)
     return replace(by_name("pipeline"), faults=(refused,), goals=())
 
@@ -85,13 +85,13 @@ def test_a_partial_failure_delays_that_part_only(of: Callable[[int | None], Scen
 
 @pytest.mark.parametrize("of", [store_of, pipeline_of])
 def test_a_part_that_is_taken_for_the_whole_shows(of: Callable[[int | None], Scenario]) -> None:
-    """A core that takes the success of one partition for that of all loses the other's commit."""
+    """A core that takes one partition's success for all loses the other's commit."""
     result = run_world(of(0), seed=0, cores={"store": faulty})
     assert result.violations
 
 
 def test_an_outage_has_its_partition() -> None:
-    """While the commits of one partition fail, those of the other one succeed."""
+    """While the commits of one partition fail, the ones of the other one succeed."""
     both = {"s_v1/0", "s_v1/1"}
     for part, scopes in ((None, both), (0, {"s_v1/0"}), (1, {"s_v1/1"})):
         rows = run_world(store_of(part), seed=0).checkpoints

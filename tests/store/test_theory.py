@@ -92,7 +92,7 @@ KNEE = (("30 kB", 300), ("100 kB", 1000), ("1 MiB", 10_486), ("3 MB", 30_000), (
 
 @pytest.mark.parametrize("placement", stores.StorePlacement)
 def test_the_knee_is_where_paper_has_it(placement: stores.StorePlacement) -> None:
-    """Up to the knee syncs take the time, beyond it only the rework grows; both as computed."""
+    """Up to the knee syncs take the time, beyond it only the rework grows. Both as computed."""
     share, undone = [], []
     for threshold, records in KNEE[1:]:
         parameters = {"store.sync.sync_bytes": threshold, "store.placement": placement.value}
@@ -110,7 +110,7 @@ def test_the_knee_is_where_paper_has_it(placement: stores.StorePlacement) -> Non
             sum(n * mean for n, mean in zip(counts, figures["undone_per_crash"], strict=True))
             / sum(counts)
         )
-        # A crash undoes what is spread about evenly from 0 to n: sigma is n / sqrt(12).
+        # A crash undoes everything that is spread about evenly from 0 to n: sigma is n / sqrt(12).
         error = records / math.sqrt(12 * sum(counts))
         assert abs(undone[-1] - (paper["undone_per_crash"] or 0)) < 4 * error
         assert share[-1] == pytest.approx(paper["sync_share"], rel=0.12)
@@ -220,7 +220,7 @@ def test_low_traffic_undoes_what_paper_says(interval: str, mean: str) -> None:
 
 
 def test_a_threshold_by_time_bounds_low_traffic() -> None:
-    """With M, a crash repeats at most r * M records and one more; without it all since the push."""
+    """With M, a crash repeats at most r * M records and one more. Without it all since the push."""
     rate, interval = 5.0, 10 * SECOND
     given = stores.StoreInput(
         partitions=1, push_records=0, stream_records=3000, rate_per_s=rate, keys=50

@@ -108,7 +108,7 @@ def test_an_error_in_a_thread_ends_the_run() -> None:
 
 
 def test_a_partition_that_was_opened_anew_is_left_alone() -> None:
-    """Whoever opens an errored partition first spares it from being opened once more."""
+    """Anyone who opens an errored partition first spares it from being opened once more."""
     scenario = by_name("errored_partition")
     failing = FailWrite(version=1, partition=0, record=600)
     assert scenario.model.process.reopen_ns == 500 * MS
@@ -119,11 +119,11 @@ def test_a_partition_that_was_opened_anew_is_left_alone() -> None:
     reopen = Reopen(version=1, partition=0, at_ns=frozen_ns + 100 * MS)
     opened = _opened(replace(scenario, faults=(failing, reopen)))
     assert opened == [0, frozen_ns + 100 * MS]
-    assert len(early) == 3  # what is opened anew before it fails is opened once more
+    assert len(early) == 3  # open worked anew before it fails is opened once more
 
 
 def test_a_partition_need_not_move_while_another_is_errored_for_a_moment() -> None:
-    """Whoever is in the middle of a record when a partition fails has done nothing wrong."""
+    """Anyone who is in the middle of a record when a partition fails has done nothing wrong."""
     scenario = by_name("errored_partition")
     process = replace(scenario.model.process, reopen_ns=MS)
     costs = replace(scenario.model.costs, autocommit_ns=2 * MS)
@@ -134,7 +134,7 @@ def test_a_partition_need_not_move_while_another_is_errored_for_a_moment() -> No
 
 
 def test_a_stop_in_the_middle_of_a_sync_waits_for_it() -> None:
-    """A graceful stop does not cut a durable step short; the last sync follows it at once."""
+    """A graceful stop does not cut a durable step short. The last sync follows it at once."""
     scenario = replace(by_name("external_crashes"), faults=())
     sync = next(row for row in _syncs(scenario) if row.kind == "bytes")
     assert sync.completed_ns is not None

@@ -77,7 +77,7 @@ def test_a_release_changes_no_other_setting(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_dropped_version_leaves_no_mirror(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One whose rows are dropped and whose mirror stays is found."""
+    """One with dropped rows and a kept mirror is found."""
     changed = {"store.placement": "external", "store.sync.mirror": True}
     scenario = with_parameters(by_name("s14_versions_and_views_apart"), changed)
     assert run_world(scenario, seed=0).violations == []
@@ -123,7 +123,7 @@ def test_a_sync_by_bytes_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_start_asks_for_the_state_of_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A start that leaves the state of a version that it has found to nobody is found."""
+    """A start that leaves the state of a version that it has found to no one is found."""
     scenario = by_name("s01_crash_between_data_first")
     assert run_world(scenario, seed=0).violations == []
     fetch = ProcessHost.fetch_version_state
@@ -150,7 +150,7 @@ def test_nothing_is_applied_before_the_log_has_it(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_release_that_names_a_store_again_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that goes on with the store of the release before is found."""
+    """A process that continues with the store of the release before is found."""
     scenario = by_name("store_switched_and_back")
     right = StoreClient.configure
 

@@ -35,7 +35,7 @@ TRACE = [
 
 
 def test_causes_go_back_along_entities_and_messages():
-    """What nobody told of is no cause; messages, entities' own past and hand-overs are."""
+    """What no one told of is no cause. Messages, entities' own past and hand-overs are."""
     assert causes(TRACE, VOCABULARY, [7]) == [1, 2, 4, 6, 7]
     assert causes(TRACE, VOCABULARY, [7], first=3) == [4, 6, 7]
     assert causes(TRACE, VOCABULARY, [5, 0]) == [0, 1, 5]
@@ -84,7 +84,7 @@ def test_a_wrong_answer_of_our_core_is_a_violation_of_it(monkeypatch, answer, sa
 
 
 def test_an_exception_out_of_our_core_names_its_module(monkeypatch):
-    """The module of the core, the event and what happened until then are told."""
+    """The module of the core, the event and what happened until then are reported."""
     # Compiled as if it stood in the core's own file.
     code = compile(
         "def flush_if_waiting(self):\n    raise KeyError('users')\n",
@@ -105,7 +105,7 @@ def test_an_exception_out_of_our_core_names_its_module(monkeypatch):
 
 
 def test_a_fault_of_a_host_stays_one(monkeypatch):
-    """What is raised with no core on its way is not put down to any."""
+    """Everything that is raised with no core on its way is not put down to any."""
 
     def broken(self, *_, **__):
         raise ZeroDivisionError("host")

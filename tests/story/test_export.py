@@ -170,7 +170,7 @@ def test_mermaid_names_are_declared_and_nothing_breaks_the_syntax(trace):
 
 
 def test_mermaid_draws_messages_as_arrows():
-    """A span that ends at another entity, and a `to`, are arrows; what is left out is said."""
+    """A span that ends at another entity, and a `to`, are arrows. The rest out is said."""
     trace = [(1, "made", "a", 5), (2, "got", "b[0]", 5), (3, "thanks", "b[0]", "a")]
     lines = mermaid.diagram(trace, VOCABULARY).splitlines()
     assert "    P0->>P1: 0.000 ms gets 5" in lines
@@ -233,7 +233,7 @@ def test_barriers_are_arrows_between_tasks(name):
     found = messages(result.trace, scenario)
     kinds = {message.name.rpartition(" ")[0] for message in found}
     assert {"barrier", "trigger", "acknowledges"} <= kinds
-    # On buffers no entry says that a task hears of a completion.
+    # On buffers no entry says that a task learns of a completion.
     assert ("notification" in kinds) == (name in ("keyed_crash", "pipeline_aligned"))
     for message in found:
         start, end = result.trace[message.start], result.trace[message.end]

@@ -37,13 +37,13 @@ def test_a_checkpoints_story_has_its_entries_those_of_its_ids_and_the_faults():
 
 
 def test_a_story_ends_where_it_is_told_to():
-    """Nothing after the given instant is told, what is at it is."""
+    """Nothing after the given instant is reported, everything that is at it is."""
     lines = tell(TRACE, VOCABULARY, target=Target(1), until_ns=4_000_000)
     assert lines[-1].text == "crashes"
 
 
 def test_everything_is_told_without_a_target_and_unknown_kinds_barely():
-    """The story of a run has every entry; a kind without words is shown with its fields."""
+    """The story of a run has every entry. A kind without words is shown with its fields."""
     texts = [line.text for line in tell(TRACE, VOCABULARY)]
     assert texts[-2:] == ["says x 1 None", "other 7"]
     assert sum(line.count for line in tell(TRACE, VOCABULARY)) == len(TRACE)

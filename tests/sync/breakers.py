@@ -78,7 +78,7 @@ class EndsEarly(ordering.OrderingCore):
 
 
 class FailsWithoutReason(ordering.OrderingCore):
-    """Fails the sync without saying what is in the way."""
+    """Fails the sync without saying the content of the way."""
 
     def step(self, event: ordering.Event) -> list[ordering.Effect]:
         """Fail instead of completing."""
@@ -127,7 +127,7 @@ def report_twice(monkeypatch: pytest.MonkeyPatch) -> RunResult:
 
 
 def share_sockets(monkeypatch: pytest.MonkeyPatch) -> RunResult:
-    """Run with a source whose readers get a socket that the one before has not given back."""
+    """Run with a source that hands out sockets in use."""
 
     def take(self: Resources) -> Socket:
         return self._free[0]

@@ -21,7 +21,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    """Draw a workload with a fault plan; it shrinks towards a quiet sync."""
+    """Draw a workload with a fault plan. It shrinks towards a quiet sync."""
     return ordering(Choices(more=lambda low, high: draw(st.integers(low, high))))
 
 

@@ -1,4 +1,4 @@
-"""Tiny syncs in which everything happens at once, under every order of what is simultaneous."""
+"""Tiny syncs in which everything happens at once, under every order of all that is simultaneous."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def _tiny(
     [(1, 5_040), pytest.param(2, 40_320, marks=pytest.mark.long)],
 )
 def test_smallest_sync_completes_under_every_order(sockets: int, orders: int) -> None:
-    """All orders of one partition on one socket or two are explored; their number is pinned."""
+    """All orders of one partition on one socket or two are explored. Their number is pinned."""
     tiny = _tiny(partitions=1, sockets=sockets)
     report = check(tiny, range(1), ties=("exhaustive",), orders=100_000)
     assert report.unexplored == []

@@ -1,4 +1,4 @@
-"""Each kind of fault does what it says, where it says; the right core completes every plan."""
+"""Each kind of fault does what it says, where it says. The right core completes every plan."""
 
 import pytest
 from hypothesis import given, settings
@@ -72,7 +72,7 @@ def test_crash_strikes_at_its_instant() -> None:
 
 
 def test_source_crash_lets_the_destination_finish_what_it_has() -> None:
-    """What is in the pipes is read and released; the verdict names the incomplete streams."""
+    """The content of the pipes is read and released. The verdict names the incomplete streams."""
     result = _run(sync.CrashAt(side=sync.Side.SOURCE, at_ns=5 * MS))
     assert result.run.attempts == 2
     assert result.recoveries[0].cause.startswith("incomplete_streams")
@@ -80,7 +80,7 @@ def test_source_crash_lets_the_destination_finish_what_it_has() -> None:
 
 
 def test_destination_that_ends_well_does_not_save_a_crashed_source() -> None:
-    """COMPLETE can come through and the last states not; such an attempt has failed."""
+    """COMPLETE can come through and the last states not. Such an attempt has failed."""
     narrow = changed(QUIET, "sockets.pipe_bytes", 500)
     causes: list[str] = []
     for tenth in range(40, 100):
@@ -116,7 +116,7 @@ def test_slow_windows_lengthen_what_begins_in_them() -> None:
 
 
 def test_failed_uploads_are_tried_again_until_the_attempt_fails() -> None:
-    """Two failures are survived by the third try; three in a row end the attempt."""
+    """Two failures are survived by the third try. Three in a row end the attempt."""
     few = changed(
         changed(QUIET, "destination.batch_records", 1000), "destination.uploads_at_once", 1
     )
@@ -128,7 +128,7 @@ def test_failed_uploads_are_tried_again_until_the_attempt_fails() -> None:
 
 
 def test_uploads_of_a_window_take_effect_in_reverse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The batch whose upload began last is reported first."""
+    """The batch with the latest upload is reported first."""
     effect: list[int] = []
     usual = Destination._on_durable
 
@@ -147,7 +147,7 @@ def test_uploads_of_a_window_take_effect_in_reverse(monkeypatch: pytest.MonkeyPa
 
 
 def test_failed_sends_are_repeated_in_their_order() -> None:
-    """The platform gets every state once although sends fail; too many in a row end the attempt."""
+    """The platform gets every state once although sends fail. Too many in a row end the attempt."""
     result = _run(sync.FailSend(occurrence=1, sends=4))
     assert result.run.attempts == 1
     assert result.goals["retry_after_failed_send"] >= 1
@@ -210,7 +210,7 @@ def test_every_kind_of_fault_is_in_the_registry_and_without_effect_out_of_reach(
 @settings(max_examples=300)
 @given(scenarios(), SEEDS, TIES)
 def test_right_core_survives_every_plan(scenario: Scenario, seed: int, ties: str) -> None:
-    """Nothing breaks but what the sync says of itself; else it completes, or may be given up."""
+    """Nothing breaks but what the sync says of itself. Else it completes, or may be aborted."""
     result = run_world(scenario, seed=seed, ties=ties)
     unexpected = [row for row in result.violations if row.property not in scenario.violates]
     assert unexpected == [], unexpected[0]

@@ -25,7 +25,7 @@ def test_reference_completes_with_everything_stored(ties: str) -> None:
 
 
 def test_a_run_that_is_not_over_at_its_bound_is_a_violation() -> None:
-    """An attempt that takes longer than any run may is cut, and says so; nothing fails it then."""
+    """An attempt that takes longer than any run may is cut, and says so. Nothing fails it then."""
     scenario = by_name("reference")
     slow = replace(scenario.model.destination, record_ns=10**15, stall_limit_ns=10**16)
     scenario = replace(scenario, model=replace(scenario.model, destination=slow), faults=())

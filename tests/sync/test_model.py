@@ -34,7 +34,7 @@ HEAD = 'name = "bad"\nlink = "ordering"\nsays = "refused"\n'
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, path: str, expected: str) -> None:
-    """The problem names the path, and says what was expected there."""
+    """The problem names the path, and says the value expected there."""
     with pytest.raises(ScenarioError) as caught:
         loads(HEAD + text, source="bad.toml")
     assert [problem.path for problem in caught.value.problems] == [f"bad.toml: {path}"]

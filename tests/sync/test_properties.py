@@ -115,7 +115,7 @@ def test_violation_tells_the_story_of_its_state() -> None:
 
 
 def test_memory_of_states_is_free_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was reserved for a state and never freed is a leftover of an attempt that succeeds."""
+    """Reserved and never freed memory is a leftover of a successful attempt."""
     monkeypatch.setattr(StateMemory, "free", lambda _memory, _size: None)
     result = run_world(by_name("reference"), seed=0)
     (row,) = result.violations
@@ -208,7 +208,7 @@ def test_an_attempt_after_which_the_platform_waits_for_too_long_is_told(
 
 
 def test_rejected_records_are_told_apart_at_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that tells no rejected records apart reports counts that are not true."""
+    """A host that distinguish no rejected records reports counts that are not true."""
     monkeypatch.setattr(Destination, "_rejected", lambda *_: 0)
     (row,) = run_world(by_name("t09_rejected_records"), seed=0).violations
     assert row.property == "counts_are_true"
@@ -231,7 +231,7 @@ def test_rejected_records_have_no_committed_bytes(monkeypatch: pytest.MonkeyPatc
 
 
 def test_stall_is_explained_by_who_waits_for_whom() -> None:
-    """A flood that stops its own records is told as a circle of waits."""
+    """A flood that stops its own records is reported as a circle of waits."""
     result = BREAKERS["flood_does_not_block_data"](pytest.MonkeyPatch())
     says = result.violations[0].says
     assert "waits for memory for a state from the core, which waits for" in says
@@ -253,7 +253,7 @@ def test_nobody_waits_for_memory_of_which_none_is_in_use(monkeypatch: pytest.Mon
 
 
 def test_nobody_waits_for_memory_that_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory that is given back goes to who waits; that nobody is woken shows at the next send."""
+    """Memory that is given back goes to who waits. That no one is woken shows at the next send."""
 
     def free(memory: StateMemory, size_bytes: int) -> None:
         memory.used_bytes -= size_bytes
@@ -317,7 +317,7 @@ def test_an_upload_that_outlasts_the_watch_explains_a_failure() -> None:
 def test_a_fault_that_explains_no_hang_excuses_none(
     limit_ns: int, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A batch that nobody has any more is a hang, also in an attempt that some fault has struck."""
+    """A batch that no one has any more is a hang, also in an attempt that some fault has struck."""
     scenario = with_faults(library("quickstart"), ReorderUploads(occurrence=1, uploads=2))
     scenario = changed(scenario, "destination.stall_limit_ns", limit_ns)
     assert not run_world(scenario, seed=0).violations
@@ -328,7 +328,7 @@ def test_a_fault_that_explains_no_hang_excuses_none(
 
 
 def test_what_a_crash_of_the_source_has_lost_explains_a_hang() -> None:
-    """A state that never left the source keeps back those that did, and nobody is to blame."""
+    """A state that never left the source keeps back those that did, and no one is to blame."""
     model = SyncModel(
         state_kind=StateKind.SNAPSHOT,
         streams=(
@@ -351,7 +351,7 @@ def test_what_a_crash_of_the_source_has_lost_explains_a_hang() -> None:
 
 
 def test_an_attempt_whose_source_has_crashed_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A source that dies behind its last COMPLETE has lost states, whatever the sync stored."""
+    """A source that dies after its last COMPLETE has lost states, whatever the sync stored."""
 
     def succeeded(attempt: Attempt) -> None:
         raise AttemptEnded

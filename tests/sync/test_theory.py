@@ -48,7 +48,7 @@ def _run(model: sync.SyncModel) -> RunResult:
 
 
 def test_one_partition_is_released_at_the_instant_worked_out_by_hand() -> None:
-    """Reading, line, taking in, upload and send follow one another; nothing else takes time."""
+    """Reading, line, taking in, upload and send follow one another. Nothing else takes time."""
     row = _run(EXACT).checkpoints[0]
     made = OPEN + 100 * READ
     taken_in = made + 100 * 100 * NS_PER_BYTE_LINE + LATENCY + 100 * TAKE
@@ -62,7 +62,7 @@ def test_one_partition_is_released_at_the_instant_worked_out_by_hand() -> None:
 
 
 def test_state_that_comes_after_its_records_are_durable_waits_for_the_next_flush() -> None:
-    """On one socket a state travels with the next reader; the flush of its batch takes it."""
+    """On one socket a state travels with the next reader. The flush of its batch takes it."""
     stream = replace(EXACT.streams[0], records=200)
     source = replace(EXACT.source, round_readers=1)
     first, second = _run(replace(EXACT, streams=(stream,), source=source)).checkpoints
@@ -97,7 +97,7 @@ def test_slow_storage_decides_the_pace(at_once: int) -> None:
 
 
 def test_both_levels_release_at_the_first() -> None:
-    """Records are durable when persisted; the later level delays the end, not the release."""
+    """Records are durable when persisted. The later level delays the end, not the release."""
     later = 30 * MS
     both = replace(EXACT.destination, levels=sync.Levels.BOTH, complete_ns=later)
     plain, slow = _run(EXACT), _run(replace(EXACT, destination=both))

@@ -104,7 +104,7 @@ class _Module:
 class FirstImport:
     """One import into an interpreter that has imported nothing of ours yet.
 
-    steps: of a module by its name, None of what is no module of ours.
+    steps: of a module by its name, None of everything that is no module of ours.
     """
 
     def __init__(self, steps: Callable[[str], list[Step] | None]) -> None:

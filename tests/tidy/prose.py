@@ -52,7 +52,7 @@ def modules() -> list[Path]:
 
 
 def page_faults(text: str) -> list[str]:
-    """Return what is wrong with a page in Markdown: its sentences, its lines, its units."""
+    """Return the faults of a page in Markdown: its sentences, its lines, its units."""
     bare = _FENCE.sub("", text)
     long = [line for line in bare.splitlines() if len(line) > LINE_MAX and not _is_table(line)]
     found = [f"line of {len(line)} characters: {line[:60]}" for line in long]
@@ -70,13 +70,13 @@ def page_faults(text: str) -> list[str]:
 
 
 def module_faults(text: str) -> list[str]:
-    """Return what is wrong with the docstrings and comments of a module."""
+    """Return the faults of the docstrings and comments of a module."""
     said = [one for block in blocks(text) for one in sentences(block)]
     return [fault for one in said for fault in sentence_faults(one)]
 
 
 def sentence_faults(sentence: str) -> list[str]:
-    """Return what is wrong with a sentence by itself."""
+    """Return the faults of a sentence by itself."""
     count, banned = len(_words(sentence)), BANNED.search(sentence)
     found = [f"{count} words: {sentence[:60]}"] if count > WORDS_MAX else []
     found += [] if banned is None else [f'"{banned[0]}": {sentence[:60]}']
@@ -84,7 +84,7 @@ def sentence_faults(sentence: str) -> list[str]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of paragraphs and items; code in them is one word."""
+    """Yield the sentences of paragraphs and items, with code as one word."""
     text = _CODE.sub("code", _LINK.sub(r"\1", text))
     for block in re.split(r"\n\s*\n", _ITEM.sub("\n\n", text)):
         start, joined = 0, " ".join(block.split())
@@ -125,7 +125,7 @@ def blocks(text: str) -> Iterator[str]:
 
 @cache
 def faults_of(path: Path) -> list[str]:
-    """Return what is wrong with the prose of a file."""
+    """Return the faults of the prose of a file."""
     text = path.read_text(encoding="utf-8")
     return page_faults(text) if path.suffix == ".md" else module_faults(text)
 

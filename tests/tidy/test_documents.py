@@ -18,7 +18,7 @@ def _relative(path: Path) -> str:
 
 
 def _commands(text: str) -> list[str]:
-    """Return the lines of a text that begin as a command does; what a command prints does not."""
+    """Return the lines of a text that begin as a command does. What a command prints does not."""
     lines = [line.strip().removeprefix("$ ") for line in text.splitlines()]
     return [
         line for line in lines if re.match(r"(make|ckptsim|python -m ckptsim) [\w-]+(\s|$)", line)

@@ -57,7 +57,7 @@ def _class_of(pattern: ast.MatchClass, names: dict[str, str]) -> Effect | None:
 
 
 def _is_closed(match: ast.Match) -> bool:
-    """Say whether the last case of a match takes everything and hands it to assert_never."""
+    """Return whether the last case of a match takes everything and hands it to assert_never."""
     last = match.cases[-1]
     return isinstance(last.pattern, ast.MatchAs) and ast.unparse(last.body[-1]).startswith(
         "assert_never("

@@ -40,7 +40,7 @@ def problems(first: str) -> list[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_each_module_can_be_imported_first(folder: str) -> None:
-    """No module has to be imported behind another one."""
+    """No module has to be imported after another one."""
     found = {
         name: told[0]
         for name in SOURCES
@@ -65,7 +65,7 @@ CIRCLE = {
 
 @pytest.mark.parametrize("first", [name[:-3].replace("/", ".") for name in CIRCLE])
 def test_the_reading_agrees_with_the_interpreter(tmp_path: Path, first: str) -> None:
-    """What is read from sources with and without circles is what a real import of them does."""
+    """All that is read from sources with and without circles is what a real import of them does."""
     for name, source in CIRCLE.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)

@@ -143,7 +143,7 @@ def names_of_modules(sources: Mapping[str, str]) -> dict[str, dict[str, list[str
 
 
 def test_a_module_has_one_name_everywhere() -> None:
-    """Whoever imports a module calls it what all others call it."""
+    """Anyone who imports a module calls it what all others call it."""
     found = {
         module: {name: places[:3] for name, places in names.items()}
         for module, names in names_of_modules(_sources()).items()
@@ -153,7 +153,7 @@ def test_a_module_has_one_name_everywhere() -> None:
 
 
 def test_two_names_of_a_module_are_found() -> None:
-    """Both ways of importing count; a function of the same name in the package does not."""
+    """Both ways of importing count. A function of the same name in the package does not."""
     sources = {
         "a": "from a.g import g",
         "a.b": "",

@@ -33,7 +33,7 @@ def test_pages_and_modules_read_as_documentation_does() -> None:
 
 
 def test_the_list_of_files_that_do_not_pass_only_shrinks() -> None:
-    """A listed file has a fault; `python -m tests.tidy.prose` takes the others out."""
+    """A listed file has a fault. `python -m tests.tidy.prose` takes the others out."""
     listed = prose.not_yet()
     assert listed == sorted(listed)
     there = [ROOT / name for name in listed if (ROOT / name).exists()]
@@ -75,7 +75,7 @@ def test_files_that_texts_name_are_there() -> None:
     """Each Python or Markdown file that a page, a docstring or a comment names exists."""
     files = (*prose.pages(), *prose.modules(), *ROOT.glob("*.md"), *ROOT.glob("docs/cores/*"))
     told = {path: "\n".join(prose.blocks(path.read_text("utf-8"))) for path in prose.modules()}
-    # A page also names files of the reader, which are in no folder; a decision is of its time.
+    # A page also names files of the reader, which are in no folder. A decision is of its time.
     for path in prose.pages():
         if "decisions" not in path.parts:
             named = re.findall(r"[\w./-]+/[\w./-]+", path.read_text("utf-8"))

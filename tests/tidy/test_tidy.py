@@ -29,7 +29,7 @@ TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 
 FUNCTION_LINES_MAX = 60
 FILE_LINES_MAX = 400
-# A folder with more modules than this wants folders of its own; `__init__.py` does not count.
+# A folder with more modules than this wants folders of its own. `__init__.py` does not count.
 FOLDER_FILES_MAX = 14
 
 # What a stranger's clone does not have: machine paths and package indexes.  In parts, because this
@@ -67,7 +67,7 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     "sim/slots/guest.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # Starts the shell that says which core has ended the process.
     "sim/slots/witness.py": frozenset({Rule.OUTSIDE}),
-    # How the kernel is compiled and where it is kept; either way it gives the same run.
+    # How the kernel is compiled and where it is kept. Either way it gives the same run.
     "sim/job/buffers/compiled/jit.py": frozenset({Rule.OUTSIDE}),
     "sim/job/buffers/compiled/kept.py": frozenset({Rule.OUTSIDE}),
     # Names of a real store have to differ between real processes.
@@ -148,7 +148,7 @@ def test_files_and_functions_are_short(path):
 
 
 def test_imports_stand_together():
-    """No module imports anything behind the imports that are for type checkers alone."""
+    """No module imports anything after the imports that are for type checkers alone."""
     late = []
     for path in (*SOURCES, *TESTS):
         body = ast.parse(path.read_text(encoding="utf-8")).body
@@ -182,7 +182,7 @@ def test_a_run_depends_on_nothing_but_its_seed(path):
 
 @pytest.mark.parametrize("path", SOURCES, ids=_relative)
 def test_only_the_command_line_prints(path):
-    """Whoever lifts a core or the kernel out gets no output from it."""
+    """Anyone who lifts a core or the kernel out gets no output from it."""
     if _relative(path).startswith("sim/cli/"):
         return
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if _is_print(node)]
@@ -235,7 +235,7 @@ def test_the_door_for_machines_is_that_of_users():
 
 
 def _outside_of_make() -> dict[str, str]:
-    """Return the environment without what a `make` that runs these tests tells another one."""
+    """Return the environment without what a `make` that runs these tests shows another one."""
     return {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
     }
@@ -258,7 +258,7 @@ def _recipe_of_test() -> str:
     ],
 )
 def test_the_build_ends_with_the_runner_s_closing_line(tmp_path, body, code, closing):
-    """The last line of the build says how many tests passed and failed; its exit code is make's."""
+    """The last line of the build says how many tests passed and failed. Its exit code is make's."""
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
     (tmp_path / "Makefile").write_text(f"test:\n\t@{_recipe_of_test()} -p no:cacheprovider\n")

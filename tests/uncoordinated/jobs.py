@@ -1,4 +1,4 @@
-"""Many random jobs whose tasks take checkpoints by themselves.
+"""Many random jobs with tasks that take checkpoints by themselves.
 
 `python -m tests.uncoordinated.jobs FIRST LAST` runs the jobs of the seeds FIRST to LAST, excluded.
 """

@@ -1,4 +1,7 @@
-"""Jobs whose tasks take checkpoints by themselves: exactly once through every crash, at a price."""
+"""Jobs with tasks that take checkpoints by themselves.
+
+Exactly once through every crash, at a price.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def test_no_restart_lies_behind_the_one_before(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_checkpoint_that_is_not_taken_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks whose host leaves out what their protocol asks for are found at the end of a run."""
+    """Tasks with a host that leaves out requests are found at the end of a run."""
     monkeypatch.setattr(TaskCheckpoints, "_take", lambda *_: None)
     for seed in range(10):
         rows = run_world(random_job(seed), seed=seed).violations
@@ -94,7 +97,8 @@ def _calm(seed: int) -> RunResult:
     return run_world(replace(random_job(seed), faults=()), seed=seed, ties="random")
 
 
-# The library's scenario on which a mutant is told from the right core, and by which property.
+# The library's scenario on which a mutant is distinguished from the right core, and by which
+# property.
 SHOWN_BY: dict[str, tuple[str, str]] = {
     "newest_of_each": ("uncoordinated_crash", "restored_checkpoint_is_a_cut"),
     "forgets_messages_on_their_way": ("domino_effect", "restored_checkpoint_is_a_cut"),
@@ -105,7 +109,7 @@ SHOWN_BY: dict[str, tuple[str, str]] = {
 
 
 def test_every_mutant_is_shown() -> None:
-    """No mutant is without a scenario that tells it from the right core."""
+    """No mutant is without a scenario that distinguishes it from the right core."""
     assert set(SHOWN_BY) == set(MUTANTS)
 
 
@@ -160,7 +164,7 @@ def test_overhead_has_the_known_order() -> None:
 
 
 def test_skew_slows_barriers_alone() -> None:
-    """With a hot key a coordinated checkpoint waits for the slow channel; a task's own does not."""
+    """With a hot key a coordinated checkpoint waits for the slow channel. A task's own does not."""
 
     def median_ns(protocol: CheckpointProtocol, hot: float) -> int:
         rows = ran(protocol, 0, crash=False, hot=hot).checkpoints
@@ -173,7 +177,7 @@ def test_skew_slows_barriers_alone() -> None:
 
 
 def test_without_logs_a_crash_costs_everything() -> None:
-    """The domino effect: as much is done again as without checkpoints; logs or indices end it."""
+    """The domino effect: as much is done again as without checkpoints. Logs or indices end it."""
     everything = redone(COORDINATED, enabled=False)
     assert redone(UNCOORDINATED, message_logs=False) > 0.9 * everything
     assert redone(UNCOORDINATED) < 0.3 * everything
@@ -181,7 +185,7 @@ def test_without_logs_a_crash_costs_everything() -> None:
 
 
 def test_rows_say_what_was_taken_and_given_up() -> None:
-    """Each task's checkpoints are rows, numbered on through restarts; figures add up."""
+    """Each task's checkpoints are rows, numbered on through restarts. Figures add up."""
     result = run_world(by_name("communication_induced_crash"), seed=1)
     by_task: dict[str, list[int]] = {}
     for row in result.checkpoints:

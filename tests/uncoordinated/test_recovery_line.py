@@ -38,7 +38,7 @@ def begin(count: int) -> list[Checkpoint]:
 def consistent(
     channels: list[LineChannel], chosen: tuple[Checkpoint, ...], *, logged: bool
 ) -> bool:
-    """Say whether no channel has an orphan, or without logs a message on its way."""
+    """Return whether no channel has an orphan, or without logs a message on its way."""
     for channel, ends in enumerate(channels):
         sent = chosen[ends.sender].sent.get(channel, 0)
         received = chosen[ends.receiver].received.get(channel, 0)
@@ -85,7 +85,7 @@ def test_with_logs_a_cycle_still_has_the_domino_effect() -> None:
 
 
 def test_a_slow_file_may_come_late() -> None:
-    """An older checkpoint is stored behind a newer one, and discarded if the line has passed it."""
+    """An older checkpoint is stored after a newer one, and discarded if the line has passed it."""
     line = RecoveryLine(CHAIN[:1], begin(2))
     line.step(CheckpointStored(0, at(2, {0: 5}, {})))
     assert line.step(CheckpointStored(0, at(1, {0: 2}, {}))) == [DiscardCheckpoint(0, 1)]
@@ -122,7 +122,7 @@ def test_a_job_begins_with_number_zero() -> None:
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[list[LineChannel], list[tuple[int, Checkpoint]]]:
-    """Return channels, cycles among them, and checkpoints whose counts grow."""
+    """Return channels, cycles among them, and checkpoints with counts that grow."""
     tasks = draw(st.integers(2, 4))
     ends = st.tuples(st.integers(0, tasks - 1), st.integers(0, tasks - 1))
     channels = [LineChannel(*pair) for pair in draw(st.lists(ends, min_size=1, max_size=5))]
@@ -147,7 +147,7 @@ def test_the_line_is_the_newest_consistent_set(
 ) -> None:
     """No other consistent set of all checkpoints ever stored is newer for any task.
 
-    What was discarded before the end is in no newer set: the search still has it.
+    Everything that was discarded before the end is in no newer set: the search still has it.
     """
     channels, stored = history
     tasks = 1 + max([*(max(c.sender, c.receiver) for c in channels), *(t for t, _ in stored)])

@@ -29,7 +29,7 @@ def run(task: TaskProtocol, *events: TaskEvent) -> TAKES:
 
 
 def test_independent_tasks_take_one_per_interval_and_one_at_the_end() -> None:
-    """Messages change nothing, whatever they carry; after the end nothing is taken."""
+    """Messages change nothing, whatever they carry. After the end nothing is taken."""
     task = IndependentTask()
     events = (OVER, MessageNext(7), OVER, ENDED, OVER)
     assert run(task, *events) == [(1, 0, False), (2, 0, False), (3, 0, False)]

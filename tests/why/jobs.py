@@ -14,7 +14,7 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A job, what is asked of it, and the right answer."""
+    """A job, the duties of it, and the right answer."""
 
     name: str
     target: int | str

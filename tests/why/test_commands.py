@@ -67,7 +67,7 @@ def test_a_recording_says_only_what_its_answers_hold(capsys: pytest.CaptureFixtu
 def test_bad_input_is_refused(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is not there is the user's error, with what is there."""
+    """Everything that is not there is the user's error, with the present state."""
     assert main(["why", *words]) == 2
     assert re.search(says, capsys.readouterr().err)
 

@@ -30,9 +30,9 @@ Entry = Sequence[Any]
 
 ROW_INCHES = 0.13  # of one channel
 LANE_GAP = 1.6  # rows between two subtasks
-CHANNELS_MAX = 8  # of one subtask; of wider ones the first, the last and some between are drawn
+CHANNELS_MAX = 8  # of one subtask. Of wider ones the first, the last and some between are drawn
 COLOURS = {"ALIGNED": BLUE, "TIMEOUTABLE": ORANGE, "UNALIGNED": VERMILION, "FORCED_ALIGNED": GREY}
-# Behind a label that may lie over a line.
+# After a label that may lie over a line.
 _CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 SAYS = {
     "ALIGNED": "aligned barrier",
@@ -44,9 +44,9 @@ SAYS = {
 
 @dataclass(slots=True)
 class Lane:
-    """What one subtask did for the checkpoint; times in ns.
+    """What one subtask did for the checkpoint. Times in ns.
 
-    barriers: per channel, when its barrier was taken and of which kind; announced: per channel.
+    barriers: per channel, when its barrier was taken, and its kind. announced: per channel.
     """
 
     name: str
@@ -72,8 +72,8 @@ def barrier_story(
 ) -> Figure:
     """Draw one checkpoint: a lane per subtask with a row per channel, time from left to right.
 
-    entries: of a kept trace; senders: per subtask, in the order of the lanes, the sender of each of
-    its channels.  A bar is a channel that is blocked behind its barrier.
+    entries: of a kept trace. senders: per subtask, in the order of the lanes, the sender of each of
+    its channels.  A bar is a channel that is blocked after its barrier.
     """
     lanes = lanes_of(entries, senders, checkpoint)
     height = _place(lanes)

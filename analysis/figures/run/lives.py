@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 Entry = tuple[Any, ...]
 
 ROW_HEIGHT = 0.34  # inches
-LINE = 1.2  # points; of a transaction
+LINE = 1.2  # points. Of a transaction
 DIGIT = 0.012  # width of a digit of a number, as part of the time axis
 _WAITING = "WAITING_FOR_FINAL_CP"
 _STATES = {"RUNNING": style.SKY, _WAITING: style.ORANGE}
-# What is marked on a task's bar: the entry's name, its words, marker and colour.
+# The marks on a task's bar: the entry's name, its words, marker and colour.
 _MARKS = (
     ("performed", "snapshot", "|", style.BLUE),
     ("acknowledged", "acknowledgement", ".", style.BLUE),
@@ -51,7 +51,7 @@ class _Life:
         self.since_ns, self.state = now_ns, state
 
     def mark(self, now_ns: int, kind: str, which: object) -> None:
-        """Note a mark; the end of a pre-committed transaction belongs to its line."""
+        """Note a mark. The end of a pre-committed transaction belongs to its line."""
         if kind == "precommitted":
             self.transactions[int(str(which))] = (now_ns, None, kind)
         elif kind in ("committed", "dropped") and which != "open":
@@ -65,8 +65,8 @@ class _Life:
 def lives(trace: Sequence[Entry]) -> Figure:
     """Draw a bar per task, coloured by its state, with snapshots, acknowledgements, transactions.
 
-    A transaction is a line from its pre-commit to its commit or abort.  Below stands every
-    checkpoint from its trigger to its end; what failed is hatched.
+    A transaction is a line from its pre-commit to its commit or abort.  Below is every checkpoint
+    from its trigger to its end. What failed is hatched.
     """
     end = _end(trace)
     tasks = _lives(trace, end)
@@ -140,7 +140,7 @@ def _depth(checkpoints: Sequence[tuple[int, int, int, bool]]) -> int:
 def _laned(
     checkpoints: Sequence[tuple[int, int, int, bool]],
 ) -> list[tuple[int, int, int, int, bool]]:
-    """Put checkpoints that overlap into lanes of their own; lane first."""
+    """Put checkpoints that overlap into lanes of their own. Lane first."""
     free: list[int] = []
     found = []
     for number, begin, end, completed in checkpoints:
@@ -180,7 +180,7 @@ def _draw_checkpoints(
     unit: Unit,
     whole: float,
 ) -> None:
-    """Draw a bar per checkpoint with its number; `whole` is the length of the time axis."""
+    """Draw a bar per checkpoint with its number. `whole` is the length of the time axis."""
     free: dict[int, float] = {}  # lane -> where its last number ends
     for lane, number, begin, end, completed in _laned(checkpoints):
         left, width = begin / unit.size, (end - begin) / unit.size
@@ -213,7 +213,7 @@ def _legend(trace: Sequence[Entry]) -> list[Any]:
         Patch(color=style.PURPLE, label="checkpoint"),
     ]
     if "aborted" in kinds:
-        found.append(Patch(facecolor="white", edgecolor=style.GREY, hatch="////", label="given up"))
+        found.append(Patch(facecolor="white", edgecolor=style.GREY, hatch="////", label="aborted"))
     if "precommitted" in kinds:
         found.append(
             Line2D([], [], color=style.GREEN, linewidth=LINE, label="transaction pre-committed")

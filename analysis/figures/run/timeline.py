@@ -1,6 +1,6 @@
 """The timeline of one run: what every part did, and which checkpoints were pending when.
 
-Drawn from a kept trace and the run's checkpoint rows alone; what an entry means, which entries
+Drawn from a kept trace and the run's checkpoint rows alone. What an entry means, which entries
 begin and end a span, is declared by the vocabulary beside the trace.
 """
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LANES_MAX = 12  # of one kind; more would be too thin to see
+LANES_MAX = 12  # of one kind. More would be too thin to see
 TEXT_CHARACTERS = 60  # of a line of a mark
 LINE_POINTS = 9.6  # of a line of a mark
-TOLD_MAX = 40  # bars of a row; of more none could be pointed at
+TOLD_MAX = 40  # bars of a row. Of more none could be pointed at
 ROW_HEIGHT = 0.17  # inches
 _LATE = 20  # spans of a window, after which its axis counts from near its begin
 Entry = tuple[Any, ...]
@@ -68,7 +68,7 @@ def timeline(
     focus: a checkpoint that is outlined, and drawn however many others there are.
 
     One lane of ticks per part that acts at instants, one lane per kind of span, one lane per scope
-    for its checkpoints, coloured by what each waited for; faults and attempts are vertical lines.
+    for its checkpoints, coloured by what each waited for. Faults and attempts are vertical lines.
     """
     begin, end = window_ns or (0, max([int(entry[0]) for entry in trace], default=1))
     lanes = [
@@ -134,7 +134,7 @@ def marks_of(trace: Sequence[Entry], vocabulary: Vocabulary) -> list[int]:
 def cuts_of(trace: Sequence[Entry], vocabulary: Vocabulary) -> list[int]:
     """Return the instants at which something concerned everything, ascending, and the last one.
 
-    What was under way then and never ended by itself is drawn up to there.
+    Spans without an end are drawn up to there.
     """
     last = max([int(entry[0]) for entry in trace], default=0)
     return [*marks_of(trace, vocabulary), last]
@@ -202,7 +202,7 @@ def checkpoints_of(
 
 
 def _lane(label: str, bars: Iterable[Bar], begin: int, end: int) -> Lane:
-    """Put bars into rows so that none overlap, the earliest first; that in focus is never out."""
+    """Put bars into rows so that none overlap, the earliest first. That in focus is never out."""
     rows: list[list[Bar]] = []
     left_out = 0
     for bar in sorted(bars, key=lambda bar: (bar.begin_ns, bar.end_ns)):
@@ -293,7 +293,7 @@ def _draw_marks(
 def _merged(
     marks: Sequence[tuple[int, list[str]]], window: tuple[int, int]
 ) -> list[tuple[int, list[str]]]:
-    """Return the texts of marks in lines; those of marks at almost the same place together."""
+    """Return the texts of marks in lines. The ones of marks at almost the same place together."""
     merged: list[tuple[int, list[str]]] = []
     near = (window[1] - window[0]) // 100
     for time, texts in marks:
@@ -306,7 +306,7 @@ def _merged(
 
 
 def _legend(bars: Sequence[Bar]) -> list[Any]:
-    """Return the entries for what is drawn."""
+    """Return the entries for everything that is drawn."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

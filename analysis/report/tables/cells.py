@@ -34,7 +34,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of a row; a marked row is set off."""
+    """The cells of a row. A marked row is set off."""
 
     cells: tuple[Cell, ...]
     marked: bool = False
@@ -69,7 +69,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def key_of(row: Record) -> tuple[str, str]:
-    """Return what tells points apart."""
+    """Return what distinguish points."""
     return row["scenario"], row["parameters"]
 
 

@@ -62,7 +62,7 @@ def tasks_part(findings: Summaries) -> cells.TitledTable:
         "How the subtasks of each task spent their time, and how many buffers waited before "
         "and behind each, in the mean over subtasks and runs.",
         "point:text|task:text|subtasks|records/s of one|busy|back-pressured|idle"
-        "|buffers before|buffers behind",
+        "|buffers before|buffers after",
         rows[:ROWS_MAX],
     )
 

@@ -18,7 +18,7 @@ def outliers_part(findings: Summaries) -> cells.TitledTable:
     """Return the slowest checkpoints with the command that replays each one's run."""
     return cells.titled(
         "Slowest checkpoints",
-        "One per run; the command tells the story of the run.",
+        "One per run; the command prints the story of the run.",
         "point:text|checkpoint:text|status:text|took or lasted|replay:command",
         (
             (
@@ -69,7 +69,7 @@ def goals_part(findings: Summaries) -> cells.TitledTable:
 
 
 def parameters_part(findings: Summaries) -> cells.TitledTable:
-    """Return every parameter of the first point; those that the sweep changes are marked."""
+    """Return every parameter of the first point. Those that the sweep changes are marked."""
     document = json.loads(findings.points[0]["document"])
     paths = [path for path, _ in findings.about["axes"]]
     swept = [name for path in paths for name in (path, f"{path}_ns", f"{path}_bytes")]
@@ -89,7 +89,7 @@ def parameters_part(findings: Summaries) -> cells.TitledTable:
 
 
 def _same(path: str, swept: str) -> bool:
-    """Tell whether a path is the swept one, in which `[*]` stands for every index."""
+    """Return whether a path is the swept one, in which `[*]` represents every index."""
     pieces = swept.split("[*]")
     if len(pieces) == 1:
         return path == swept

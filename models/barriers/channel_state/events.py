@@ -66,7 +66,7 @@ class StreamFailed:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskReleased:
-    """A subtask has ended and will begin no checkpoint any more; what it has begun stays open."""
+    """A subtask has ended and will begin no checkpoint any more. What it has begun stays open."""
 
     subtask: int
 
@@ -100,7 +100,7 @@ class WriteBytes:
 
 @dataclass(frozen=True, slots=True)
 class StoreStream:
-    """Close the file and make it durable; answer with StreamStored or StreamFailed."""
+    """Close the file and make it durable. Answer with StreamStored or StreamFailed."""
 
     checkpoint: int
     bytes: int
@@ -115,7 +115,7 @@ class DropStream:
 
 @dataclass(frozen=True, slots=True)
 class PartWritten:
-    """A subtask's in-flight data of a checkpoint is durable; `bytes` of it."""
+    """A subtask's in-flight data of a checkpoint is durable. `bytes` of it."""
 
     subtask: int
     checkpoint: int

@@ -1,17 +1,17 @@
 """The writer of in-flight data that several subtasks of one task manager share.
 
 One file holds what up to five subtasks, of whichever vertices, write for one checkpoint.  A
-subtask's part is whole when its input and its output are closed; the file is stored when every
+subtask's part is whole when its input and its output are closed. The file is stored when every
 registered subtask has begun and its part is whole, so the quickest subtask waits for the slowest of
 its group.  An error, or an abort by one subtask, fails the file for all of them.  One checkpoint is
-written at a time: a newer one fails what is open of an older one, and what still comes for the
-older one is dropped.
+written at a time: a newer one fails the open parts of an older one, and later events of the older
+one are dropped.
 
 Promised: every WriteStarted is answered by exactly one PartWritten or PartFailed, also one that
 comes after its checkpoint was aborted.
 
 Source: Apache Flink 1.20.3, ChannelStateWriteRequestDispatcherImpl and
-ChannelStateCheckpointWriter; pull request 20151 for the sharing.
+ChannelStateCheckpointWriter. Pull request 20151 for the sharing.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class SharedStateWriter:
         self._parts[subtask] = _Part()
 
     def _release(self, subtask: int) -> None:
-        """Wait no more for a subtask to begin; one that has begun is owed an end or an abort.
+        """Wait no more for a subtask to begin. One that has begun is owed an end or an abort.
 
         Source: Apache Flink 1.20.3, ChannelStateCheckpointWriter.releaseSubtask.
         """
@@ -172,7 +172,7 @@ class SharedStateWriter:
         self._store_if_whole()
 
     def _store_if_whole(self) -> None:
-        # All that are registered, not all that have begun: a subtask whose barrier is late still
+        # All that are registered, not all that have begun: a subtask with a late barrier still
         # writes into this file.  One that is released is taken off, or the file would wait for it
         # for ever.
         begun = self._parts and all(subtask in self._parts for subtask in self._subtasks)
@@ -212,7 +212,7 @@ class SharedStateWriter:
     def _fail_all(
         self, reason: FailureReason, *, culprit: tuple[int, FailureReason] | None = None
     ) -> None:
-        """Fail every open part; the culprit's for the reason that it gave itself."""
+        """Fail every open part. The culprit's for the reason that it gave itself."""
         if self._opened:
             self._effects.append(writer_events.DropStream(self._ongoing))
         for subtask in self.writing:
@@ -240,10 +240,10 @@ def group_of(subtask: int, *, limit: int = MAX_SUBTASKS_PER_FILE) -> int:
 def handle_bytes(parts: Iterable[int], *, inline_threshold_bytes: int) -> int:
     """Return how many bytes of in-flight data travel inside an acknowledgement.
 
-    parts: sizes of what was written per channel.  Small state is carried along, once however many
-    channels share it; larger state lies in a file.
+    parts: written sizes per channel.  Small state is carried along, once however many channels
+    share it. Larger state lies in a file.
 
-    Source: Apache Flink, pull request 12292; FsCheckpointStateOutputStream for the bound, which is
+    Source: Apache Flink, pull request 12292. FsCheckpointStateOutputStream for the bound, which is
     small still.
     """
     total = sum(parts)

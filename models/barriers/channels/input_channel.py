@@ -1,12 +1,12 @@
 """The receiver's end of one channel: its queue, and which buffers become state.
 
-A remote channel has a queue of its own.  A timeoutable barrier that arrives is announced in front
-of the queue; a barrier of high priority stands in front of it.  When an unaligned checkpoint starts
-at the task, the data queued in front of its barrier is persisted, and what arrives from then on
-until the barrier does.  The task thread says when to start and stop; barriers are noted when they
-arrive, which may be before or after.
+A remote channel has a queue of its own.  A timeoutable barrier that arrives is announced before the
+queue. A barrier of high priority is before it.  When an unaligned checkpoint starts at the task,
+the data queued before its barrier is persisted, and what arrives from then on until the barrier
+does.  The task thread says when to start and stop. Barriers are noted when they arrive, which may
+be before or after.
 
-The persister (`persister.py`) tells the two apart.
+The persister (`persister.py`) distinguish the two.
 
 A local channel has no queue of its own: the receiver pulls from the sender's subpartition.
 
@@ -41,10 +41,10 @@ class _Placed:
 class RemoteInputChannel:
     """The receiver's queue of a channel over the network.
 
-    index: names the channel in effects; outbox: the task's list of effects.
+    index: names the channel in effects. outbox: the task's list of effects.
     data_count, event_count: how many data elements and how many others are queued.
     next_sequence: the number of the next element to arrive.
-    last_barrier: the newest barrier whose place is remembered, -1 for none.
+    last_barrier: the newest barrier with a remembered place, -1 for none.
     """
 
     __slots__ = (
@@ -72,10 +72,10 @@ class RemoteInputChannel:
         self.persister = Persister()
         self._cut = 0  # how many data elements had arrived before `last_barrier`
         self._data_arrived = 0
-        # Sequence numbers of what is no data, ascending; those before all queued data may lack.
-        # Data has no number of its own here, as there is so much of it: these tell which it has.
+        # Sequence numbers of events, ascending. Those before all queued data may lack. Data has no
+        # number of its own here, as there is so much of it: these tell which it has.
         self._gaps: list[int] = []
-        self._last_sequence = -1  # where `last_barrier` stands, -1 for nowhere
+        self._last_sequence = -1  # where `last_barrier` is, -1 for nowhere
         self._queue: deque[object] = deque()
         self._priority: list[_Placed] | None = None
         self._outbox = outbox
@@ -94,7 +94,7 @@ class RemoteInputChannel:
         return tuple((placed.event, placed.sequence) for placed in self._priority or ())
 
     def normal_elements(self) -> tuple[tuple[object, int | None], ...]:
-        """Return the normal section, front first; only events have a sequence number here."""
+        """Return the normal section, front first. Only events have a sequence number here."""
         return tuple(
             (element.event, element.sequence) if isinstance(element, _Placed) else (element, None)
             for element in self._queue
@@ -148,24 +148,24 @@ class RemoteInputChannel:
         return element
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist what is queued in front of the barrier, and what arrives before it.
+        """Persist the queue before the barrierand later arrivals before it.
 
-        Returns why the checkpoint cannot start any more, or None; then nothing has changed.
+        Returns why the checkpoint cannot start any more, or None. Then nothing has changed.
         """
         if checkpoint < self.last_barrier or self.persister.refuses(checkpoint):
             return FailureReason.CHECKPOINT_SUBSUMED
         if checkpoint > self.last_barrier:
             # The place of an older barrier must not cut this checkpoint's data.
             self._forget_barrier()
-        # All that is queued is in front of the barrier, unless the barrier has come: then only what
-        # had arrived before it (`_cut`) and has not been polled since (arrived minus queued).
+        # All that is queued is before the barrier, unless the barrier has come: then only what had
+        # arrived before it (`_cut`) and has not been polled since (arrived minus queued).
         count = self.data_count
         if self.last_barrier != -1:
             count = min(count, max(0, self._cut - (self._data_arrived - self.data_count)))
         if count:
             buffers = self._first_data(count)
             self._outbox.append(PersistInput(self.index, checkpoint, buffers))
-        # Last: from here on arriving data is persisted, and what is queued would be so twice.
+        # Last: arriving data is persisted from here on, so queued data would be persisted twice.
         self.persister.start(checkpoint)
         return None
 
@@ -179,8 +179,8 @@ class RemoteInputChannel:
         """Move the announced barrier to the front, unchanged in kind.
 
         Raises ProtocolError: `illegal_state` when the barrier noted last does not stand there or
-        has overtaken already, `no_such_element` when nothing stands there.  What was found there,
-        data too, has then left the queue, as in the original, where either fails the task.
+        has overtaken already, `no_such_element` when nothing is there.  The element has then left
+        the queue, data too, as in the original.
         """
         if self.persister.status is not PersisterStatus.BARRIER_RECEIVED:
             state = self.persister.status.name
@@ -233,7 +233,7 @@ class RemoteInputChannel:
             self._cut = self._data_arrived
 
     def _add_gap(self, sequence: int) -> None:
-        """Note that no data has a number; forget the gaps before all data that is queued."""
+        """Note that no data has a number. Forget the gaps before all data that is queued."""
         gaps = self._gaps
         first = self._data_arrived - self.data_count
         forgotten = self._forgotten_gaps if gaps else 0
@@ -296,7 +296,7 @@ class LocalInputChannel:
         self._outbox = outbox
 
     def pulled(self, element: object) -> None:
-        """Note what the task has just pulled; data of a started checkpoint is persisted."""
+        """Note what the task has just pulled. Data of a started checkpoint is persisted."""
         if isinstance(element, Barrier):
             self.persister.barrier_arrived(element.checkpoint)
         elif self.persister.status is PersisterStatus.BARRIER_PENDING and not isinstance(
@@ -306,7 +306,7 @@ class LocalInputChannel:
             self._outbox.append(effect)
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist what is pulled from now on; returns why not, or None."""
+        """Persist the elements pulled from now on. Returns why not, or None."""
         if self.persister.refuses(checkpoint):
             return FailureReason.CHECKPOINT_SUBSUMED
         self.persister.start(checkpoint)

@@ -42,7 +42,7 @@ class PersistOutput:
 
 @dataclass(frozen=True, slots=True)
 class OutputStateOpened:
-    """The output state of a timeoutable checkpoint is not known yet; its acknowledgement waits."""
+    """The output state of a timeoutable checkpoint is not known yet. Its acknowledgement waits."""
 
     subpartition: int
     checkpoint: int

@@ -22,7 +22,7 @@ class PersisterStatus(IntEnum):
 class Persister:
     """Decides whether arriving data is persisted.
 
-    last_seen: the newest checkpoint that was started, stopped or whose barrier has arrived.
+    last_seen: the newest checkpoint that was started, was stopped or has its barrier here.
     """
 
     __slots__ = ("last_seen", "status")
@@ -32,7 +32,7 @@ class Persister:
         self.last_seen = -1
 
     def barrier_arrived(self, checkpoint: int) -> bool:
-        """Note a barrier; returns whether it ends what is persisted (an older one does not)."""
+        """Note a barrier. Returns whether it ends the persisted data (an older one does not)."""
         if checkpoint < self.last_seen:
             return False
         if checkpoint == self.last_seen and self.status is PersisterStatus.COMPLETED:
@@ -42,7 +42,7 @@ class Persister:
         return True
 
     def refuses(self, checkpoint: int) -> bool:
-        """Tell whether a newer barrier has made starting this checkpoint pointless."""
+        """Return whether a newer barrier has made starting this checkpoint pointless."""
         return self.status is PersisterStatus.BARRIER_RECEIVED and self.last_seen > checkpoint
 
     def start(self, checkpoint: int) -> None:

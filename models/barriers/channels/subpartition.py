@@ -1,15 +1,15 @@
 """The sender's queue of one channel: barriers overtake, block and turn unaligned in here.
 
-Events of high priority (unaligned barriers) stand in a section of their own in front of everything
-else; data never changes its order.  A blocking event that has been sent stops the queue, also its
+Events of high priority (unaligned barriers) stand in a section of their own before everything else.
+Data never changes its order.  A blocking event that has been sent stops the queue, also its
 priority section, until the receiver resumes it.  Of an unaligned checkpoint all data in the queue
-is state.  Of a timeoutable one the state is open until its barrier is sent (then nothing is state)
-or its time-out passes (then the data in front of the barrier is, and the barrier overtakes it).
+is state.  The state of a timeoutable one is open until its barrier is sent or its time-out passes.
+Then the data before the barrier is state, and the barrier overtakes it.
 
-Nothing here is done per record and one call per buffer does O(1) work; `extend` and `poll_data`
+Nothing here is done per record and one call per buffer does O(1) work. `extend` and `poll_data`
 move whole stretches.  Data elements are opaque: any object that is not a NetworkEvent.
 
-Source: Apache Flink 1.20.3, PipelinedSubpartition; FLIP-76; pull request 19723 for the time-out.
+Source: Apache Flink 1.20.3, PipelinedSubpartition. FLIP-76. Pull request 19723 for the time-out.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Subpartition:
     index: names the subpartition in effects.
     outbox: the task's list of effects.
     blocked: whether the queue waits to be resumed.
-    finished: whether the end of partition has been put in; what comes later is dropped.
+    finished: whether the end of partition has been put in. What comes later is dropped.
     data_count, event_count: how many data elements and how many others are queued.
-    next_sequence: the number that the next polled element gets; every polled element consumes one.
+    next_sequence: the number that the next polled element gets. Every polled element consumes one.
     flush_requested: whether the last, unfinished buffer is to be sent and counted as it is.
     """
 
@@ -74,20 +74,20 @@ class Subpartition:
 
     @property
     def open_state(self) -> int | None:
-        """The timeoutable checkpoint whose output state is not known yet."""
+        """The timeoutable checkpoint with an open output state."""
         return self._open_state
 
     @property
     def backlog(self) -> int:
-        """How many data elements the receiver is told of.
+        """How many data elements the receiver is notified of.
 
         The last one is left out while it may still be written to: when nothing follows it and no
-        flush is asked for.  A blocked queue tells of none.
+        flush is asked for.  A blocked queue shows of none.
         """
         if self.blocked or not self.data_count:
             return 0
-        # A writer fills the last buffer only while nothing stands behind it.  Counting such a
-        # buffer would make the receiver lend it memory that stays unused until the buffer is full.
+        # A writer fills the last buffer only while nothing is after it.  Counting such a buffer
+        # would make the receiver lend it memory that stays unused until the buffer is full.
         if self.flush_requested or self.finished or isinstance(self._queue[-1], NetworkEvent):
             return self.data_count
         return self.data_count - 1
@@ -106,7 +106,7 @@ class Subpartition:
 
     @property
     def data_first(self) -> bool:
-        """Whether the next element to be sent is data, which costs a credit; events cost none."""
+        """Whether the next element to be sent is data, which costs a credit. Events cost none."""
         if self._priority or not self._queue:
             return False
         return not isinstance(self._queue[0], NetworkEvent)
@@ -120,7 +120,7 @@ class Subpartition:
         return tuple(self._queue)
 
     def add_data(self, element: object) -> bool:
-        """Append a data element; returns False when the queue is finished and it was dropped."""
+        """Append a data element. Returns False when the queue is finished and it was dropped."""
         if self.finished:
             return False
         self._queue.append(element)
@@ -128,7 +128,7 @@ class Subpartition:
         return True
 
     def extend(self, elements: Collection[object]) -> bool:
-        """Append a stretch of data elements at once; returns False when it was dropped."""
+        """Append a stretch of data elements at once. Returns False when it was dropped."""
         if self.finished:
             return False
         self._queue.extend(elements)
@@ -136,7 +136,7 @@ class Subpartition:
         return True
 
     def add_event(self, event: NetworkEvent) -> bool:
-        """Append an event that is no barrier, behind everything; returns False when dropped."""
+        """Append an event that is no barrier, after everything. Returns False when dropped."""
         if isinstance(event, Barrier):
             return self.add_barrier(event)
         if self.finished:
@@ -146,7 +146,7 @@ class Subpartition:
         return True
 
     def add_barrier(self, barrier: Barrier) -> bool:
-        """Put a barrier in; returns False when the queue is finished and it was dropped.
+        """Put a barrier in. Returns False when the queue is finished and it was dropped.
 
         Leaves PersistOutput (unaligned, when there is data), or OutputStateFailed of an earlier
         checkpoint and OutputStateOpened (timeoutable) in the outbox.
@@ -154,8 +154,8 @@ class Subpartition:
         if self.finished:
             return False
         self.event_count += 1
-        # Of this checkpoint, data queued now was written before the barrier and will be read behind
-        # it: it belongs to neither snapshot, so it has to be state.  Data never moves; only the
+        # Of this checkpoint, data queued now was written before the barrier and will be read after
+        # it: it belongs to neither snapshot, so it has to be state.  Data never moves. Only the
         # barrier does, so the order of records is kept.
         if barrier.is_unaligned:
             self._add_priority(barrier)
@@ -164,8 +164,8 @@ class Subpartition:
                 self._outbox.append(PersistOutput(self.index, barrier.checkpoint, overtaken))
             return True
         if barrier.is_timeoutable:
-            # At most one state is open: a newer checkpoint has superseded the older one, whose
-            # acknowledgement must not wait for a barrier that may stand here for ever.
+            # At most one state is open: a newer checkpoint has superseded the older one. Its
+            # acknowledgement must not wait for a barrier that may stay here for ever.
             self._fail_open_state()
             self._open_state = barrier.checkpoint
             self._outbox.append(OutputStateOpened(self.index, barrier.checkpoint))
@@ -173,7 +173,7 @@ class Subpartition:
         return True
 
     def finish(self) -> bool:
-        """Append the end of partition; returns False when it was there already."""
+        """Append the end of partition. Returns False when it was there already."""
         if self.finished:
             return False
         self._queue.append(EndOfPartition())
@@ -182,14 +182,14 @@ class Subpartition:
         return True
 
     def time_out(self, checkpoint: int) -> bool:
-        """Let the queued barrier of a timeoutable checkpoint overtake; returns whether it did.
+        """Let the queued barrier of a timeoutable checkpoint overtake. Returns whether it did.
 
         Leaves OutputStateKnown in the outbox.  Nothing happens when the state is not open.
         """
         if self._open_state != checkpoint:
             return False
-        # In front of the barrier, not all that is queued: what was written behind it belongs to the
-        # next checkpoint and would be restored twice.
+        # Before the barrier, not all that is queued: data after it belongs to the next checkpoint
+        # and would be restored twice.
         barrier = self._open_barrier(checkpoint)
         in_front = self._data_in_front_of(barrier)
         self._queue.remove(barrier)
@@ -199,7 +199,7 @@ class Subpartition:
         return True
 
     def abort(self, checkpoint: int) -> None:
-        """Give up the output state of a checkpoint; its barrier stays where it is."""
+        """Give up the output state of a checkpoint. Its barrier stays where it is."""
         if self._open_state == checkpoint:
             self._fail_open_state()
 
@@ -236,7 +236,7 @@ class Subpartition:
         return element
 
     def poll_data(self, limit: int) -> list[object]:
-        """Take up to `limit` data elements, stopping in front of the first event."""
+        """Take up to `limit` data elements, stopping before the first event."""
         taken: list[object] = []
         if self.blocked or self._priority:
             return taken
@@ -264,11 +264,10 @@ class Subpartition:
             and event.checkpoint == self._open_state
             and event.is_timeoutable
         ):
-            # The barrier leaves in its turn: all in front of it has left before, so nothing is
-            # state.
+            # The barrier leaves in its turn: all before it has left before, so nothing is state.
             self._open_state = None
             self._outbox.append(OutputStateKnown(self.index, event.checkpoint, ()))
-        # Only when it is taken: until then what stands in front of it has to flow.
+        # Only when it is taken: until then the data before it has to flow.
         if is_blocking(event):
             self.blocked = True
 

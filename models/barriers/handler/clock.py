@@ -2,7 +2,7 @@
 
 One clock serves a task.  It is started by the first barrier of a checkpoint and stopped by the last
 one.  A trigger that happens in between (unaligned) is owed its figures until the clock ends.  A new
-start, also one for the same checkpoint, first ends what was running with a duration of zero.
+start, also one for the same checkpoint, first ends the running alignment with a duration of zero.
 
 Source: Apache Flink 1.20.3, CheckpointBarrierHandler.
 """
@@ -49,16 +49,16 @@ class AlignmentClock:
 
     @property
     def owed(self) -> tuple[int, ...]:
-        """Triggered checkpoints whose figures are still to come."""
+        """Triggered checkpoints without figures so far."""
         return tuple(self._owed)
 
     def add_bytes(self, count: int) -> None:
-        """Count a buffer that was handed to the task; nothing when the clock is stopped."""
+        """Count a buffer that was handed to the task. Nothing when the clock is stopped."""
         if self.running:
             self._bytes += count
 
     def start(self, now_ns: int, barrier: Barrier, effects: list[HandlerEffect]) -> None:
-        """Begin an alignment; whatever was open before ends with a duration of zero."""
+        """Begin an alignment. Whatever was open before ends with a duration of zero."""
         self._start_delay_ns = max(0, now_ns - barrier.timestamp_ns)
         self.reset(effects)
         self.running = True
@@ -66,7 +66,7 @@ class AlignmentClock:
         self._checkpoint = barrier.checkpoint
 
     def stop(self, now_ns: int, effects: list[HandlerEffect]) -> bool:
-        """End the alignment; returns False, changing nothing, when the clock is not running."""
+        """End the alignment. Returns False, changing nothing, when the clock is not running."""
         if not self.running:
             return False
         self._end(now_ns - self._started_ns, effects)

@@ -17,8 +17,8 @@ from ckptsim.models.barriers.reason import FailureReason
 class BarrierArrived:
     """The task has taken a barrier from a channel.
 
-    by_rpc: the coordinator told the task directly because the channel's sender has finished; such
-    a channel counts as aligned and is not blocked.
+    by_rpc: the coordinator told the task directly because the channel's sender has finished. Such a
+    channel counts as aligned and is not blocked.
     """
 
     now_ns: int
@@ -29,7 +29,7 @@ class BarrierArrived:
 
 @dataclass(frozen=True, slots=True)
 class BarrierAnnounced:
-    """The task has taken an announcement; `sequence` is the barrier's place in its channel."""
+    """The task has taken an announcement. `sequence` is the barrier's place in its channel."""
 
     now_ns: int
     channel: int
@@ -63,7 +63,7 @@ class BytesProcessed:
 
 @dataclass(frozen=True, slots=True)
 class TimerFired:
-    """An alignment timer has run out; it may be one whose cancelling came too late."""
+    """An alignment timer has run out. It may have been cancelled too late."""
 
     now_ns: int
     barrier: Barrier
@@ -73,7 +73,7 @@ class TimerFired:
 class InputRefused:
     """The host could not carry out the last InitializeInput or StartInput of the latest step.
 
-    The host has dropped all effects behind the refused one and reports this before anything else.
+    The host has dropped all effects after the refused one and reports this before anything else.
     """
 
     now_ns: int
@@ -99,10 +99,10 @@ HandlerEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class BlockChannel:
-    """Note that a channel's sender has stopped behind a barrier that the task has taken.
+    """Note that a channel's sender has stopped after a barrier that the task has taken.
 
-    A host whose senders stop by themselves has nothing to do.  Data that an overtaking barrier left
-    behind in the channel's queue is still to be processed.
+    Hosts with senders that stop by themselves do nothing.  Data that an overtaking barrier left in
+    the channel's queue is still to be processed.
     """
 
     channel: int
@@ -131,7 +131,7 @@ class InitializeInput:
 
 @dataclass(frozen=True, slots=True)
 class StartInput:
-    """Persist what a gate has queued in front of the barrier, and what arrives before it."""
+    """Persist what a gate has queued before the barrierand later arrivals before it."""
 
     gate: int
     barrier: Barrier
@@ -155,7 +155,7 @@ class TriggerCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentMeasured:
-    """The alignment of a triggered checkpoint has ended; comes once per TriggerCheckpoint.
+    """The alignment of a triggered checkpoint has ended. Comes once per TriggerCheckpoint.
 
     bytes: sizes of the buffers handed to the task between the first and the last barrier.
     """
@@ -191,7 +191,7 @@ class SetTimer:
 
 @dataclass(frozen=True, slots=True)
 class CancelTimer:
-    """Cancel a timer that was set; it may have run out."""
+    """Cancel a timer that was set. It may have run out."""
 
     timer: int
 

@@ -1,7 +1,7 @@
 """The inner machine of a barrier handler: runs a state table over blocked and announced channels.
 
-The table (`states.py`) names actions and guards; here is what they do.  The machine knows which
-channels it blocks and where announced barriers stand; which checkpoint is open and how many
+The table (`states.py`) names actions and guards. Here is what they do.  The machine knows which
+channels it blocks and where announced barriers stand. Which checkpoint is open and how many
 channels have delivered is the handler's business and comes in with each run.
 """
 
@@ -29,7 +29,7 @@ _ALWAYS, _FULL = Guard.ALWAYS, Guard.FULL
 
 
 class Run:
-    """What one pass through the table works on; the barrier may turn unaligned on the way.
+    """What one pass through the table works on. The barrier may turn unaligned on the way.
 
     checkpoint: the one that is stopped or aborted.
     full: whether all channels that are needed have delivered.
@@ -58,7 +58,7 @@ class Run:
         self.by_rpc = by_rpc
 
     def need_barrier(self) -> Barrier:
-        """Return the barrier; only an abort has none."""
+        """Return the barrier. Only an abort has none."""
         if self.barrier is None:
             raise ProtocolError("no_barrier", state="running a rule", event=self.checkpoint)
         return self.barrier
@@ -68,7 +68,7 @@ class BarrierMachine:
     """Runs a state table.
 
     home: the state to begin with and to return to.
-    effects: where effects go; the handler replaces it at each step.
+    effects: where effects go. The handler replaces it at each step.
     """
 
     __slots__ = (
@@ -103,7 +103,7 @@ class BarrierMachine:
         return tuple(sorted(self._announced.items()))
 
     def take(self, table: Table, given: Input, run: Run) -> bool:
-        """Let an input meet the state; returns False when the table calls it illegal.
+        """Let an input meet the state. Returns False when the table calls it illegal.
 
         An illegal input leaves the state as it was and fails the task.
         """
@@ -115,7 +115,7 @@ class BarrierMachine:
         return True
 
     def undo(self) -> bool:
-        """Go back to where the latest pass initialised the input; returns False if it did not."""
+        """Go back to where the latest pass initialised the input. Returns False if it did not."""
         if self._undo is None:
             return False
         self.state, self._blocked = self._undo
@@ -146,7 +146,7 @@ class BarrierMachine:
         if branch.target is not None:
             return self.home if branch.target is State.HOME else branch.target
         # One barrier may take several rows: a time-out met by a barrier first turns all that is
-        # here unaligned, then the barrier itself is taken, as an unaligned one, in the state behind
+        # here unaligned, then the barrier itself is taken, as an unaligned one, in the state after
         # that.
         follower: State | None = state
         for given in branch.then:
@@ -163,18 +163,18 @@ class BarrierMachine:
 
     def block(self, run: Run) -> None:
         """Block the channel of a barrier that came through it."""
-        # A trigger by remote call stands for the barriers of channels without any: no sender has
-        # stopped, so there is nobody to be resumed later.
+        # A trigger by remote call represents the barriers of channels without any: no sender has
+        # stopped, so there is no one to be resumed later.
         if not run.by_rpc:
             self._blocked.add(run.channel)
             self.effects.append(handler_events.BlockChannel(run.channel))
 
     def forget_announcement(self, run: Run) -> None:
-        """Forget where the channel's announced barrier stands: it has come."""
+        """Forget where the channel's announced barrier is: it has come."""
         self._announced.pop(run.channel, None)
 
     def remember_announcement(self, run: Run) -> None:
-        """Remember where the channel's announced barrier stands."""
+        """Remember where the channel's announced barrier is."""
         self._announced[run.channel] = run.sequence
 
     def prioritize(self, run: Run) -> None:
@@ -188,7 +188,7 @@ class BarrierMachine:
             self._announced.clear()
 
     def finish_channel(self, run: Run) -> None:
-        """Forget a channel that has ended; nobody is there to be resumed."""
+        """Forget a channel that has ended. No one is there to be resumed."""
         self._blocked.discard(run.channel)
         self._announced.pop(run.channel, None)
 

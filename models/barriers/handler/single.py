@@ -1,22 +1,21 @@
 """The barrier handler of one task: one checkpoint at a time, over all channels of all its gates.
 
 Inside are two machines.  The outer one, here, keeps the checkpoint's identity: the highest number
-seen (`latest`), the last one completed or cancelled, which channels count as aligned, how many are
-needed (frozen when the checkpoint is opened), and whether all barriers have come.  The inner one
-(`machine.py`) runs a state table (`states.py`) that says what blocks, what is persisted, when the
-snapshot is taken.
+seen (`latest`), the last ended one, the aligned channels, the number of needed ones, and whether
+all barriers have come.  The inner one (`machine.py`) runs a state table (`states.py`) that decides
+about blocking, persisting and the snapshot.
 
-* aligned: a channel is blocked from its barrier until the last one; then trigger, then resume.
-* alternating: begins aligned; when the checkpoint is older than its time-out (by the timer, or seen
+* aligned: a channel is blocked from its barrier until the last one. Then trigger, then resume.
+* alternating: begins aligned. When the checkpoint is older than its time-out (by the timer, or seen
   when a barrier comes), queued barriers overtake, in-flight data is persisted, the snapshot is
   taken at once.  Channels that were blocked before stay so until the checkpoint ends.
-* unaligned: the snapshot is taken at the first barrier; nothing is blocked.
+* unaligned: the snapshot is taken at the first barrier. Nothing is blocked.
 
 Promised: per checkpoint at most one trigger and one abort, in this order (the aligned handler never
-does both); triggered numbers increase; every channel that was blocked is resumed when its
+does both). Triggered numbers increase. Every channel that was blocked is resumed when its
 checkpoint ends, unless the channel itself has ended.  Not promised: that a cancelled checkpoint
-which is known by an announcement only is given up (it waits for a newer one), and that a checkpoint
-opened by an announcement is triggered when all channels end before any barrier comes.
+with only an announcement is aborted, or that one is triggered when all channels end before any
+barrier.
 
 Source: Apache Flink 1.20.3, SingleCheckpointBarrierHandler.
 """
@@ -58,8 +57,8 @@ class SingleCheckpointHandler:
     """Collects the barriers of one checkpoint at a time.
 
     kind: any but TRACKER. channels: how many channels all gates have together. gates: how many
-    gates there are; each gets its own StartInput and StopInput. after_finish: whether checkpoints
-    continue after some tasks have finished; then the end of a channel counts as its barrier,
+    gates there are. Each gets its own StartInput and StopInput. after_finish: whether checkpoints
+    continue after some tasks have finished. Then the end of a channel counts as its barrier,
     otherwise it aborts.
     """
 
@@ -126,7 +125,7 @@ class SingleCheckpointHandler:
 
     @property
     def clock(self) -> AlignmentClock:
-        """The alignment clock; bytes may be counted on it directly, without an event."""
+        """The alignment clock. Bytes may be counted on it directly, without an event."""
         return self._clock
 
     @property
@@ -150,7 +149,7 @@ class SingleCheckpointHandler:
         return self._target
 
     def all_barriers(self, checkpoint: int) -> AllBarriers:
-        """Tell whether all barriers of a checkpoint have come.
+        """Return whether all barriers of a checkpoint have come.
 
         Raises ProtocolError for a checkpoint that the handler has not heard of.
         """
@@ -204,7 +203,7 @@ class SingleCheckpointHandler:
     def _barrier(self, event: handler_events.BarrierArrived) -> None:
         barrier = event.barrier
         if self._is_obsolete(barrier.checkpoint):
-            # The sender has stopped behind its aligned barrier and nobody waits for it here; left
+            # The sender has stopped after its aligned barrier and no one waits for it here. Left
             # blocked, the channel would never deliver again.  An unaligned one stops no sender.
             if not barrier.is_unaligned:
                 self._effects.append(handler_events.ResumeChannels((event.channel,)))
@@ -252,9 +251,9 @@ class SingleCheckpointHandler:
         if undo is None or not self._machine.undo():
             raise ProtocolError("nothing_to_refuse", state=self._words(), event=event)
         # No StopInput for the gates that had started, as in the released engine: there the call of
-        # a later gate throws out of the state before it is left, and only the state behind it
-        # would stop inputs.  They persist until their barrier or a newer start comes, and the
-        # writer drops that, since the abort has reached it (docs/decisions, 9).
+        # a later gate throws out of the state before it is left, and only the state after it would
+        # stop inputs.  They persist until their barrier or a newer start comes, and the writer
+        # drops that, since the abort has reached it (docs/decisions, 9).
         self._timer, self._last, self._all = undo
         self._clock.forget_trigger(self._current)
         self._abort(self._current, event.reason)
@@ -299,7 +298,7 @@ class SingleCheckpointHandler:
             full=full,
             by_rpc=by_rpc,
         )
-        # Behind the table: its last step resumes the channels, and until then the checkpoint is
+        # After the table: its last step resumes the channels, and until then the checkpoint is
         # open.
         if self._take(given, run) and full:
             self._aligned.clear()

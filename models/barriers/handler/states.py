@@ -1,12 +1,12 @@
 """The state tables of the barrier handler, as data.
 
-A rule says what happens when an input meets a state: first some actions, then the first branch
-whose guard holds.  A branch runs actions and goes to a state, or hands the barrier to further
-inputs in turn ("the time-out first, then the barrier as an unaligned one").  `machine.py` runs the
-tables; `ckptsim explain barrier-states` prints them.
+A rule says what happens when an input meets a state: first some actions, then the first branch with
+a true guard.  A branch runs actions and goes to a state, or hands the barrier to further inputs in
+turn ("the time-out first, then the barrier as an unaligned one").  `machine.py` runs the tables.
+`ckptsim explain barrier-states` prints them.
 
 WAITING and COLLECTING belong to the aligned handler.  The four ALTERNATING states belong to the
-handler with time-outs; the strictly unaligned handler uses the two unaligned ones of them.  HOME is
+handler with time-outs. The strictly unaligned handler uses the two unaligned ones of them.  HOME is
 where a handler starts and returns to.
 
 Source: Apache Flink 1.20.3, WaitingForFirstBarrier, CollectingBarriers, AlternatingWaitingFor-
@@ -44,7 +44,7 @@ class Input(IntEnum):
 
 
 class Action(IntEnum):
-    """A step of a rule; `machine.py` has one method for each."""
+    """A step of a rule. `machine.py` has one method for each."""
 
     BLOCK = 0  # unless the barrier came by RPC
     FORGET_ANNOUNCEMENT = 1
@@ -145,10 +145,10 @@ def _alternating_rows(state: State) -> Table:
     collect = _always(_S.ALTERNATING_COLLECTING)
     barrier_late = Branch(_G.TIMED_OUT, then=(_I.TIMEOUT, _I.UNALIGNED_BARRIER))
     end_late = Branch(_G.TIMED_OUT, then=(_I.TIMEOUT, _I.END_OF_PARTITION))
-    # The checkpoint was opened by an unaligned barrier's announcement, which nobody sends.
+    # The checkpoint was opened by an unaligned barrier's announcement, which no one sends.
     mixed = Branch(_G.OVERTAKING, illegal=Illegal("an unaligned barrier is being aligned"))
     ended = (_always(state),) if waits else (mixed, full, end_late, collect)
-    # Before the first barrier the time-out only makes announced barriers overtake; after it the
+    # Before the first barrier the time-out only makes announced barriers overtake. After it the
     # checkpoint begins at once.
     timeout = _always(_S.WAITING_UNALIGNED) if waits else _always(_S.COLLECTING_UNALIGNED, *_START)
     return {

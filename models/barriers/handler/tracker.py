@@ -4,7 +4,7 @@ Each open checkpoint is an entry: its barrier, the channels that have delivered,
 (frozen when the entry is made) and whether it was cancelled.  Completing an entry drops all older
 ones without an abort.  The alignment clock serves the newest checkpoint only.
 
-Promised, for input whose numbers increase per channel: triggered numbers increase, at most one
+Promised, for input with increasing numbers per channel: triggered numbers increase, at most one
 trigger and one abort per checkpoint.  Not promised: that every checkpoint that began is triggered
 or aborted.  While a single channel is open a barrier triggers at once and leaves no entry, so
 repeated numbers there trigger repeatedly.
@@ -28,7 +28,7 @@ MAX_TRACKED = 50
 
 
 class _Entry:
-    """One open checkpoint; `barrier` is None when it is known by a cancellation only."""
+    """One open checkpoint. `barrier` is None when it is known by a cancellation only."""
 
     __slots__ = ("aborted", "barrier", "channels", "checkpoint", "target")
 
@@ -40,7 +40,7 @@ class _Entry:
         self.aborted = barrier is None
 
     def count(self, channel: int) -> bool:
-        """Count a channel and tell whether the entry is complete."""
+        """Count a channel and decide whether the entry is complete."""
         self.channels.add(channel)
         return len(self.channels) == self.target
 
@@ -49,7 +49,7 @@ class BarrierTracker:
     """Counts the barriers of several checkpoints at once.
 
     channels: how many channels all gates have together.
-    after_finish: whether the end of a channel counts as its barrier; otherwise it aborts.
+    after_finish: whether the end of a channel counts as its barrier. Otherwise it aborts.
     """
 
     __slots__ = (
@@ -95,7 +95,7 @@ class BarrierTracker:
 
     @property
     def clock(self) -> AlignmentClock:
-        """The alignment clock; bytes may be counted on it directly, without an event."""
+        """The alignment clock. Bytes may be counted on it directly, without an event."""
         return self._clock
 
     def all_barriers(self, checkpoint: int) -> AllBarriers:
@@ -183,7 +183,7 @@ class BarrierTracker:
                 return
 
     def _finish(self, position: int) -> None:
-        """Drop an entry and all older ones; trigger it unless it was aborted."""
+        """Drop an entry and all older ones. Trigger it unless it was aborted."""
         entry = self._entries[position]
         del self._entries[: position + 1]
         if entry.aborted or entry.barrier is None:

@@ -1,13 +1,13 @@
 """The subtask side of a checkpoint: what one task does from the trigger to the acknowledgement.
 
 The order of a trigger is fixed, and on the task's thread nothing comes in between: record the
-number; operators prepare; the barrier goes out on every output; the output timer is set; the output
-part of the channel state closes; operators take their synchronous snapshot; the rest happens beside
+number. Operators prepare. The barrier goes out on every output. The output timer is set. The output
+part of the channel state closes. Operators take their synchronous snapshot. The rest happens beside
 the work. The acknowledgement needs the operators' state and, where the checkpoint may hold
 in-flight data, the channel state: its input part closes when all barriers have come (at once when
 it cannot hold input), its output part when no subpartition's state is open any more.
 
-Numbers only grow: what comes for an older checkpoint, or for one that was given up, is dropped.  A
+Numbers only grow: what comes for an older checkpoint, or for one that was aborted, is dropped.  A
 checkpoint that the coordinator gave up before it came here is answered by a cancellation marker, so
 that the tasks below do not wait for it.
 
@@ -40,7 +40,7 @@ _PartEvent: TypeAlias = (
 
 
 class _Part:
-    """What is still missing for the acknowledgement of one checkpoint.
+    """The missing parts for the acknowledgement of one checkpoint.
 
     captured: the operators have taken their snapshot.  durable: their state is.  written: the
     channel state is, or there can be none.  early_failure: why the channel state has failed before
@@ -246,7 +246,7 @@ class SubtaskCheckpoints:
             part.early_failure = reason
 
     def _fail(self, checkpoint: int, reason: FailureReason) -> None:
-        """Decline a triggered checkpoint; the barrier is on its way, so no marker follows."""
+        """Decline a triggered checkpoint. The barrier is on its way, so no marker follows."""
         del self._parts[checkpoint]
         self._effects.append(subtask_events.CancelAsyncPart(checkpoint))
         self._effects.append(subtask_events.DeclineCheckpoint(checkpoint, reason))

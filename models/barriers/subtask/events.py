@@ -47,21 +47,21 @@ class CheckpointAborted:
 
 @dataclass(frozen=True, slots=True)
 class AbortNotified:
-    """The coordinator says that a checkpoint has been given up."""
+    """The coordinator says that a checkpoint has been aborted."""
 
     checkpoint: int
 
 
 @dataclass(frozen=True, slots=True)
 class OutputTimerFired:
-    """The output alignment timer has run out; it may be a stale one."""
+    """The output alignment timer has run out. It may be a stale one."""
 
     checkpoint: int
 
 
 @dataclass(frozen=True, slots=True)
 class BarrierSent:
-    """BroadcastBarrier has been carried out; the host says so at once.
+    """BroadcastBarrier has been carried out. The host says so at once.
 
     open_outputs: how many subpartitions answered with OutputStateOpened.
     """
@@ -104,7 +104,7 @@ class AsyncPartFailed:
 
 @dataclass(frozen=True, slots=True)
 class ChannelStateWritten:
-    """The in-flight data is durable (PartWritten); `bytes` of it."""
+    """The in-flight data is durable (PartWritten). `bytes` of it."""
 
     checkpoint: int
     bytes: int
@@ -144,7 +144,7 @@ class StartWriter:
 
 @dataclass(frozen=True, slots=True)
 class SavePartialRecords:
-    """Write what is left of partly read records, of every channel, in front of its queue."""
+    """Write the rest of partly read records, of every channel, before its queue."""
 
     checkpoint: int
 
@@ -173,7 +173,7 @@ class AbortWriter:
 
 @dataclass(frozen=True, slots=True)
 class PrepareOperators:
-    """Let the operators do what has to be done in front of the barrier."""
+    """Let the operators do the work before the barrier."""
 
     checkpoint: int
 
@@ -190,14 +190,14 @@ class BroadcastBarrier:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastCancellation:
-    """Put a cancellation marker behind everything in every subpartition."""
+    """Put a cancellation marker after everything in every subpartition."""
 
     checkpoint: int
 
 
 @dataclass(frozen=True, slots=True)
 class SetOutputTimer:
-    """Report OutputTimerFired after `delay_ns`; there is one such timer."""
+    """Report OutputTimerFired after `delay_ns`. There is one such timer."""
 
     checkpoint: int
     delay_ns: int
@@ -226,7 +226,7 @@ class AbortOutputs:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotOperators:
-    """Take the synchronous snapshot, then answer with SyncPartDone; the task does nothing else."""
+    """Take the synchronous snapshot, then answer with SyncPartDone. The task does nothing else."""
 
     barrier: Barrier
 

@@ -1,14 +1,14 @@
 """One stream's record counts: read, durable by level, per checkpoint id.
 
-Each id has its own counters and no id's counters say anything of another's; equal ids of different
+Each id has its own counters and no id's counters say anything of another's. Equal ids of different
 streams never meet, because each stream has a ledger of its own.  The two levels count the same
 records, so they are compared, never added.
 
-Memory: counters of ids whose state was released are kept exactly for the newest
-`released_ids_kept` of them, because a late report of the second level may still come.  Older ones
-are folded into one allowance per level: the sum of what the level has not reported yet.
+Memory: counters of released ids are kept exactly for the newest `released_ids_kept` of them,
+because a late report of the second level may still come.  Older ones are folded into one allowance
+per level: the sum of what the level has not reported yet.
 
-Source: airbytehq/airbyte, bulk load CDK, `StreamManager`; the upper check, the choice of one
+Source: airbytehq/airbyte, bulk load CDK, `StreamManager`. The upper check, the choice of one
 level's triple instead of a maximum per component, and the memory policy are this core's own.
 """
 
@@ -64,7 +64,7 @@ class Ledger:
         self.records_read += count
 
     def exceeds(self, level: Level, identity: CheckpointId, increment: Count) -> bool:
-        """Tell whether the level would account for more records than were read for the id."""
+        """Return whether the level would account for more records than were read for the id."""
         counts = self._ids.get(identity)
         if counts is None:
             return increment.accounted > self._allowance[level]
@@ -100,11 +100,11 @@ class Ledger:
         return max(counts.persisted.accounted, counts.complete.accounted)
 
     def sufficient(self, identity: CheckpointId) -> bool:
-        """Tell whether exactly the records read for the id are durable."""
+        """Return whether exactly the records read for the id are durable."""
         return self.accounted(identity) == self.read_for(identity)
 
     def committed(self, identity: CheckpointId) -> Count:
-        """Return the triple of the level that accounts for most; COMPLETE has the later word."""
+        """Return the triple of the level that accounts for most. COMPLETE has the later word."""
         counts = self._ids.get(identity)
         if counts is None:
             return ZERO
@@ -131,7 +131,7 @@ class Ledger:
 
     @property
     def all_complete(self) -> bool:
-        """Tell whether level COMPLETE accounts for every record read, or none was read."""
+        """Return whether level COMPLETE accounts for every record read, or none was read."""
         return self.records_complete == self.records_read
 
     @property

@@ -2,8 +2,8 @@
 
 A state is ready when every record read for its ids is durable and, on SOCKET, the durable records
 are as many as the source says it sent.  The second half is essential there: while records are still
-under way on another socket, what was read so far may all be durable, or nothing may have been read
-at all.  On STDIO a state ends its interval, so the first half is enough.  Both compare for
+under way on another socket, all records read so far may be durable, or none may have been read.  On
+STDIO a state ends its interval, so the first half is enough.  Both compare for
 equality: more than expected is as wrong as less.
 
 Source: airbytehq/airbyte, bulk load CDK, `CheckpointManager` (2026) and PR #61327.
@@ -18,7 +18,7 @@ from ckptsim.models.ordering.release.ledger import Ledger
 from ckptsim.models.ordering.release.shelves import PendingState
 from ckptsim.models.ordering.terms import CheckpointId, Medium, StateKind, StreamDescriptor
 
-# Which records a state covers: those of an id of a stream.
+# Which records a state covers: the ones of an id of a stream.
 Portion = tuple[StreamDescriptor, CheckpointId]
 
 
@@ -45,7 +45,7 @@ class Readiness:
         return self._not_durable(covered) or self._not_counted(state, covered)
 
     def _of_snapshot(self, state: PendingState) -> Shortfall | None:
-        """Look at the inner portions; the outer id matters when they are not the whole count."""
+        """Look at the inner portions. The outer id matters when they are not the whole count."""
         inner = list(dict.fromkeys(state.inner))
         short = self._not_durable(inner)
         if short is not None or self._not_counted(state, inner) is None:
@@ -80,9 +80,9 @@ class Readiness:
         return sum(self._ledgers[stream].committed(i).accounted for stream, i in covered)
 
     def sufficient(self, ledger: Ledger, identity: CheckpointId) -> bool:
-        """Tell whether the records read for an id are all durable."""
+        """Return whether the records read for an id are all durable."""
         return ledger.sufficient(identity)
 
     def counts_agree(self, expected: int, found: int) -> bool:
-        """Tell whether the durable records are those that the source counted."""
+        """Return whether the durable records are those that the source counted."""
         return found == expected

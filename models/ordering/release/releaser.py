@@ -7,16 +7,16 @@ Two small machines.  The *pass* is idle or has one send outstanding:
     sending  + send failed            -> nothing moved; the pass is over
     sending  + flush requested        -> remembered: a whole new pass follows, whatever comes out
 
-The *ending* is open, waiting (a timer runs; every change starts a pass of its own) or last (the
-pass under way, or the one that follows it, is the last; then comes the verdict).
+The *ending* is open, waiting or last. While it waits a timer runs, and every change starts a pass.
+The last pass gives the verdict.
 
-Promised: nothing is removed and no cursor or total moves before the send has returned; what a state
+Promised: nothing is removed and no cursor or total moves before the send has returned. What a state
 carries is what the totals become.  Streams are independent: a state that is not ready stops its own
 scope only.  Not promised: that a send is tried again without a further request, except while
 waiting for the end.
 
-Source: airbytehq/airbyte, PR #60886 (send, then move; the merged code moved the cursor first),
-PR #46649 (a flush request must not be dropped), PR #51043 (no scope may stop the others).
+Source: airbytehq/airbyte, PR #60886 (send, then move, the merged code moved the cursor first), PR
+#46649 (a flush request must not be dropped), PR #51043 (no scope may stop the others).
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class EndOfSync(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """The state whose send is outstanding, and what its return will do to the totals.
+    """The outstanding state, and the totals after its return.
 
-    credit: what each portion adds; totals: the new totals of the streams that change.
+    credit: what each portion adds. totals: the new totals of the streams that change.
     """
 
     state: PendingState
@@ -95,7 +95,7 @@ class Releaser:
 
     @property
     def outgoing(self) -> PendingState | None:
-        """The state whose send is outstanding, or None."""
+        """The outstanding state, or None."""
         return None if self._outgoing is None else self._outgoing.state
 
     @property
@@ -138,7 +138,7 @@ class Releaser:
         return self.request_flush()
 
     def end_wait(self, event: FinishTimerFired) -> list[Effect]:
-        """Make the next pass the last; a timer that fires after the verdict means nothing."""
+        """Make the next pass the last. A timer that fires after the verdict means nothing."""
         del event
         if self._ending is not EndOfSync.WAITING:
             return []
@@ -153,7 +153,7 @@ class Releaser:
         return self._look_on()
 
     def fail(self, event: SendFailed) -> list[Effect]:
-        """Stop the pass with nothing moved; a remembered request starts a new one."""
+        """Stop the pass with nothing moved. A remembered request starts a new one."""
         self._expected(event)
         self._outgoing = None
         if self._again:
@@ -201,7 +201,7 @@ class Releaser:
         return FailSync(kind=kind, incomplete=self._lifecycle.incomplete, blocked=self.blocked())
 
     def _send(self, state: PendingState) -> Effect:
-        """Make the send of a ready state the outstanding one; nothing else moves yet."""
+        """Make the send of a ready state the outstanding one. Nothing else moves yet."""
         covered = portions(state, self._ledgers)
         credit = tuple((p, self._ledgers[p[0]].uncredited(p[1])) for p in covered)
         changed: dict[StreamDescriptor, Count] = {}
@@ -223,7 +223,7 @@ class Releaser:
         covered: list[Portion],
         changed: dict[StreamDescriptor, Count],
     ) -> ReleaseStatistics:
-        """Return what is attached; the totals are those with this state, not before it."""
+        """Return the attached counts. The totals are those with this state, not before it."""
         own = sum((self._ledgers[stream].committed(i) for stream, i in covered), ZERO)
         if state.scope is not None:
             return ReleaseStatistics(destination=own, total=changed[state.scope])

@@ -17,7 +17,7 @@ from ckptsim.models.ordering import terms
 
 @dataclass(frozen=True, slots=True)
 class PendingState:
-    """An accepted state that was not sent yet; what it holds is what `StateRead` brought."""
+    """An accepted state that was not sent yet. What it holds is what `StateRead` brought."""
 
     scope: terms.Scope
     key: terms.CheckpointKey
@@ -31,7 +31,7 @@ class PendingState:
 class Shelf:
     """The unsent states of one scope.
 
-    remembers_ids: whether ids of released states are remembered, so that reuse is refused; that
+    remembers_ids: whether ids of released states are remembered, so that reuse is refused. That
         takes some tens of bytes per state and is needless where ids are inferred.
     """
 
@@ -85,7 +85,7 @@ class Shelf:
 
 
 class Shelves:
-    """All shelves of an attempt; the first accepted state decides whether the scopes are streams.
+    """All shelves of an attempt. The first accepted state decides whether the scopes are streams.
 
     shelf_type: the class of each shelf.
     """
@@ -111,13 +111,13 @@ class Shelves:
         self._all = (*self._of_streams, self._whole)
 
     def refusal(self, scope: terms.Scope, key: terms.CheckpointKey) -> terms.Refusal | None:
-        """Return why a state cannot be added, or None; the kind is looked at first."""
+        """Return why a state cannot be added, or None. The kind is looked at first."""
         if self.per_stream is not None and self.per_stream is (scope is None):
             return terms.Refusal.MIXED_STATE_TYPES
         return self.of(scope).refusal(key)
 
     def add(self, state: PendingState) -> None:
-        """Put an acceptable state on its shelf; the first one decides the kind of the attempt."""
+        """Put an acceptable state on its shelf. The first one decides the kind of the attempt."""
         if self.per_stream is None:
             self.per_stream = state.scope is not None
         self.of(state.scope).add(state)

@@ -30,9 +30,9 @@ class Number(str):
 
 
 def read_json(text: str) -> Json:
-    """Return the value that a JSON text stands for.
+    """Return the value that a JSON text represents.
 
-    Raises ValueError when the text is not JSON; `NaN` and `Infinity` are not.
+    Raises ValueError when the text is not JSON. `NaN` and `Infinity` are not.
     """
     try:
         value: Json = json.loads(

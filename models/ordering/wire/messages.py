@@ -1,10 +1,10 @@
 """Airbyte protocol messages to events of the ordering core, and released states to messages.
 
-The message of a state goes through untouched but for what a destination adds to it: the statistics
-of this state (`destinationStats`) and the running totals (`committedRecordsCount`, ...), the latter
-on sockets also at each stream of a global state.
+The message of a state goes through untouched except for what a destination adds to it: the
+statistics of this state (`destinationStats`) and the running totals (`committedRecordsCount`, ...),
+the latter on sockets also at each stream of a global state.
 
-Source: airbytehq/airbyte protocol (`AirbyteMessage`); bulk load CDK, `CheckpointMessage` and
+Source: airbytehq/airbyte protocol (`AirbyteMessage`). Bulk load CDK, `CheckpointMessage` and
 `DestinationMessageFactory` for the fields beyond it: `id`, `partition_id` and the totals.
 """
 
@@ -17,7 +17,7 @@ from ckptsim.models.ordering.events import CompleteRead, Event, RecordsRead, Sta
 from ckptsim.models.ordering.terms import CheckpointId, Count, Medium, StateKind, StreamDescriptor
 from ckptsim.models.ordering.wire.json_text import Json, Number
 
-# What a message may be; those that concern no destination are passed over.
+# What a message may be. Those that concern no destination are passed over.
 PASSED_OVER = ("LOG", "SPEC", "CONNECTION_STATUS", "CATALOG", "CONTROL", "DESTINATION_CATALOG")
 MESSAGE_TYPES = ("RECORD", "STATE", "TRACE", *PASSED_OVER)
 STATE_TYPES = ("STREAM", "GLOBAL", "LEGACY")
@@ -29,7 +29,7 @@ InnerKeys = tuple[tuple[StreamDescriptor, CheckpointId | None], ...]
 
 
 class WireError(ValueError):
-    """A message is not as the protocol says: where, what was found, what was expected."""
+    """A message is not as the protocol says: where, the value found, the value expected."""
 
     def __init__(self, path: str, found: Json, expected: str) -> None:
         self.path = path
@@ -40,7 +40,7 @@ class WireError(ValueError):
 class Incoming:
     """What a message means: the streams that it names, and the event that it is, if any.
 
-    status: of a stream status, its text; error: of a trace of an error, its message.
+    status: of a stream status, its text. error: of a trace of an error, its message.
     """
 
     streams: tuple[StreamDescriptor, ...] = ()
@@ -52,7 +52,7 @@ class Incoming:
 def parse_message(message: Json, *, medium: Medium, size_bytes: int, channel: int = 0) -> Incoming:
     """Return what a message means to a destination.
 
-    message: a value of `read_json`; size_bytes: its serialized size.
+    message: a value of `read_json`. size_bytes: its serialized size.
 
     Raises WireError when it is not a message of the protocol.
     """
@@ -238,7 +238,7 @@ def _source_count(state: dict[str, Json]) -> int | None:
 
 
 def _partition_id(holder: dict[str, Json], path: str, medium: Medium) -> CheckpointId | None:
-    """Return the partition id on SOCKET; on STDIO nobody looks at it."""
+    """Return the partition id on SOCKET. On STDIO no one looks at it."""
     return _optional_text(holder, path, "partition_id") if medium is Medium.SOCKET else None
 
 
@@ -277,7 +277,7 @@ def _object(value: Json, path: str) -> dict[str, Json]:
 
 
 def _literal(value: Json) -> str:
-    """Return a short literal of what was found."""
+    """Return a short literal of the value found."""
     if value is None:
         return "nothing"
     if isinstance(value, Number):

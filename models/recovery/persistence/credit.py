@@ -1,11 +1,11 @@
-"""The credit of a channel whose receiver begins with more than is its due.
+"""The credit of a channel with a receiver that begins above its share.
 
 Where the receiver replays what its sender had in flight, too, it holds buffers that the sender's
 pool would have held.  They are taken out of that pool: the credit begins below what the receiver
 can hold, below zero if need be, and while it is below zero the sender has so much less room.  Each
 recovered buffer that is processed gives one back.
 
-Invariant: both ends hold together no more than their two pools, or than what was recovered.
+Invariant: both ends hold together no more than their two pools, or the recovered data.
 
 Source: FLIP-76, spanning records with rescaling, option 1.
 """
@@ -33,7 +33,7 @@ class LentCredit:
         return self.credit > 0
 
     def has_room(self, queued: int) -> bool:
-        """Say whether the sender may put one more buffer behind those that are queued."""
+        """Return whether the sender may put one more buffer after those that are queued."""
         return queued < self._room + min(0, self.credit)
 
     def recover(self, held: int) -> None:

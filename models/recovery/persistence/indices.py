@@ -1,14 +1,14 @@
-"""Indices of subtasks over a restart: who is whose successor.
+"""Indices of subtasks over a restart: the successor of each subtask.
 
 The index of a subtask decides which key groups it owns, which subpartition of a sender it reads,
 and what of a checkpoint is its own.  With indices that are KEPT all of these agree.  Where a
-restart gives them out anew (PERMUTED), a subtask gets the state of another one, and what was in
-flight at its inputs; but what is sent to an index, and what senders had for it, comes to the
-subtask that has the index now.  Where each piece of state CARRIES the identity of the subtask that
-it is of, matching goes by that: records and in-flight data follow the identity, wherever it is.
+restart gives them out anew (PERMUTED), a subtask gets the state and the in-flight inputs of another
+one. But the sent data to an index, and what senders had for it, comes to the subtask that has the
+index now.  Where each piece of state CARRIES the identity of the subtask that it is of, matching
+goes by that: records and in-flight data follow the identity, wherever it is.
 
-Not promised: that identities help when the parallelism changes; there are none for new subtasks,
-so positions are matched then.
+Not promised: that identities help when the parallelism changes. There are none for new subtasks, so
+positions are matched then.
 
 Source: FLIP-76, retaining subtask indices between restarts (resolved: kept).
 """
@@ -34,7 +34,7 @@ class SubtaskIndices(Enum):
 class Succession:
     """The subtasks of one vertex after a restart, by index.
 
-    takes: whose state each takes, by the index of then.  identities: as which each owns key groups.
+    takes: the old index that each takes over.  identities: as which each owns key groups.
     """
 
     takes: tuple[int, ...]
@@ -48,9 +48,9 @@ class Succession:
 def succession(rule: SubtaskIndices, identities: Sequence[int], order: Sequence[int]) -> Succession:
     """Return who follows whom at unchanged parallelism.
 
-    identities: of the old subtasks, by index.  order: the old index whose successor each new one
-    would be, if indices were given out anew.
-    Raises ProtocolError for an order that leaves a subtask out.
+    identities: of the old subtasks, by index.  order: the old index that each new one would
+    succeed, if indices were given out anew. Raises ProtocolError for an order that leaves a subtask
+    out.
     """
     same = tuple(range(len(identities)))
     if sorted(order) != list(same):

@@ -1,9 +1,9 @@
 """Continuous spilling: the log that a sender keeps of one channel, and from where it is replayed.
 
-Everything that is put into a channel is appended.  A checkpoint holds the number of the last
-buffer in front of its barrier; the log up to there, from the first buffer that the receiver's state
-does not have, is what was in flight.  Only the receiver knows that first one, so there are five
-rules for how a replay comes by it:
+Everything that is put into a channel is appended.  A checkpoint holds the number of the last buffer
+before its barrier. The log up to there, from the first buffer that the receiver's state does not
+have, is in flight.  Only the receiver knows that first one, so there are five rules for how a
+replay comes by it:
 
     LOG_START          nobody asks: all that is still logged is replayed
     FILE_INDEX         the receiver's part holds its count, and it reads the log by name and index
@@ -11,16 +11,16 @@ rules for how a replay comes by it:
     TOLD_AT_SNAPSHOT   the receiver tells the sender, whose part is not whole before
     TOLD_AT_RECOVERY   the receiver tells the sender when both have come back
 
-When a checkpoint is complete the log is cut in front of what it may need.  With TOLD_AT_SNAPSHOT
-the sender knows that exactly.  Otherwise it knows one thing: before the checkpoint began, the
-receiver had the barrier of the one that was completed before, so of what had left the sender by
-then no more than the credit was unread.  What was sent since is kept, read or not.
+When a checkpoint is complete the log is cut before what it may need.  With TOLD_AT_SNAPSHOT the
+sender knows that exactly.  Otherwise it knows one thing: before the checkpoint began, the receiver
+had the barrier of the one that was completed before, so no more than the credit was unread of the
+sent data.  Data sent since is kept, read or not.
 
-Promised: but for LOG_START, and for BUFFER_SIZES where buffers differ in size, each buffer is in
-the receiver's state or replayed, and not both.  Not promised: that the log is short; a receiver
+Promised: except for LOG_START, and for BUFFER_SIZES where buffers differ in size, each buffer is in
+the receiver's state or replayed, and not both.  Not promised: that the log is short. A receiver
 that takes nothing keeps it long.
 
-Source: FLIP-76, ad-hoc vs continuous spilling; avoiding double processing.
+Source: FLIP-76, ad-hoc vs continuous spilling. Avoiding double processing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ReplayRule(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Logged(Generic[Data]):
-    """One buffer in a log; number: in its channel, from 1; ends_at: bytes of all up to it."""
+    """One buffer in a log. number: in its channel, from 1. ends_at: bytes of all up to it."""
 
     number: int
     data: Data
@@ -56,9 +56,9 @@ class Logged(Generic[Data]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSlice(Generic[Data]):
-    """What a checkpoint holds of a log: the buffers in front of its barrier that are still kept.
+    """What a checkpoint holds of a log: the buffers before its barrier that are still kept.
 
-    read: how many the receiver had told of by then, None where it tells nothing to a snapshot.
+    read: how many the receiver had told of by then, None where it shows nothing to a snapshot.
     """
 
     buffers: tuple[Logged[Data], ...]
@@ -83,7 +83,7 @@ class ChannelLog(Generic[Data]):
         return len(self._kept)
 
     def append(self, data: Data, size: int) -> int:
-        """Log a buffer of so many bytes; return its number.
+        """Log a buffer of so many bytes. Return its number.
 
         Raises ProtocolError for a buffer without bytes, which no offset could tell from the next.
         """
@@ -95,14 +95,14 @@ class ChannelLog(Generic[Data]):
         return self.count
 
     def truncate(self, first: int) -> int:
-        """Drop all in front of a number; return how many were dropped."""
+        """Drop all before a number. Return how many were dropped."""
         before = len(self._kept)
         while self._kept and self._kept[0].number < first:
             self._kept.popleft()
         return before - len(self._kept)
 
     def up_to(self, last: int, *, read: int | None = None) -> LogSlice[Data]:
-        """Return what a checkpoint holds whose barrier stands behind number `last`.
+        """Return the data that a checkpoint holds with its barrier after number `last`.
 
         Raises ProtocolError for a place that the log has not come to.
         """
@@ -117,7 +117,7 @@ def first_needed(*, sent_before: int, credit: int, read: int | None) -> int:
 
     sent_before: how many had left the sender before the barrier of the checkpoint completed before
     it.  credit: how many the receiver can hold, parts of a record that is not whole among them.
-    read: how many the receiver has told of for this one, None where it tells nothing.
+    read: how many the receiver has told of for this one, None where it shows nothing.
     """
     return (max(0, sent_before - credit) if read is None else read) + 1
 
@@ -127,8 +127,8 @@ def replayed(
 ) -> tuple[Logged[Data], ...]:
     """Return what of a log is replayed.
 
-    read: how many buffers the receiver's state has, by its own part in the checkpoint; None where
-    nobody can say, as for a channel that is no more.  buffer_size: of a full buffer, in bytes.
+    read: how many buffers the receiver's state has, by its own part in the checkpoint. None where
+    no one can say, as for a channel that is no more.  buffer_size: of a full buffer, in bytes.
     """
     match rule:
         case ReplayRule.LOG_START:
@@ -138,8 +138,8 @@ def replayed(
         case ReplayRule.TOLD_AT_SNAPSHOT:
             return tuple(one for one in kept.buffers if one.number > (kept.read or 0))
         case ReplayRule.BUFFER_SIZES:
-            # The first buffer that ends behind the computed place: where buffers are not full the
-            # place lies too far behind, and what is skipped was never processed.
+            # The first buffer that ends after the computed place: with partly filled buffers the
+            # place is too late, and skipped data was never processed.
             first_byte = (read or 0) * buffer_size
             return tuple(one for one in kept.buffers if one.ends_at > first_byte)
         case _ as never:

@@ -4,19 +4,18 @@
     FORCED      they do; at a rescale it is dealt out like that of a rebalanced edge
     REASSIGNED  they do; at a rescale it goes with the unit that owns it
 
-A unit of ownership is a key group: behind a keyed exchange a forwarded edge carries the key groups
-of its sender, so what is in flight there belongs where its key group goes.  All old channels are
-then read by all new subtasks, and each keeps what it owns: the order within a unit is kept, as what
-is sent later goes the same way behind it.  Where no keyed exchange is above, whole old subtasks are
-the units.  A copy of a broadcast belongs to the state of the subtask that it was for, so a new
-subtask takes the copies of the one whose state it takes.  A rescale edge deals records out one by
-one, so nothing belongs together there, and what is in flight is dealt out under either rule; but a
-sender there has some of the receivers alone, so what a receiver takes is shared out among the
-senders that it has now.
+A unit of ownership is a key group: after a keyed exchange a forwarded edge carries the key groups
+of its sender, so in-flight data there belongs where its key group goes.  All old channels are then
+read by all new subtasks, and each keeps what it owns: the order within a unit is kept, as later
+data goes the same way.  Where no keyed exchange is above, whole old subtasks are the units.  A copy
+of a broadcast belongs to the state of the subtask that it was for, so a new subtask takes the
+copies with the state.  A rescale edge deals records out one by one, so in-flight data is dealt out
+under either rule. But a sender there has some of the receivers alone, so what a receiver takes is
+shared out among the senders that it has now.
 
 Not promised by FORCED: any order after a rescale, nor, for a broadcast, that copies agree.
 
-Source: FLIP-76, non-keyed, forwarded operators; `execution.checkpointing.unaligned.forced`.
+Source: FLIP-76, non-keyed, forwarded operators. `execution.checkpointing.unaligned.forced`.
 """
 
 from __future__ import annotations
@@ -69,9 +68,9 @@ def distribution_of(
 
 
 def may_rescale(scope: RescalingScope, exchanges: Sequence[Exchange]) -> bool:
-    """Say whether a job may be restored at another parallelism; an exchange per edge.
+    """Return whether a job may be restored at another parallelism. An exchange per edge.
 
-    Edges without in-flight data, and those of which neither end is rescaled, are free.
+    Edges without in-flight data, and edges with both ends unchanged, are free.
     """
     moved = [one for one in exchanges if one.in_flight and one.old != one.new]
     match scope:

@@ -1,14 +1,14 @@
 """Who reads which pieces of channel-state files at a recovery, and how many small reads that makes.
 
 A group of subtasks writes one file per checkpoint: of each subtask in turn the chunks of its input
-channels, then those of its outputs.  A handle names the file and the place of a chunk in it, so
-whoever takes a chunk over can read it, and a file can have many readers: the subtasks that wrote
+channels, then the ones of its outputs.  A handle names the file and the place of a chunk in it, so
+anyone who takes a chunk over can read it, and a file can have many readers: the subtasks that wrote
 it, those that take their channels over, and, where the receiver handles both ends of a channel,
 every receiver of a subtask that has written output.
 
 A reader opens each file once and reads chunks that stand next to each other in one piece.
 
-Source: FLIP-76, whether the in and out buffers of a channel are handled by one task or by both;
+Source: FLIP-76, whether the in and out buffers of a channel are handled by one task or by both.
 Apache Flink 1.20.3, ChannelStateHandle and its offsets, FLINK-26803 for shared files.
 """
 
@@ -32,7 +32,7 @@ class Handle:
 
 
 class Files(Generic[Key]):
-    """The files of one checkpoint; chunks are named by keys."""
+    """The files of one checkpoint. Chunks are named by keys."""
 
     __slots__ = ("_handles",)
 

@@ -1,8 +1,8 @@
 """A log service of its own for in-flight data, beside the persistence that checkpoints have.
 
-A checkpoint then holds a position in the log instead of handles.  The service knows nothing of
-which checkpoints are retained: it is cut when a checkpoint is complete, and what an older one
-points to is gone.  Handles are given up one by one, with the checkpoint that has them.
+A checkpoint then holds a position in the log instead of handles.  The service does not know the
+retained checkpoints: it is cut when a checkpoint is complete, and what an older one points to is
+gone.  Handles are aborted one by one, with the checkpoint that has them.
 
 Source: FLIP-76, existing persistence mechanism or a new one (not settled).
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 class LogService:
     """Keeps in-flight data of one job.
 
-    cut: the checkpoint that was completed last, -1 before the first; nothing older is kept.
+    cut: the checkpoint that was completed last, -1 before the first. Nothing older is kept.
     """
 
     __slots__ = ("cut",)
@@ -24,7 +24,7 @@ class LogService:
         self.cut = -1
 
     def completed(self, checkpoint: int) -> None:
-        """Drop what was kept for older checkpoints."""
+        """Drop the data of older checkpoints."""
         self.cut = max(self.cut, checkpoint)
 
 

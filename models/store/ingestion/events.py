@@ -12,7 +12,7 @@ from ckptsim.models.store.state import ProducerState, VersionCopy
 
 
 class IngestionState(IntEnum):
-    """Where the ingestion of a partition stands."""
+    """Where the ingestion of a partition is."""
 
     OPEN = 0
     SYNCING = 1
@@ -49,7 +49,7 @@ class WriteFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRead:
-    """A control entry arrived; `siblings` are the version copies of the other partitions."""
+    """A control entry arrived. `siblings` are the version copies of the other partitions."""
 
     position: int
     record: ControlRecord
@@ -73,7 +73,7 @@ class StepDurable:
 
 @dataclass(frozen=True, slots=True)
 class StepRefused:
-    """The durable step that was asked for failed; nothing of it is durable."""
+    """The durable step that was asked for failed. Nothing of it is durable."""
 
     refusal: Refusal
 
@@ -101,8 +101,8 @@ Event = (
 class MakeDurable:
     """Carry out one durable step and report StepDurable or StepRefused.
 
-    checkpoint: the bytes to store, None in a step that holds data only.  Of the data it holds what
-    was written when the step was asked for.
+    checkpoint: the bytes to store, None in a step that holds data only.  It holds the data written
+    before the request of the step.
     """
 
     part: StepContent
@@ -119,7 +119,7 @@ class FinishSync:
 
 @dataclass(frozen=True, slots=True)
 class AbortSync:
-    """The sync failed; ingestion continues from where it is, the counter as it was."""
+    """The sync failed. Ingestion continues from where it is, the counter as it was."""
 
     refusal: Refusal
 

@@ -1,19 +1,19 @@
 """The ingestion of one partition, one incarnation: position, sync triggers, steps of a sync.
 
-A state machine of four states.  OPEN takes records; SYNCING waits for a durable step, and takes
-data records only where the host writes beside its ingestion; ERRORED has met a write that failed or
-a version that disagrees, and is frozen until the partition is opened anew; a crash or a close
+A state machine of four states.  OPEN takes records. SYNCING waits for a durable step, and takes
+data records only where the host writes beside its ingestion. ERRORED has met a write that failed or
+a version that disagrees, and is frozen until the partition is opened anew. A crash or a close
 simply drops the object.  Rules that keep a restart harmless:
 
 * the position moves after the write, never before it, and an errored partition is never
-  checkpointed; each of the two alone prevents the loss that the other one lets through;
+  checkpointed. Each of the two alone prevents the loss that the other one lets through.
 * position, end-of-push flag and producers are taken into the checkpoint at one instant, at which
-  the host takes the data of the sync, too: what is written later is the next sync's;
-* the bytes of a sync leave the counter only after its last step is durable;
+  the host takes the data of the sync, too: later data belongs to the next sync.
+* the bytes of a sync leave the counter only after its last step is durable.
 * a version description that disagrees with a sibling's is refused before it is applied.
 
-Source: linkedin/venice, `StoreIngestionTask`; pull request 2889 (position after the write, no
-checkpoint of an errored replica); issues 1240 and 1711 (a position read after the data).
+Source: linkedin/venice, `StoreIngestionTask`. Pull request 2889 (position after the write, no
+checkpoint of an errored replica). Issues 1240 and 1711 (a position read after the data).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ckptsim.models.store.state import (
 
 
 class PartitionIngestion:
-    """The ingestion core of one partition; see the theory at the head of the module."""
+    """The ingestion core of one partition. See the theory at the head of the module."""
 
     def __init__(self, rules: SyncRules, restored: PartitionState) -> None:
         self.state = ingestion_events.IngestionState.OPEN
@@ -57,20 +57,20 @@ class PartitionIngestion:
         return self._rules
 
     def step(self, event: ingestion_events.Event) -> list[ingestion_events.Effect]:
-        """Take one event and return its effects; raises ProtocolError `not_allowed`."""
+        """Take one event and return its effects. Raises ProtocolError `not_allowed`."""
         handler = _TABLE.get((self.state, type(event)))
         if handler is None:
             raise ProtocolError("not_allowed", state=self.state.name, event=event)
         return handler(self, event)
 
     def written(self, event: ingestion_events.DataWritten) -> list[ingestion_events.Effect]:
-        """Advance behind a write, and sync when enough bytes have gathered."""
+        """Advance after a write, and sync when enough bytes have gathered."""
         self._advance(event)
         self.bytes_since_sync += event.size_bytes
         return self._sync_or_wait()
 
     def _sync_or_wait(self) -> list[ingestion_events.Effect]:
-        """Begin a sync that is due by bytes; else have the timer run."""
+        """Begin a sync that is due by bytes. Else have the timer run."""
         if self._rules.due_by_bytes(self.bytes_since_sync):
             return self.begin(ingestion_events.Cause.BYTES)
         if self._rules.sync_interval_ns > 0 and not self.timer_set:
@@ -81,7 +81,7 @@ class PartitionIngestion:
     def written_meanwhile(
         self, event: ingestion_events.DataWritten
     ) -> list[ingestion_events.Effect]:
-        """Advance behind a write that is not part of the sync that runs."""
+        """Advance after a write that is not part of the sync that runs."""
         self.bytes_since_sync += event.size_bytes
         self._advance(event)
         return []
@@ -97,7 +97,7 @@ class PartitionIngestion:
         return self.freeze(Refusal.WRITE_FAILED, "a data record was not written")
 
     def control(self, event: ingestion_events.ControlRead) -> list[ingestion_events.Effect]:
-        """Apply a control entry, advance behind it, and sync unless it is a segment marker."""
+        """Apply a control entry, advance after it, and sync unless it is a segment marker."""
         applied = _applied(self.checkpoint, event.record)
         conflict = self.conflict(event.record, applied, event.siblings)
         if conflict is not None:
@@ -124,7 +124,7 @@ class PartitionIngestion:
         return self.begin(ingestion_events.Cause.REQUEST)
 
     def timer_fired(self, _event: ingestion_events.SyncTimerFired) -> list[ingestion_events.Effect]:
-        """Begin a sync when records are waiting for one; a late timer does nothing."""
+        """Begin a sync when records are waiting for one. A late timer does nothing."""
         if not self.timer_set:
             return []
         self.timer_set = False
@@ -145,7 +145,7 @@ class PartitionIngestion:
         return [*cancel, self._next_step()]
 
     def step_durable(self, _event: ingestion_events.StepDurable) -> list[ingestion_events.Effect]:
-        """Ask for the next step, or finish; what was written meanwhile may demand the next sync."""
+        """Ask for the next step, or finish. The written data meanwhile may demand the next sync."""
         self._steps = self._steps[1:]
         if self._steps:
             return [self._next_step()]
@@ -161,7 +161,7 @@ class PartitionIngestion:
         self.bytes_since_sync -= self._bytes_in_sync
 
     def step_refused(self, event: ingestion_events.StepRefused) -> list[ingestion_events.Effect]:
-        """Give the sync up; the partition is not errored and its counter not reset."""
+        """Give the sync up. The partition is not errored and its counter not reset."""
         self.state = ingestion_events.IngestionState.OPEN
         effects: list[ingestion_events.Effect] = [ingestion_events.AbortSync(event.refusal)]
         if self._rules.sync_interval_ns > 0:
@@ -170,7 +170,7 @@ class PartitionIngestion:
         return effects
 
     def rules_changed(self, event: ingestion_events.RulesChanged) -> list[ingestion_events.Effect]:
-        """Take the new rules; a sync that runs continues by the old steps."""
+        """Take the new rules. A sync that runs continues by the old steps."""
         self._rules = event.rules
         return []
 

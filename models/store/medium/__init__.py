@@ -1,4 +1,4 @@
-"""What is durable and how it lies there: media, checkpoints, codecs and the frame around a blob."""
+"""The durable data and its form: media, checkpoints, codecs and the frame around a blob."""
 
 from ckptsim.models.store.medium.checkpoints import Checkpoints as Checkpoints
 from ckptsim.models.store.medium.codec import Codec as Codec

@@ -1,7 +1,7 @@
 """The checkpoint store that ingestion uses: checks, sealing, and the commit to a medium.
 
 It implements the interface of three operations on top of the slots of a medium.  Whatever comes in
-is copied to bytes at the door, so that nobody outside holds a reference to a stored value.
+is copied to bytes at the door, so that no one outside holds a reference to a stored value.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from ckptsim.models.store.topics import LocalTopics, TopicPartition, parse_topic
 
 
 class Checkpoints:
-    """One checkpoint store over one kind of slot; counts the writes that reach the medium.
+    """One checkpoint store over one kind of slot. Counts the writes that reach the medium.
 
-    A refused commit is armed with `fail_next_commit` where the medium is remote; it stands for a
+    A refused commit is armed with `fail_next_commit` where the medium is remote. It represents a
     broker that does not answer, and hits the next write of that partition once.
     """
 
@@ -38,11 +38,11 @@ class Checkpoints:
         return None if stored is None else self._codec.decode(self.slot_key(key), stored)
 
     def set(self, key: TopicPartition, blob: bytes) -> None:
-        """Replace the blob of a partition; durable when the call returns."""
+        """Replace the blob of a partition. Durable when the call returns."""
         self._medium.commit(Step(slots=(self.stage(key, blob),)))
 
     def delete(self, key: TopicPartition) -> None:
-        """Remove the blob of a partition; a silent no-op for a topic that is not registered.
+        """Remove the blob of a partition. A silent no-op for a topic that is not registered.
 
         Source: linkedin/venice, pull request 895 (the no-op).
         """
@@ -88,12 +88,12 @@ class Checkpoints:
         return self._medium.slot(self._slot, self.slot_key(key))
 
     def overwrite(self, key: TopicPartition, stored: bytes) -> None:
-        """Put bytes into the slot behind the store's back, as another party or a bad disk does."""
+        """Put bytes into the slot past the store, as another party or a bad disk does."""
         write = SlotWrite(slot=self._slot, key=self.slot_key(key), stored=stored)
         self._medium.commit(Step(slots=(write,)))
 
     def overwrite_blob(self, key: TopicPartition, blob: bytes) -> None:
-        """Put a validly sealed blob into the slot behind the store's back."""
+        """Put a validly sealed blob into the slot past the store."""
         self.overwrite(key, self._codec.encode(self.slot_key(key), blob))
 
     def _count_write(self, key: TopicPartition) -> None:

@@ -1,11 +1,11 @@
 """How a blob lies in a slot: sealed as it is, or as the offset and metadata of a consumer group.
 
-A consumer group keeps, per partition, an offset and a *string*.  Its offset is the next position
-to read, ours is the last one processed: plus one on the way out, minus one on the way in, and both
-only here.  The string is capped (4,096 characters by default), which leaves 3,072 bytes in base 64;
-base 85 is used instead, so that the frame fits beside a blob of the full size.
+A consumer group keeps, per partition, an offset and a *string*.  Its offset is the next position to
+read, ours is the last one processed: plus one on the way out, minus one on the way in, and both
+only here.  The string is capped (4,096 characters by default), which leaves 3,072 bytes in base 64.
+Base 85 is used instead, so that the frame fits beside a blob of the full size.
 
-Source: Apache Kafka, `offset.metadata.max.bytes`; linkedin/venice, pull request 1476.
+Source: Apache Kafka, `offset.metadata.max.bytes`. Linkedin/venice, pull request 1476.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ class Codec(Protocol):
     """Turns a blob into what a slot holds, and back."""
 
     def encode(self, key: TopicPartition, blob: bytes) -> bytes:
-        """Return what the slot stores; raises StoreError BLOB_TOO_LARGE."""
+        """Return what the slot stores. Raises StoreError BLOB_TOO_LARGE."""
 
     def decode(self, key: TopicPartition, stored: bytes) -> bytes:
-        """Return the blob; raises StoreError CORRUPT_CHECKPOINT."""
+        """Return the blob. Raises StoreError CORRUPT_CHECKPOINT."""
 
 
 class PlainCodec:
-    """Stores the sealed blob; there is no limit of size."""
+    """Stores the sealed blob. There is no limit of size."""
 
     def encode(self, key: TopicPartition, blob: bytes) -> bytes:
         """Seal the blob for its key."""
         return seal(key, blob)
 
     def decode(self, key: TopicPartition, stored: bytes) -> bytes:
-        """Return the blob; raises StoreError CORRUPT_CHECKPOINT."""
+        """Return the blob. Raises StoreError CORRUPT_CHECKPOINT."""
         return unseal(key, stored)
 
 
 class GroupCodec:
     """Stores `offset (8 bytes) | metadata (text)`, as a consumer group does.
 
-    The group's offset is the one that counts: whoever commits to the group moves the position of a
-    checkpoint, whatever the blob says.
+    The group's offset is the one that counts: anyone who commits to the group moves the position of
+    a checkpoint, whatever the blob says.
     """
 
     blob_bytes_max = GROUP_BLOB_BYTES_MAX
@@ -67,7 +67,7 @@ class GroupCodec:
         return self.offset_of(position).to_bytes(_OFFSET_BYTES, "big", signed=True) + metadata
 
     def decode(self, key: TopicPartition, stored: bytes) -> bytes:
-        """Return the blob, its position taken from the offset; raises CORRUPT_CHECKPOINT."""
+        """Return the blob, its position taken from the offset. Raises CORRUPT_CHECKPOINT."""
         blob = unseal(key, _frame_of(key, stored[_OFFSET_BYTES:]))
         opened = read_fields(blob)
         if opened is None:
@@ -86,7 +86,7 @@ class GroupCodec:
 
 
 def _frame_of(key: TopicPartition, metadata: bytes) -> bytes:
-    """Decode metadata; only the one text that encodes a frame is taken for it."""
+    """Decode metadata. Only the one text that encodes a frame is taken for it."""
     try:
         frame = base64.b85decode(metadata)
     except ValueError as error:

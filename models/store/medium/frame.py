@@ -3,7 +3,7 @@
 A frame is `magic | schema | checksum kind | key length | key | length | payload | checksum`, all
 integers big-endian.  The checksum covers everything before it, the key included, so that a flipped
 bit, a truncated value and a blob that was copied to another key are all noticed.  A frame detects
-damage; it does not authenticate: whoever can write the medium can also make a valid frame.
+damage. It does not authenticate: anyone who can write the medium can also make a valid frame.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What is durable: rows of data, rows of the mirror, and slots of checkpoints.
+"""The durable data: rows of data, rows of the mirror, and slots of checkpoints.
 
 A medium is the part of a placement that survives a crash.  It is written in steps: a step is
 durable as a whole or not at all.  Where data and checkpoints share one transaction (`atomic`), a
-step may hold both; elsewhere a step that touches both is refused, because nothing could keep its
-promise.  `ModelMedium` is the deterministic model; real components fill the same protocol.
+step may hold both. Elsewhere a step that touches both is refused, because nothing could keep its
+promise.  `ModelMedium` is the deterministic model. Real components fill the same protocol.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Changes = Mapping[str, bytes | None]  # key -> value, None deletes the key
 
 
 class Area(IntEnum):
-    """Which rows: those of the user's store, or of the built-in copy beside it."""
+    """Which rows: the ones of the user's store, or of the built-in copy beside it."""
 
     DATA = 0
     MIRROR = 1
@@ -36,7 +36,7 @@ class Slot(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsWrite:
-    """Changes to the rows of one partition; `wipe` removes all rows first."""
+    """Changes to the rows of one partition. `wipe` removes all rows first."""
 
     area: Area
     key: TopicPartition
@@ -46,7 +46,7 @@ class RowsWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotWrite:
-    """A new value of one checkpoint slot; None deletes it."""
+    """A new value of one checkpoint slot. None deletes it."""
 
     slot: Slot
     key: TopicPartition
@@ -66,7 +66,7 @@ class Medium(Protocol):
 
     @property
     def atomic(self) -> bool:
-        """Say whether one step may hold rows and checkpoints."""
+        """Return whether one step may hold rows and checkpoints."""
 
     def rows(self, area: Area, key: TopicPartition) -> Rows:
         """Return a copy of the durable rows of one partition."""
@@ -78,7 +78,7 @@ class Medium(Protocol):
         """Return the stored bytes of one checkpoint slot, or None."""
 
     def commit(self, step: Step) -> None:
-        """Make a step durable; it survives every later crash."""
+        """Make a step durable. It survives every later crash."""
 
     def abandon(self, step: Step) -> None:
         """Begin a step and never commit it: nothing of it becomes durable."""
@@ -90,11 +90,11 @@ class Medium(Protocol):
         """Lose durable state of all partitions, as a broken or replaced disk does."""
 
     def close(self) -> None:
-        """Release what the medium holds of the system; it is not used afterwards."""
+        """Release what the medium holds of the system. It is not used afterwards."""
 
 
 class ModelMedium:
-    """A medium as a model: dictionaries whose writes are durable at once and whole."""
+    """A medium as a model: dictionaries with atomic, durable writes."""
 
     def __init__(self, *, atomic: bool) -> None:
         self._atomic = atomic
@@ -103,7 +103,7 @@ class ModelMedium:
 
     @property
     def atomic(self) -> bool:
-        """Say whether one step may hold rows and checkpoints."""
+        """Return whether one step may hold rows and checkpoints."""
         return self._atomic
 
     def rows(self, area: Area, key: TopicPartition) -> Rows:
@@ -119,7 +119,7 @@ class ModelMedium:
         return self._slots.get((slot, key))
 
     def commit(self, step: Step) -> None:
-        """Make a step durable; raises ProtocolError `not_one_step` where it cannot be whole."""
+        """Make a step durable. Raises ProtocolError `not_one_step` where it cannot be whole."""
         check_one_step(step, atomic=self._atomic)
         for write in step.rows:
             self._write_rows(write)

@@ -1,4 +1,4 @@
-"""The state of a partition, which it needs after a restart, and that of a whole store version."""
+"""The state of a partition after a restart, and of a whole store version."""
 
 from ckptsim.models.store.state.partition_state import NOTHING as NOTHING
 from ckptsim.models.store.state.partition_state import SCHEMA_VERSION as SCHEMA_VERSION

@@ -1,13 +1,13 @@
 """Partition state: everything that one partition needs in order to continue after a restart.
 
 Position, end-of-push flag and producer state travel in one blob, so that they come from the same
-instant.  The position is the last one processed; -1 is "nothing yet".  The blob is opaque to the
+instant.  The position is the last one processed. -1 is "nothing yet".  The blob is opaque to the
 store that keeps it.
 
 A blob is `CKPS | schema version (1 byte) | fields as JSON`.  A release reads the schemas up to its
 own.  What a newer one wrote, before a rollback, is neither damaged nor absent: rows are there, and
-nobody here can say up to where.  It is refused, and never taken for "no checkpoint".  Bytes without
-the four letters are somebody else's and say nothing about the rows.
+no one here can say up to where.  It is refused, and never taken for "no checkpoint".  Bytes without
+the four letters are someone else's and say nothing about the rows.
 
 Source: linkedin/venice, PartitionState v24 and `OffsetRecord`, the fields that a client needs.
 """
@@ -41,8 +41,8 @@ class PartitionState:
     """The checkpoint of one partition.
 
     version: the six copied fields, None until a start-of-push was seen.
-    end_of_push_timestamp: that of the end-of-push message, None if it had none.
-    producers: sorted by guid; the one part that grows without bound.
+    end_of_push_timestamp: the one of the end-of-push message, None if it had none.
+    producers: sorted by guid. The one part that grows without bound.
     """
 
     position: int = NOTHING
@@ -60,7 +60,7 @@ class PartitionState:
 
 
 def encode_state(state: PartitionState) -> bytes:
-    """Serialise a partition state; equal states give equal bytes."""
+    """Serialise a partition state. Equal states give equal bytes."""
     document: Fields = _plain(state)
     document["version"] = None if state.version is None else _plain(state.version)
     document["producers"] = [_plain(producer) for producer in state.producers]
@@ -70,7 +70,7 @@ def encode_state(state: PartitionState) -> bytes:
 def decode_state(blob: bytes, *, of: object = None) -> PartitionState | None:
     """Read a partition state back, or return None when the blob is no partition state at all.
 
-    of: whose checkpoint it is, for the error.  Raises StoreError UNREADABLE_CHECKPOINT for the
+    of: the owner of the checkpoint, for the error.  Raises StoreError UNREADABLE_CHECKPOINT for the
     state of another schema, or with fields that this release does not know.
     """
     if not blob.startswith(_MAGIC):
@@ -97,7 +97,7 @@ def decode_state(blob: bytes, *, of: object = None) -> PartitionState | None:
 
 
 def position_of(opened: tuple[int, Fields] | None) -> int:
-    """Return the position in the fields of any schema; -1 where there is none."""
+    """Return the position in the fields of any schema. -1 where there is none."""
     position = NOTHING if opened is None else opened[1].get("position")
     return position if isinstance(position, int) else NOTHING
 
@@ -105,7 +105,7 @@ def position_of(opened: tuple[int, Fields] | None) -> int:
 def read_fields(blob: bytes) -> tuple[int, Fields] | None:
     """Return schema version and fields of a state of any release, or None for other bytes.
 
-    `position` is a field of every schema: whoever moves a position needs no other one.
+    `position` is a field of every schema: anyone who moves a position needs no other one.
     """
     head = len(_MAGIC)
     if not blob.startswith(_MAGIC) or len(blob) == head:
@@ -118,13 +118,13 @@ def read_fields(blob: bytes) -> tuple[int, Fields] | None:
 
 
 def write_fields(schema: int, document: Fields) -> bytes:
-    """Serialise the fields of a schema; equal fields give equal bytes."""
+    """Serialise the fields of a schema. Equal fields give equal bytes."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return _MAGIC + bytes([schema]) + text.encode()
 
 
 def _plain(table: PartitionState | VersionCopy | ProducerState) -> dict[str, object]:
-    """Return the fields by name; `asdict` would copy every value deeply, at each sync."""
+    """Return the fields by name. `asdict` would copy every value deeply, at each sync."""
     return {name: getattr(table, name) for name in _FIELDS[type(table)]}
 
 

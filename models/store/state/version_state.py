@@ -1,12 +1,12 @@
 """Version state: what a whole store version has in common, regenerated from its partitions.
 
 The start-of-push message of each partition carries the same description of the version.  Each
-partition state keeps a copy of the six fields that a client needs; the version state itself is
-stored nowhere.  It is regenerated from the copies, and copies that disagree are an error, never
-a merge.  Two things are left out: what only servers use, and the compression dictionary, which is
-too bulky to repeat per partition and is fetched instead.
+partition state keeps a copy of the six fields that a client needs. The version state itself is
+stored nowhere.  It is regenerated from the copies, and copies that disagree are an error, never a
+merge.  Two things are left out: what only servers use, and the compression dictionary, which is too
+bulky to repeat per partition and is fetched instead.
 
-Source: linkedin/venice, pull request 1476 (final plan); which six fields are copied is a choice
+Source: linkedin/venice, pull request 1476 (final plan). Which six fields are copied is a choice
 made here, the thread does not list them.
 """
 
@@ -24,7 +24,7 @@ FieldValue = str | int | bool | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionCopy:
-    """One partition's copy of the fields of its version; None where the message had none."""
+    """One partition's copy of the fields of its version. None where the message had none."""
 
     sorted: FieldValue = None
     chunked: FieldValue = None
@@ -36,7 +36,7 @@ class VersionCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionState:
-    """The nine fields of a version; None where a field is not copied into partition states."""
+    """The nine fields of a version. None where a field is not copied into partition states."""
 
     copy: VersionCopy
     compression_dictionary: str | None = None
@@ -45,7 +45,7 @@ class VersionState:
 
 
 def copy_of(message: Mapping[str, FieldValue]) -> VersionCopy:
-    """Copy the six fields from a start-of-push message, whose names are in camel case."""
+    """Copy the six fields from a start-of-push message with names in camel case."""
     return VersionCopy(**{field: message.get(wire) for wire, field in WIRE_NAMES.items()})
 
 

@@ -1,4 +1,4 @@
-"""Faults of a job; a closed union of frozen data, each for both data planes.
+"""Faults of a job. A closed union of frozen data, each for both data planes.
 
 Faults name vertices and subtasks.
 """
@@ -60,7 +60,7 @@ class LateAtCheckpoint(AtCheckpoint):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrashTask(StrikesSubtask):
-    """A subtask fails at an instant; the job restarts from its latest completed checkpoint."""
+    """A subtask fails at an instant. The job restarts from its latest completed checkpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,31 +167,31 @@ class StallTask(StrikesSubtask):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCheckpoint(Fault):
-    """The user asks for a checkpoint; while the job does not run nothing comes of it."""
+    """The user asks for a checkpoint. While the job does not run nothing comes of it."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSavepoint(Fault):
-    """The user asks for a savepoint; while the job does not run nothing comes of it."""
+    """The user asks for a savepoint. While the job does not run nothing comes of it."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the request")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel(Fault):
-    """The user cancels the job, which no restart follows; completed checkpoints stay."""
+    """The user cancels the job, which no restart follows. Completed checkpoints stay."""
 
     at_ns: int = duration_ns(REQUIRED, says="instant of the cancellation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescale(Fault):
-    """The user changes the parallelism of a vertex; the job restarts from its latest checkpoint.
+    """The user changes the parallelism of a vertex. The job restarts from its latest checkpoint.
 
     Vertices joined by forward edges have one parallelism, so it is theirs as well.
-    Source: Apache Flink 1.20.3, ForwardGroup; AdaptiveScheduler (a rescale restarts the job and
+    Source: Apache Flink 1.20.3, ForwardGroup. AdaptiveScheduler (a rescale restarts the job and
     does not count as a failure).
     """
 

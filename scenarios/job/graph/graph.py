@@ -42,10 +42,10 @@ def forward_group(vertices: Sequence[Vertex], name_: str) -> tuple[str, ...]:
 
 
 def spelled_out(vertices: Sequence[Vertex]) -> tuple[Vertex, ...]:
-    """Return a graph in which every vertex stands once.
+    """Return a graph in which every vertex is once.
 
     Repeated ones are joined in a row by the partitioner of their first input.  An input may name
-    any of a row; the name of the vertex means the last.
+    any of a row. The name of the vertex means the last.
     """
     if all(vertex.repeat == 1 for vertex in vertices):
         return tuple(vertices)
@@ -62,7 +62,7 @@ def spelled_out(vertices: Sequence[Vertex]) -> tuple[Vertex, ...]:
 
 
 def row_names(vertex: Vertex) -> list[str]:
-    """Return the names under which a vertex stands in the graph."""
+    """Return the names under which a vertex is in the graph."""
     if vertex.repeat == 1:
         return [vertex.name]
     return [f"{vertex.name}{number}" for number in range(1, vertex.repeat + 1)]

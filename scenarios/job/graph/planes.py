@@ -18,7 +18,7 @@ class Plane(StrEnum):
 
 
 class Engine(StrEnum):
-    """Which driver of the buffer plane runs a job; all give the same trace."""
+    """Which driver of the buffer plane runs a job. All give the same trace."""
 
     AUTO = "auto"  # compiled where it can be and is worth it, else processes
     COMPILED = "compiled"  # the data plane in tables, advanced by a compiled kernel

@@ -14,7 +14,7 @@ from ckptsim.scenarios.job.graph.vertex import Recorded, Vertex, VertexKind
 
 
 def graph_problems(vertices: Sequence[Vertex]) -> list[Problem]:
-    """Return what is wrong with a graph; the first kind of fault that is found hides others."""
+    """Return the problems with a graph. The first kind of fault that is found hides others."""
     names = [vertex.name for vertex in vertices]
     found = [
         Problem(f"vertices[{index}].name", f'"{repeated}"', "a name that no other vertex has")
@@ -66,7 +66,7 @@ def _input(vertex: int, place: int) -> str:
 
 
 def _place_problems(path: str, vertex: Vertex, *, is_read: bool) -> list[Problem]:
-    """Return what is wrong with the place of a vertex in the graph."""
+    """Return the problems with the place of a vertex in the graph."""
     found = []
     if vertex.is_source == bool(vertex.inputs):
         expected = "no input of a source" if vertex.inputs else "an input of every other vertex"

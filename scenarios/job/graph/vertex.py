@@ -66,7 +66,7 @@ class RateChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vertex:
-    """One vertex of the job graph; its subtasks are built alike."""
+    """One vertex of the job graph. Its subtasks are built alike."""
 
     SOURCE = _JOB
 
@@ -120,9 +120,7 @@ class Vertex:
         0.0,
         says="coefficient of variation of the service from buffer to buffer: a fixed part, and so "
         "much of it exponential",
-        limits=not_on_records(
-            "nothing comes in buffers there, from one to the next of which it would vary"
-        ),
+        limits=not_on_records("records do not come in buffers there"),
     )
     selectivity: float = number(
         1.0,
@@ -310,7 +308,7 @@ class Vertex:
 
     @property
     def gap_ns(self) -> int | None:
-        """Time between two records of one subtask of a source; None: as fast as possible."""
+        """Time between two records of one subtask of a source. None: as fast as possible."""
         if self.rate_per_s is None:
             return None
         return max(1, round(_SECOND_NS * self.parallelism / self.rate_per_s))
@@ -328,7 +326,7 @@ class Vertex:
         return max(1, round(_SECOND_NS / rate)) if rate > 0 else _YEAR_NS
 
     def rate_change_after(self, at_ns: int) -> int | None:
-        """Return when the rate of a source changes next behind an instant; None: at no time."""
+        """Return when the rate of a source changes next after an instant. None: at no time."""
         began_ns, period_ns = 0, self.rate_period_ns
         instants = [change.at_ns for change in self.rate_changes]
         if period_ns is not None:
@@ -339,8 +337,8 @@ class Vertex:
     def pause_of(self, subtask: int) -> int:
         """Return the time between two records of a subtask on records, where none takes time.
 
-        With nothing between them, and nothing in the tasks behind, the instant of a source without
-        a number of records would never end.
+        With nothing between them, and nothing in the tasks after, the instant of a source without a
+        number of records would never end.
         """
         gap_ns = self.gap_of(subtask) or 0
         return max(gap_ns, SHORTEST_NS) if self.records is None else gap_ns

@@ -42,7 +42,7 @@ _OF_EXPLORING = ("runs", "seconds", "corpus", "last_failed", "master", "partitio
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Check the seeds, print the violations and what was reached."""
+    """Check the seeds, print the violations and the reached goals."""
     if arguments.explore:
         from ckptsim.sim.cli.verbs.explore import run_explore
 
@@ -78,7 +78,7 @@ class _Checked:
 
     @property
     def why(self) -> str:
-        """The sentences on what is wrong. Empty where nothing is."""
+        """The sentences on the problem. Empty where nothing is."""
         found = [
             f"{row.property}: {row.says} (replay: {row.replay})"
             for trial in self.report.unexpected
@@ -163,7 +163,7 @@ def _left_of_seeds(report: CheckReport) -> str:
 
 
 def _names_of(word: str, *, after: str | None) -> list[str] | None:
-    """Return the scenarios that `all` or a link stands for, or None for another word.
+    """Return the scenarios that `all` or a link represents, or None for another word.
 
     after: leave out those up to this one.
     Raises UserError where it is none of them.

@@ -58,7 +58,7 @@ Workers = Callable[[explore.Explorer], AbstractContextManager[CarryOut] | None]
 
 
 def run_explore(arguments: argparse.Namespace) -> int:
-    """Explore a link, or all that can be drawn. Print what broke and what was reached."""
+    """Explore a link, or all that can be drawn. Print violations and reached goals."""
     _refuse_others(arguments)
     # Drawn jobs are too small to load the compiled kernel for, and one with a fault in it would
     # have to be compiled first.
@@ -80,7 +80,7 @@ def run_explore(arguments: argparse.Namespace) -> int:
                 print(text_of(one, documents[-1]), flush=True)
             if one.found and not arguments.keep_going:
                 break
-    for kept in every:  # all of them: a command that was interrupted goes on in its last link
+    for kept in every:  # all of them: a command that was interrupted continues in its last link
         kept.finish()
     _print_all(documents, links, as_json=arguments.json, alone=len(chosen) == 1)
     refused = next((kept.refused for kept in every if kept.refused is not None), None)
@@ -89,7 +89,7 @@ def run_explore(arguments: argparse.Namespace) -> int:
         raise refused
     if refused is not None:
         says = refusal_of(refused, arguments) or str(refused)
-        print(f"ckptsim check: {says}; what was found is not kept", file=sys.stderr)
+        print(f"ckptsim check: {says}; the results are not kept", file=sys.stderr)
     return EXIT_VIOLATED if violated else EXIT_FINE
 
 
@@ -122,7 +122,7 @@ def _refuse_others(arguments: argparse.Namespace) -> None:
 
 
 def _chosen(arguments: argparse.Namespace) -> list[explore.Explorer]:
-    """Return what is explored: every link, one, or what lies around one scenario."""
+    """Return the explored subject: every link, one, or what lies around one scenario."""
     word: str = arguments.scenario
     if word == ALL:
         return [explore.Explorer(link=link) for link in GENERATORS if link not in WITHIN_OTHERS]
@@ -145,7 +145,7 @@ def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> ex
 def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:
     """Return who carries out an explorer's runs: Spark, which ends with the stack, if it is asked.
 
-    None stands for processes of this machine.
+    None represents processes of this machine.
     """
     if arguments.master is None:
         return lambda _: None
@@ -258,7 +258,7 @@ def _shrunk(
 ) -> Found:
     """Shrink a run, write the scenario and tell its story.
 
-    seconds: that exploring had. What is smallest after as many has to do.  None for any.
+    seconds: that exploring had. The smallest after as many is kept.  None for any.
     """
     clock = Clock(math.inf if seconds is None else max(seconds, _LEAST_SECONDS))
     name = before.trial.violations[0].property

@@ -153,7 +153,7 @@ VERBS = {
             ),
             option(
                 "--shrink-seconds",
-                f"of shrinking; what is smallest by then has to do (default {SECONDS_MAX:.0f})",
+                f"of shrinking (default {SECONDS_MAX:.0f})",
                 type_=positive,
                 default=round(SECONDS_MAX),
             ),

@@ -31,8 +31,8 @@ class Kept:
     """The files of one exploration.
 
     folder: where corpus and progress are kept. None: nowhere, and what failed is in `OUT`.
-    refused: the first file that could not be written. Exploring continues without it.
-    Progress with a core of the user's is not kept: nobody knows whether it is still the same one.
+    refused: the first file that could not be written. Exploring continues without it. Progress with
+    a core of the user's is not kept: no one knows whether it is still the same one.
     """
 
     def __init__(self, folder: Path | None, explorer: Explorer, *, seed: int) -> None:
@@ -50,7 +50,7 @@ class Kept:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether an exploration that was interrupted goes on where it was."""
+        """Return whether an exploration that was interrupted continues where it was."""
         return self._progress_file is not None
 
     def begin(self) -> tuple[Corpus, Progress]:
@@ -93,7 +93,7 @@ class Kept:
         return UserError(f"{self._progress_file}: found no such document, {expected}")
 
     def _identity(self) -> dict[str, object]:
-        """Return all that decides what exploring does, but for its budget."""
+        """Return all that decides what exploring does, except for its budget."""
         explorer, scenario = self._explorer, self._explorer.scenario
         ignored = explorer.judging.ignore
         subject, *_ = explorer.subject(())
@@ -130,7 +130,7 @@ class Kept:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Note a file that cannot be written: a violation is told before it, and is worth more."""
+        """Note a file that cannot be written: a violation is named before it, and is worth more."""
         try:
             yield
         except OSError as error:

@@ -133,7 +133,7 @@ VERBS = {
     "list": Verb(
         run=_list,
         options=(
-            option("word", "a link, or a word: only those of it", "LINK|WORD", nargs="?"),
+            option("word", "a link, or a word to search", "LINK|WORD", nargs="?"),
             option(
                 "--link",
                 "only this link of the chain; alone: the links themselves",
@@ -155,7 +155,7 @@ VERBS = {
         options=(
             option("what", "a name, or a file", "SCENARIO|PLAN|TOPIC|PROPERTY", nargs="?"),
             repeated("--set", "PATH=VALUE", "vary a parameter"),
-            flag("--changed", "only what is not at its default"),
+            flag("--changed", "only changed parameters"),
             flag("--toml", "print the scenario as a file"),
             flag("--json", "print JSON"),
         ),
@@ -182,7 +182,7 @@ Editors for TOML complete and check a file whose first line names the schema:
     ),
     "completion": Verb(
         run=_completion,
-        options=(option("shell", "whose words are completed", choices=SHELLS),),
+        options=(option("shell", "shell", choices=SHELLS),),
         examples="""examples:
   ckptsim completion bash
   ckptsim completion zsh

@@ -83,7 +83,7 @@ IMPORT = (
     ),
     option(
         "--profile",
-        "whose constants hold for a recording: plain (default), or rig for those that are shipped",
+        "profile of constants for a recording: plain (default), or rig for shipped ones",
         type_=Profile,
         choices=list(Profile),
         default=Profile.PLAIN,
@@ -122,7 +122,7 @@ VERBS = {
             option("--ca", "certificates to trust, as PEM", "FILE", Path),
             flag("--insecure", "take any certificate: others may listen; not with --ca"),
             flag("--no-redact", "write the answers as they came"),
-            flag("--json", "print what was done as JSON"),
+            flag("--json", "print the result as JSON"),
         ),
         examples="""examples:
   ckptsim capture http://localhost:8081 --out recorded/

@@ -132,7 +132,7 @@ VERBS = {
                 "M",
                 "answer with this metric, such as ended_ns; default: the plan's; may be repeated",
             ),
-            option("--save-plan", "write what is swept as a plan, too", "FILE", Path),
+            option("--save-plan", "write the sweep as a plan, too", "FILE", Path),
             option(
                 "--out",
                 "default: out/NAME, or the next one that is free or has this sweep: out/NAME-2",

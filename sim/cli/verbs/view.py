@@ -38,7 +38,7 @@ VERBS = {
             *SEED,
             option(
                 "--checkpoint",
-                "the one that is selected first; default: that of a violation, or the slowest",
+                "the checkpoint to begin with (default: of the violation, or the slowest)",
                 "N",
                 int,
             ),

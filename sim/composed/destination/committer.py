@@ -1,13 +1,13 @@
 """A sink subtask's way into the store: queued transactions, durable steps, refusals.
 
-The order of the steps and what a checkpoint holds are decided by the ingestion core of the store;
-this is its asynchronous host.  One commit is under way at a time; what has queued meanwhile goes
-with the next.  A crash drops the object; what is durable is in the medium.
+The order of the steps and what a checkpoint holds are decided by the ingestion core of the store.
+This is its asynchronous host.  One commit is under way at a time. Queued ones go with the next.  A
+crash drops the object. The durable data is in the medium.
 
-What is pre-committed lies in the job's checkpoint until it is durable in the store.  A restored
-sink reads the store: what its checkpoint covers is taken for committed, the rest is committed
-again; that is exactly once where data and checkpoint are one step, and at least once elsewhere,
-which rows by name (upserts) make whole.
+Everything that is pre-committed lies in the job's checkpoint until it is durable in the store.  A
+restored sink reads the store: what its checkpoint covers is taken for committed, the rest is
+committed again. That is exactly once where data and checkpoint are one step, and at least once
+elsewhere, which rows by name (upserts) make whole.
 
 Source: Apache Flink, `GenericWriteAheadSink` with its committer.
 """
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A transaction on its way into the store; `committed` is called when it is durable."""
+    """A transaction on its way into the store. `committed` is called when it is durable."""
 
     checkpoint: int
     records: tuple[int, ...]

@@ -2,7 +2,7 @@
 
 A record that is delivered again, because the attempt before did not return a state that covers it,
 may be part of the checkpoint that the job was restored from.  The readers know what that holds and
-drop such a record; its durability is reported all the same, under the id of this attempt: at once
+drop such a record. Its durability is reported all the same, under the id of this attempt: at once
 when the store has it, else when what the checkpoint holds of it in flight has reached the store.
 """
 
@@ -67,7 +67,7 @@ class PipelineDestination:
         self.under_way: dict[int, None] = self._restored_under_way()
 
     def join(self, destination: Destination) -> tuple[Storage, Sequence[Intake]]:
-        """Become what the destination of the sync stores by; readers get sockets in turn."""
+        """Become what the destination of the sync stores by. Readers get sockets in turn."""
         self._destination = destination
         queues, sockets = self.job.queues, self._whole.sockets
         return self, [SocketIntake(self, queues[s.index % len(queues)]) for s in sockets]
@@ -85,7 +85,7 @@ class PipelineDestination:
     # What the restored checkpoint says ----------------------------------------------------------
 
     def _taken_in(self) -> dict[int, None] | None:
-        """Return what the readers had taken in before the cut; None stands for everything."""
+        """Return what the readers had taken in before the cut. None represents everything."""
         restored = self.job.restored
         if restored is None:
             return {}
@@ -129,11 +129,11 @@ class PipelineDestination:
                 self._stored.append(record)
 
     def has(self, record: int) -> bool:
-        """Say whether the restored checkpoint has a record."""
+        """Return whether the restored checkpoint has a record."""
         return self.seen is None or record in self.seen
 
     def is_under_way(self, record: int) -> bool:
-        """Say whether what the checkpoint holds of a record has not reached the store yet."""
+        """Return whether what the checkpoint holds of a record has not reached the store yet."""
         return record in self.under_way
 
     def packet_read(self) -> None:
@@ -228,7 +228,7 @@ class PipelineDestination:
 
 
 class PipelineAttempt(SyncAttempt):
-    """An attempt; whatever fails in it, source, job or send, ends all of it.
+    """An attempt. Whatever fails in it, source, job or send, ends all of it.
 
     storage: the job within the destination, from its latest completed checkpoint.
     """

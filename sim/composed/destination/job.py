@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class RecordQueue:
-    """A bounded queue in front of one source subtask; who fills it waits for room afterwards.
+    """A bounded queue before one source subtask. Who fills it waits for room afterwards.
 
     wake: lets the thread of the source look for work.
     """
@@ -56,7 +56,7 @@ class RecordQueue:
         return len(self._queue)
 
     def put(self, record: int) -> None:
-        """Queue a record; the last packet may go beyond the capacity."""
+        """Queue a record. The last packet may go beyond the capacity."""
         self._queue.append(record)
         self._wake()
 
@@ -84,10 +84,10 @@ class RecordQueue:
 
 
 class PipelineJob:
-    """The job over all attempts; its completed checkpoints outlive them.
+    """The job over all attempts. Its completed checkpoints outlive them.
 
-    queues: what feeds its readers in the attempt that runs; committers: what its sinks commit
-    through, those of sinks that were deployed as finished left out.  kept: every completed
+    queues: what feeds its readers in the attempt that runs. committers: what its sinks commit
+    through, the ones of sinks that were deployed as finished left out.  kept: every completed
     checkpoint, where the run is to be looked into.  restored_ids: the checkpoints that the attempts
     after the first began from.
     """
@@ -145,7 +145,7 @@ class PipelineJob:
         return list(self.control.coordinator.planning.subtasks[vertex])
 
     def records_of(self, vertex: str) -> Iterator[int]:
-        """Return the records whose effect the state of a vertex has."""
+        """Return the records in the state of a vertex has."""
         for number in self.numbers_of(vertex):
             yield from self.plane.records_of(number)
 
@@ -178,7 +178,7 @@ class PipelineJob:
     # As the owner of the job ------------------------------------------------------------------
 
     def job_failed(self, cause: str) -> None:
-        """End the attempt around the job: what was read from sockets is lost with it."""
+        """End the attempt around the job: the data read from sockets is lost with it."""
         attempt = self._pipeline.attempt
         if attempt is not None:
             attempt.faults.note_strike()  # nothing of the sync has failed

@@ -1,8 +1,9 @@
-"""Vectors of the suite `ordering`: the destination's core, its mutants, and the source model."""
+"""Vectors of the suite `ordering`: the destination's core, its mutants, and the source's core."""
 
 from __future__ import annotations
 
 from ckptsim.models.ordering import Refusal, make_core
+from ckptsim.models.ordering.source import SourceCore
 from ckptsim.sim.conform.ordering.destination import DestinationScript
 from ckptsim.sim.conform.ordering.source import SourceScript
 from ckptsim.sim.conform.runner import Adapter, Mismatch, Step, Vector, allowed_errors
@@ -22,8 +23,8 @@ _NEVER_SENT = ("mark_succeeded", "mark_failed")
 
 
 def _slot(vector: Vector) -> str | None:
-    """Name the destination's core; the source is a model of ours."""
-    return None if vector["engine"] == "source" else "ordering"
+    """Name the core that a vector is about."""
+    return "source" if vector["engine"] == "source" else "ordering"
 
 
 def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
@@ -44,7 +45,7 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
 
 
 def _for_hosts(vector: Vector) -> tuple[Vector | None, tuple[str, ...]]:
-    """Return a vector without the steps that no host takes, and name what is left out.
+    """Return a vector without the steps that no host takes, and name the rest out.
 
     A host announces each stream, and refuses one that it does not know before its core sees it.
     """
@@ -65,9 +66,9 @@ def _left_out(step: Step) -> str | None:
 
 
 def run(vector: Vector, make: Factory | None) -> Mismatch | None:
-    """Run a vector on the destination's core or on the source model, by its `engine`."""
+    """Run a vector on the destination's or the source's core, by its `engine`."""
     if vector["engine"] == "source":
-        return SourceScript(vector).run()
+        return SourceScript(vector, make or SourceCore).run()
     return DestinationScript(vector, make or make_core).run()
 
 

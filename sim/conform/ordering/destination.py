@@ -1,4 +1,4 @@
-"""Drive an ordering core by a vector's steps, with a platform that remembers what was sent."""
+"""Drive an ordering core by a vector's steps, with a platform that remembers the sent data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class DestinationScript:
         self._interval_s: int | None = config.get("flush_interval_s")
 
     def _begin(self) -> None:
-        """Make the core, which knows nothing of what was before."""
+        """Make the core, which knows nothing of the state before."""
         self._core = self._make(self._parameters)
         self._opened: list[str] = []
         # By stream: which of its intervals is open, and the id that the core passed each one with.
@@ -57,7 +57,7 @@ class DestinationScript:
         self._held: list[ordering.Effect] = []
 
     def run(self) -> Mismatch | None:
-        """Run all steps and compare the outcome; return the first difference, or None."""
+        """Run all steps and compare the outcome. Return the first difference, or None."""
         for number, step in enumerate(self._vector["steps"], start=1):
             where = place(number, step)
             found = self._expectation(where, step)
@@ -67,7 +67,7 @@ class DestinationScript:
                 return found
         return self._compare_outcome()
 
-    # Steps that do something; each returns the kind of its error, or None.
+    # Steps that do something. Each returns the kind of its error, or None.
 
     def _act(self, step: Step) -> str | None:
         match step["op"]:
@@ -84,7 +84,7 @@ class DestinationScript:
         return None
 
     def _feed(self, event: ordering.Event) -> str | None:
-        """Give the core an event and carry out what it asks; return the error's kind, or None."""
+        """Give the core an event and carry out what it asks. Return the error's kind, or None."""
         failures = self._failing_sends
         try:
             effects = self._drive(event)
@@ -151,7 +151,7 @@ class DestinationScript:
         return True
 
     def _tick(self, seconds: int) -> str | None:
-        """Advance the clock; flush at each multiple of the interval, and report the first error."""
+        """Advance the clock. Flush at each multiple of the interval, and report the first error."""
         end = self._clock_s + seconds
         first: str | None = None
         if self._interval_s is not None:
@@ -195,7 +195,7 @@ class DestinationScript:
         return self._streams.get(key) or ordering.StreamDescriptor(key, "not in the catalog")
 
     def _channel(self, step: Step) -> int:
-        """Return the step's channel; a step that names none comes on the first open one."""
+        """Return the step's channel. A step that names none comes on the first open one."""
         first_open: int = min(self._open_channels, default=0)
         channel: int = step.get("channel", first_open)
         return channel
@@ -213,7 +213,7 @@ class DestinationScript:
             return found
         return identity
 
-    # Steps that look; each returns a difference, or None.
+    # Steps that look. Each returns a difference, or None.
 
     def _expectation(self, where: str, step: Step) -> Mismatch | None:
         op = step["op"]
@@ -316,7 +316,7 @@ _CALLED = {"size_bytes": "bytes"}
 
 
 def _expected(step: Step, value: object) -> object:
-    """Return what a looking step expects, which stands under the name of its question."""
+    """Return what a looking step expects, which is under the name of its question."""
     for name in ("index", "streams", "payload"):
         if name in step:
             return step[name]

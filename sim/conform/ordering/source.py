@@ -1,4 +1,4 @@
-"""Drive the source model by a vector's steps and compare the state messages that it emits."""
+"""Drive a source's core by a vector's steps and compare the state messages that it emits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from ckptsim.models.core import ProtocolError
 from ckptsim.models.ordering import Medium, Refusal, StreamDescriptor, source
 from ckptsim.sim.conform.ordering.destination import stream_entries
 from ckptsim.sim.conform.runner import Mismatch, Step, Vector, compare, compare_error, named, place
+from ckptsim.sim.slots import Factory
+from ckptsim.sim.slots.protocols import SourceDoor
 
 
 class SourceScript:
     """One vector: its source core and the log of messages."""
 
-    def __init__(self, vector: Vector) -> None:
+    def __init__(self, vector: Vector, make: Factory) -> None:
         config = vector["config"]
         self._vector = vector
         self._streams = stream_entries(config["streams"])
@@ -22,14 +24,16 @@ class SourceScript:
         self._is_global = bool(config.get("global", False))
         initial = config.get("initial") or {}
         shared = [state for key, state in initial.items() if key not in self._streams]
-        self._core = source.SourceCore(
+        self._core: SourceDoor = make(
             source.SourceParameters(
                 medium=Medium[config["medium"]],
                 streams=tuple(self._streams.values()),
                 is_global=self._is_global,
-                initial={
-                    stream: initial[key] for key, stream in self._streams.items() if key in initial
-                },
+                initial=tuple(
+                    (stream, initial[key])
+                    for key, stream in self._streams.items()
+                    if key in initial
+                ),
                 initial_shared=shared[0] if shared else None,
             )
         )
@@ -37,7 +41,7 @@ class SourceScript:
         self._compared = 0
 
     def run(self) -> Mismatch | None:
-        """Run all steps and compare the number of messages; return the first difference."""
+        """Run all steps and compare the number of messages. Return the first difference."""
         for number, step in enumerate(self._vector["steps"], start=1):
             where = place(number, step)
             if step["op"] == "expect_src":
@@ -58,7 +62,7 @@ class SourceScript:
         return found
 
     def _name(self, key: str) -> source.Feed:
-        """Return the feed of a name; a global source calls its shared feed as it likes."""
+        """Return the feed of a name. A global source calls its shared feed as it likes."""
         if key in self._streams:
             return self._streams[key]
         return None if self._is_global else StreamDescriptor(key, "not in the catalog")

@@ -1,16 +1,16 @@
 """Which interval of checkpoints costs least, from simulated runs and simulated failures.
 
 Two things cost time: taking checkpoints, and doing again what a failure undoes.  A run without
-failures shows how much less the job does than without checkpoints; a run that fails at phases
-spread over the interval shows how much is done again.  Of an interval `T` with a loss `C` for each
-checkpoint, failures with mean `M` between two, and a restart that takes `R`, the share of time that
-is lost is `C/T + (R + undone(T))/M`.
+failures shows how much less the job does than without checkpoints. A run that fails at phases
+spread over the interval shows how much is done again.  Let an interval be `T`, the loss
+of a checkpoint `C`, the mean time between failures `M` and a restart `R`. Then the share of time
+that is lost is `C/T + (R + undone(T))/M`.
 
-On paper the optimum is `sqrt(2 C M)` (Young), or with terms of higher order (Daly); both take `C`
+On paper the optimum is `sqrt(2 C M)` (Young), or with terms of higher order (Daly). Both take `C`
 as fixed, and a checkpoint as taken at an instant.  They fail where a checkpoint lasts as long as
 the interval, where alignment makes `C` depend on the interval, and where the job cannot catch up.
 
-Source: J. W. Young, CACM 17(9), 1974; J. T. Daly, FGCS 22(3), 2006, equation 37.
+Source: J. W. Young, CACM 17(9), 1974. J. T. Daly, FGCS 22(3), 2006, equation 37.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _EARLY, _LATE = 2, 4
 RUNS_OF_A_POINT = 2 + _EARLY + _LATE
 """Runs that a point takes for each part of the day: two without failures, and those with one."""
 _BEFORE = 3
-# Neighbouring intervals differ by this factor; the records that a point may take to simulate.
+# Neighbouring intervals differ by this factor. The records that a point may take to simulate.
 _RATIO = 1.6
 _MORE = 6
 _RECORDS = 30_000_000
 
 
 class Advisor:
-    """Simulates a job at intervals and modes, each once; `failures` are those that it may have.
+    """Simulates a job at intervals and modes, each once. `failures` are those that it may have.
 
-    parts: of a day, with their loads; what an interval comes to is the mean over the day.  A
+    parts: of a day, with their loads. What an interval comes to is the mean over the day.  A
     failure strikes at any time of it, so it costs in the mean what it costs in each part.
     checkpoints: of a run without failures.  ran: is called after each run.
     """
@@ -171,7 +171,7 @@ class _Runs:
         return found
 
     def _afterwards_s(self, undone_s: float) -> float:
-        """Return how long a run goes on so that the job catches up, in a number of records."""
+        """Return how long a run continues so that the job catches up, in a number of records."""
         job = cast("Job", self._scenario.model)
         restart_ns = round(self._failures.restart_s * _SECOND_NS)
         undone_ns = round(undone_s * _SECOND_NS)

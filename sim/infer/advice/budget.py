@@ -78,8 +78,8 @@ def _shares(graph: Graph, name: str) -> list[float]:
     return even
 
 
-# Records per run: some 3 s on one core, measured on the shipped recordings; and what is the most
-# where intervals are so long that fewer would not show a checkpoint behind the warm-up.
+# Records per run: some 3 s on one core, measured on the shipped recordings. And everything that is
+# the most where intervals are so long that fewer would not show a checkpoint after the warm-up.
 _WANTED = 2_000_000
 MOST_RECORDS = 20_000_000
 LEAST_CHECKPOINTS = 4
@@ -88,7 +88,7 @@ QUICK_CHECKPOINTS = 4
 
 
 def bounded(scenario: Scenario) -> Scenario:
-    """Return a scenario whose run takes seconds, with as many of its checkpoints as that allows."""
+    """Return a scenario with runs of seconds, and as many checkpoints as that allows."""
     job = cast("Job", scenario.model)
     rate = max(1.0, records_per_s(job))
     interval_s = job.checkpointing.interval_ns / _SECOND_NS
@@ -129,7 +129,7 @@ def shortened(
 
 
 def lengthened(scenario: Scenario, results: Sequence[RunResult]) -> Scenario | None:
-    """Return a scenario with time for checkpoints behind the warm-up, which its runs lacked.
+    """Return a scenario with time for checkpoints after the warm-up, which its runs lacked.
 
     None where they had some, where something other than the clock ended a run, and where a longer
     run would take minutes.

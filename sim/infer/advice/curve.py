@@ -2,7 +2,7 @@
 
 On paper the optimum is `sqrt(2 C M)` (Young), or with terms of higher order (Daly).
 
-Source: J. W. Young, CACM 17(9), 1974; J. T. Daly, FGCS 22(3), 2006, equation 37.
+Source: J. W. Young, CACM 17(9), 1974. J. T. Daly, FGCS 22(3), 2006, equation 37.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Failures:
 class Point:
     """What one interval in one mode comes to.
 
-    interval_s: that was set; effective_s: that is reached, since a checkpoint may outlast it.
+    interval_s: that was set. effective_s: that is reached, since a checkpoint may outlast it.
     loss_s: what one checkpoint costs the job.  undone_s: what a failure undoes in the mean, as time
-    that it takes to do again; undone_most_records: the most of the simulated failures.
-    written_bytes_per_day: state and data in flight; requests_per_day: files that are created.
+    that it takes to do again. undone_most_records: the most of the simulated failures.
+    written_bytes_per_day: state and data in flight. requests_per_day: files that are created.
     cost: share of the time that is lost.  caught_up_s, caught_up_most_s: from a failure until no
-    record is late, in the mean and at most; None where no source has a rate that can be made up
+    record is late, in the mean and at most. None where no source has a rate that can be made up
     for, or where it did not come.
     """
 
@@ -91,7 +91,7 @@ def best_of(
     wanted: Callable[[Point], bool] = lambda _: True,
     price: Callable[[Point], float] = lambda _: 0.0,
 ) -> Point | None:
-    """Return the point of least cost among those that are allowed; of equal ones the longest.
+    """Return the point of least cost among those that are allowed. Of equal ones the longest.
 
     Checkpoints back to back keep the storage busy all day, so they are taken only where nothing
     else is allowed, and so are points that are not wanted.  Of those that cost the same within
@@ -128,10 +128,10 @@ def flat_s(
 
 
 def optimum_s(points: Sequence[Point]) -> float | None:
-    """Return the interval of least cost; None where the least is at an end, so it lies outside.
+    """Return the interval of least cost. None where the least is at an end, so it lies outside.
 
     points: of one mode, by interval.  Where the costs follow `a/T + b + cT` it is the least of that
-    curve, which all points have a part in; elsewhere a parabola over the logarithm of the interval
+    curve, which all points have a part in. Elsewhere a parabola over the logarithm of the interval
     joins the least point and its neighbours.
     """
     costs = [point.cost for point in points]
@@ -143,7 +143,7 @@ def optimum_s(points: Sequence[Point]) -> float | None:
 
 
 def _on_a_curve(points: Sequence[Point]) -> float | None:
-    """Return the least of the curve of that form that fits best; None where none fits."""
+    """Return the least of the curve of that form that fits best. None where none fits."""
     if len(points) < 4:
         return None
     times = np.array([point.effective_s for point in points])

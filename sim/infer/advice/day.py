@@ -33,8 +33,8 @@ WHOLE_DAY = (LoadPeriod(share=1.0, factor=1.0),)
 def read_load(text: str) -> tuple[LoadPeriod, ...]:
     """Return the parts of a day such as `00:00=0.3,08:00=1,20:00=60%`, by their load.
 
-    Before the first instant the load is that of the last one, as the day before.  Parts of equal
-    load are one.  Raises ScenarioError for what is no load.
+    Before the first instant the load is the one of the last one, as the day before.  Parts of equal
+    load are one.  Raises ScenarioError for a text that is no load.
     """
     steps = [_step(word.strip()) for word in text.split(",")]
     minutes = [at for at, _ in steps]
@@ -61,7 +61,7 @@ def _step(word: str) -> tuple[int, float]:
 
 
 def loaded(scenario: Scenario, factor: float) -> Scenario:
-    """Return a scenario whose sources with a rate emit times as much."""
+    """Return a scenario with sources that emit times as much."""
     job = cast("Job", scenario.model)
     vertices = tuple(
         replace(one, rate_per_s=one.rate_per_s * factor) if one.rate_per_s else one
@@ -73,7 +73,7 @@ def loaded(scenario: Scenario, factor: float) -> Scenario:
 def mean_of(points: Sequence[tuple[float, Point]]) -> Point:
     """Return what an interval comes to over a day, given shares of it and points.
 
-    What lasts or undoes most is that of the worst part; all else is the mean over the day.
+    What lasts or undoes most is the one of the worst part. All else is the mean over the day.
     """
 
     def mean(of: Callable[[Point], float]) -> float:

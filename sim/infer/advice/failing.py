@@ -1,8 +1,8 @@
-"""What a failure costs a job: down, doing again, late, caught up; from simulated failures.
+"""What a failure costs a job: down, doing again, late, caught up. From simulated failures.
 
-A checkpoint that was completed just before a failure makes it cheap, one that was about to be makes
-it dear, so the failures of several runs are spread evenly over the interval.  Sources with a rate
-read logs here: what falls due while the job is down comes afterwards, and has to be caught up with.
+A checkpoint just before a failure makes it cheap, one just after it dear. So the failures of
+several runs are spread evenly over the interval.  Sources with a rate read logs here: what falls
+due while the job is down comes afterwards, and has to be caught up with.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ckptsim.sim.rows import RecoveryRow, RunResult
 
 _SECOND_NS = 1_000_000_000
 # The first checkpoint comes after so long, or after the interval where that is shorter: queues fill
-# and relax within seconds, and nothing of the failure depends on what was before.
+# and relax within seconds, and nothing of the failure depends on the state before.
 _FIRST_NS = 5 * _SECOND_NS
-# What a run has time for behind the work of catching up, and where no source has a rate.
+# What a run has time for after the work of catching up, and where no source has a rate.
 _MARGIN_NS = 5 * _SECOND_NS
 # Deploying and opening tasks, and reading their state, at most.  Assumption: some seconds.
 _DEPLOYED_NS = 3 * _SECOND_NS
@@ -33,7 +33,7 @@ _DEPLOYED_NS = 3 * _SECOND_NS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Subtask 0 of a vertex fails; the job is restarted after a delay."""
+    """Subtask 0 of a vertex fails. The job is restarted after a delay."""
 
     vertex: str
     restart_ns: int
@@ -44,8 +44,8 @@ class FailurePrice:
     """What a failure costs: medians over `failures` of them, spread over the interval.
 
     down_s: from the failure to the first record that an operator without outputs takes.
-    done_again_records: emitted a second time; done_again_most_records: of the worst failure.
-    latest_s: the largest delay of a record afterwards, over when it fell due; caught_up_s: from the
+    done_again_records: emitted a second time. done_again_most_records: of the worst failure.
+    latest_s: the largest delay of a record afterwards, over when it fell due. caught_up_s: from the
     failure until no record is late.  None without a source that has a rate, or where it did not
     come in any run's time.  not_caught_up: runs where it did not come.
     """
@@ -127,9 +127,9 @@ def _reached_ns(job: Job, measures: Measures) -> int:
 def afterwards_ns(
     job: Job, restart_ns: int, undone_ns: int, *, most_records: int = MOST_RECORDS
 ) -> int:
-    """Return how long a run goes on behind its failure, so that a job that can catches up.
+    """Return how long a run continues after its failure, so that a job that can catches up.
 
-    Work of `undone + down` at load `r` is worked off in `r` of that time over `1 - r`; half as much
+    Work of `undone + down` at load `r` is worked off in `r` of that time over `1 - r`. Half as much
     again for what checkpoints and skewed keys take.
     """
     down_ns = restart_ns + _DEPLOYED_NS
@@ -142,7 +142,7 @@ def afterwards_ns(
 
 
 def price_of_failures(results: Sequence[RunResult]) -> FailurePrice:
-    """Return what the first failure of each run has cost; runs without one do not count."""
+    """Return what the first failure of each run has cost. Runs without one do not count."""
     rows = [recovery for result in results for recovery in result.recoveries[:1]]
     latest = list(_seconds(row.peak_latency_ns for row in rows))
     caught_up = list(_seconds(_since(row, row.caught_up_ns) for row in rows))

@@ -67,9 +67,9 @@ def hot_subtasks(job: Job) -> Iterator[tuple[str, str]]:
 
 
 def transaction_warnings(job: Job, point: Point, failures: Failures) -> Iterator[str]:
-    """Yield what is lost where a transaction ends before a failure is over.
+    """Yield the lost part where a transaction ends before a failure is over.
 
-    A transaction is open from one checkpoint to the commit after the next one; a failure before
+    A transaction is open from one checkpoint to the commit after the next one. A failure before
     that commit adds the restart.
     """
     timeout_ns = job.costs.transaction_timeout_ns
@@ -87,7 +87,7 @@ def transaction_warnings(job: Job, point: Point, failures: Failures) -> Iterator
 
 
 def _at_highest(job: Job) -> Job:
-    """Return a job whose sources emit at the highest rate that they ever have."""
+    """Return a job with the highest rate of its sources."""
     vertices = tuple(
         replace(v, rate_per_s=v.rate_per_s * max(c.factor for c in v.rate_changes))
         if v.rate_per_s and any(c.factor for c in v.rate_changes)

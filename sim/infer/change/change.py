@@ -1,6 +1,6 @@
 """The one language of options: the engine's own names, or ours, from a scenario to a scenario.
 
-`execution.checkpointing.interval=500 ms` is an option of the engine; `source.NAME.rate=3900 /s`,
+`execution.checkpointing.interval=500 ms` is an option of the engine. `source.NAME.rate=3900 /s`,
 `vertex.NAME.parallelism=4` and `vertices.NAME.KEY=VALUE` name a vertex, `parallelism.default` all
 of them.  A path such as `job.vertices[NAME].state` is ours.  The end of a path or of an engine's
 name is enough where only one ends so: `interval`, `checkpointing.timeout`, `unaligned.enabled`.
@@ -30,7 +30,7 @@ _VERTEX = re.compile(r"^job\.vertices\[([0-9]+)\]")
 _VERTICES = re.compile(r"^vertices\.")
 _TABLE = re.compile(r"[.\[]")
 _INDEX = re.compile(r"\[[^\]]*\]")
-_LISTED = 6  # names of an end that several have, of which an error lists so many
+_LISTED = 6  # so many candidates of an ambiguous name in an error
 _CHECKPOINTS = "execution.checkpointing."
 # The engine's name -> our key of the table of checkpoints, how it reads, its least value.
 _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
@@ -44,7 +44,7 @@ _OF_CHECKPOINTS: Mapping[str, tuple[str, Read, int]] = {
     "tolerable-failed-checkpoints": ("tolerable_failures", whole, 0),
     "unaligned.max-subtasks-per-channel-state-file": ("subtasks_per_file", whole, 1),
 }
-# The engine's name -> our path; the backend has another word there.
+# The engine's name -> our path. The backend has another word there.
 _OF_STATE: Mapping[str, str] = {
     "state.backend.type": "job.state.backend",
     "state.backend": "job.state.backend",
@@ -141,8 +141,8 @@ def changed(scenario: Scenario, change: Mapping[str, str]) -> Scenario:
 def parameters_of(scenario: Scenario, words: Sequence[str]) -> dict[str, object]:
     """Return what words of either language set, as values by paths of ours.
 
-    What the engine's names come to is read from the scenario that they make.
-    Raises ScenarioError as `changed` does; values at paths are judged when they are set.
+    What the engine's names come to is read from the scenario that they make. Raises ScenarioError
+    as `changed` does. Values at paths are judged when they are set.
     """
     theirs, ours = _sorted(scenario, read_change(words))
     found: dict[str, object] = {}
@@ -169,7 +169,7 @@ def axis_of(
     paths = list(dict.fromkeys(path for one in found for path in one))
     if len(paths) != 1:
         says = f"values that set {', '.join(paths)}" if paths else "values that change nothing"
-        raise ScenarioError([Problem(f"--vary {option}", says, "those of one parameter")])
+        raise ScenarioError([Problem(f"--vary {option}", says, "values of one parameter")])
     as_it_is = {one.path: one.value for one in describe(scenario)}
     if isinstance(scenario.model, Job):
         as_it_is = {_by_name(scenario.model, path): value for path, value in as_it_is.items()}
@@ -248,7 +248,7 @@ def _unknown(
 ) -> Problem:
     """Return the problem of an option that is not known, or of an end that several have.
 
-    keys: last keys of paths, one of which may be meant.
+    keys: last keys of paths, as candidates.
     """
     if ends:
         named = [f'"{_UNIT.sub("", path)}"' for path in ends]
@@ -269,7 +269,10 @@ def _unknown(
 
 
 def _with_options(scenario: Scenario, change: Mapping[str, str], ours: dict[str, str]) -> Scenario:
-    """Return a job with the engine's options set; what is better set by a path goes to `ours`."""
+    """Return a job with the engine's options set.
+
+    Everything that is better set by a path goes to `ours`.
+    """
     job = cast("Job", scenario.model)
     problems: list[Problem] = []
     for option, value in change.items():
@@ -285,7 +288,7 @@ def _with_options(scenario: Scenario, change: Mapping[str, str], ours: dict[str,
 def _one(
     job: Job, assignment: tuple[str, str], ours: dict[str, str], problems: list[Problem]
 ) -> Job:
-    """Return a job with one option set, but for the mode, which comes last."""
+    """Return a job with one option set, except for the mode, which comes last."""
     option = assignment[0]
     if option in (*_UNALIGNED, _MODE):
         return job
@@ -301,7 +304,7 @@ def _one(
 
 
 def _of_checkpoints(job: Job, assignment: tuple[str, str], problems: list[Problem]) -> Job:
-    """Return a job with an option of its checkpoints set, but for their mode."""
+    """Return a job with an option of its checkpoints set, except for their mode."""
     if assignment[0] in _INLINE:
         size = _read(assignment, size_bytes, 0, problems)
         storage = job.storage if size is None else replace(job.storage, inline_threshold_bytes=size)

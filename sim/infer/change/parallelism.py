@@ -1,8 +1,7 @@
-"""A job with another parallelism: what was said of single subtasks holds no more.
+"""A job with another parallelism: settings of single subtasks are dropped.
 
-State is spread over the new subtasks, skew of service times, keys and rates is forgotten, but for
-that of key groups which do not go round evenly, and new subtasks run where those of equal index
-did, or on task managers of their own.
+State is spread over the new subtasks. Skew is forgotten, except for uneven key groups. New subtasks
+run on the task managers of equal index, or on their own.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def with_parallelism(job: Job, wanted: Mapping[str, int]) -> Job:
 
 
 def _rescaled(vertex: Vertex, parallelism: int) -> Vertex:
-    """Return a vertex with other subtasks; the service is the mean of those that there were."""
+    """Return a vertex with other subtasks. The service is the mean of those that there were."""
     before = vertex.parallelism
     mean = sum(vertex.service_of(subtask) for subtask in range(before)) / before
     total = sum(vertex.subtask_state_bytes)
@@ -53,7 +52,7 @@ def _rescaled(vertex: Vertex, parallelism: int) -> Vertex:
 
 
 def _shares(one: Input, parallelism: int) -> tuple[float, ...]:
-    """Return the shares of new subtasks in the records of an input; empty for even ones."""
+    """Return the shares of new subtasks in the records of an input. Empty for even ones."""
     shares = key_group_shares(parallelism, None)
     return shares if one.partitioner is Partitioner.HASH and len(set(shares)) > 1 else ()
 
@@ -66,7 +65,7 @@ def _joined(one: Input, vertex: Vertex, upstream: int) -> Input:
 
 
 def _placed(job: Job) -> Job:
-    """Return a job whose new subtasks have task managers."""
+    """Return a job with task managers for new subtasks."""
     known = [vertex.task_managers for vertex in job.vertices]
     by_index: dict[int, int] = {}
     for numbers in known:

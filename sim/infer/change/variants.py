@@ -17,7 +17,7 @@ from ckptsim.sim.infer.change.conf import Configuration
 from ckptsim.sim.infer.measures import LastPart, Measures
 
 _MS = 1e6
-# More variants than anybody compares in one table; a sweep is the place for more.
+# More variants than anybody compares in one table. A sweep is the place for more.
 _MOST = 64
 
 
@@ -40,7 +40,7 @@ class Variant:
 
 
 def _last(option: str) -> str:
-    """Return the part of an option's name that tells it from others."""
+    """Return the part of an option's name that distinguishes it from others."""
     short = option.removeprefix("execution.checkpointing.").removeprefix("taskmanager.")
     return short.removeprefix("network.memory.").removeprefix("memory.").removeprefix("job.")
 
@@ -53,7 +53,7 @@ def variants_of(
 ) -> list[Variant]:
     """Return a variant for every combination of the varied options, with `change` in each.
 
-    conf: a file of the engine, whose options `change` and the varied ones override.
+    conf: a file of the engine, with options that `change` and the varied ones override.
     Raises ScenarioError for options and values that cannot be, and for more than 64 variants.
     """
     count = 1

@@ -20,23 +20,24 @@ from ckptsim.sim.infer.tasks.load import ENOUGH, EVEN, FEW, SAMPLES, Times, edge
 from ckptsim.sim.job.buffers.output import kept_shares
 from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 
-# A receiver that is busy for so much of its time can hold up its senders; those that it holds up
+# A receiver that is busy for so much of its time can hold up its senders. Those that it holds up
 # are back-pressured longer than the others, by so much, or as long as they, to so much.
 _SATURATED = 0.9
 _LONGER, _AS_LONG = 0.25, 0.1
 # Even shares are believed where they explain counts that a draw of keys could give, and are twenty
-# times as likely as those of the key groups: less than three squares of the noise for each subtask,
-# and six less in all.  Hash codes of few keys are apart by a percent beside the noise of the draw.
+# times as likely as the ones of the key groups: less than three squares of the noise for each
+# subtask, and six less in all.  Hash codes of few keys are apart by a percent beside the noise of
+# the draw.
 _EXPLAINED, _LIKELIER, _FEW_KEYS = 3.0, 6.0, 0.01
 
 
 def shares_of(
     vertex: VertexAnswer, *, segment_bytes: int = Network().segment_bytes
 ) -> Found[tuple[float, ...]] | None:
-    """Return the share of each subtask in the records that come by key; None for even ones.
+    """Return the share of each subtask in the records that come by key. None for even ones.
 
-    Usual are the shares that random keys would give: those of the key groups, within four standard
-    deviations of a draw.  segment_bytes: of a buffer.
+    Usual are the shares that random keys would give: the ones of the key groups, within four
+    standard deviations of a draw.  segment_bytes: of a buffer.
     """
     usual = key_group_shares(vertex.parallelism, vertex.max_parallelism)
     grown = [subtask.growth("numRecordsIn") for subtask in vertex.subtasks]
@@ -51,7 +52,7 @@ def shares_of(
         if came is not None and full is not None and _are_even(came, usual, full):
             return None
         return _by_groups(vertex, usual)
-    # Those that look alike get the same share: only what stands out is skew.
+    # Those that look alike get the same share: only the outliers are skew.
     middle = median_low(counts)
     alike = [c for c in counts if abs(c - middle) < 4 * math.sqrt(middle)]
     pooled = sum(alike) / len(alike)
@@ -65,7 +66,7 @@ def shares_of(
 
 
 def _is_odd(counts: Sequence[float], usual: Sequence[float]) -> bool:
-    """Tell whether counts are no draw of shares."""
+    """Return whether counts are no draw of shares."""
     mean = fmean(counts)
     odd = max(abs(n - sum(counts) * share) for n, share in zip(counts, usual, strict=True))
     return odd >= max(EVEN * mean, 4 * math.sqrt(mean))
@@ -74,7 +75,7 @@ def _is_odd(counts: Sequence[float], usual: Sequence[float]) -> bool:
 def _came(vertex: VertexAnswer, full: float) -> list[float]:
     """Return how many records came to each subtask since it began, those in its queue included.
 
-    What it has processed while it was watched has queues in it that were longer before or behind.
+    What it has processed while it was watched has queues in it that were longer before or after.
     full: records of a full buffer.
     """
     return [
@@ -85,10 +86,10 @@ def _came(vertex: VertexAnswer, full: float) -> list[float]:
 
 
 def _are_even(came: Sequence[float], usual: Sequence[float], full: float) -> bool:
-    """Tell whether the records that came by key were dealt out evenly, not by key groups.
+    """Return whether the records that came by key were dealt out evenly, not by key groups.
 
     Subtasks that are all busy process as many each whatever their shares are, and queue the rest:
-    what came is what was processed since they began, and what is in their queues.
+    what came is the processed data since they began, and the content of their queues.
     """
     mean = fmean(came)
     noise = mean + full**2 + (_FEW_KEYS * mean) ** 2
@@ -114,7 +115,7 @@ def key_group_shares(parallelism: int, max_parallelism: int | None) -> tuple[flo
 
 
 def _by_groups(vertex: VertexAnswer, shares: tuple[float, ...]) -> Found[tuple[float, ...]] | None:
-    """Return shares as those of the key groups; None if they are even."""
+    """Return shares as the ones of the key groups. None if they are even."""
     if len(set(shares)) == 1:
         return None
     return Found(
@@ -157,7 +158,7 @@ def keeps_key(vertex: VertexAnswer, upstream: VertexAnswer) -> Found[bool] | Non
 def _by_counts(
     sent: Sequence[float], taken: Sequence[float], weights: Sequence[Sequence[float]]
 ) -> int:
-    """Return 1 if what was sent leads to what was taken by one key, -1 by two, 0 by either."""
+    """Return 1 if the sent data leads to all that was taken by one key, -1 by two, 0 by either."""
     whole = sum(sent)
     usual = [sum(rows) / len(weights) for rows in zip(*weights, strict=True)]
     even = [share / sum(usual) for share in usual]

@@ -1,9 +1,9 @@
 """What records cost and how many there are: service times, selectivity, sizes.
 
-All of it comes from how much counters grew between the first and the last sample, never from the
-engine's means over 60 s, which are too low in a young job.  The clock is the task's own: its busy,
-back-pressured and idle time together, since samples are older than the moment of asking by an
-unknown part of the metric fetcher's interval.
+All of it comes from the growth of counters between the first and the last sample. The engine's
+means over 60 s are too low in a young job.  The clock is the task's own: its busy, back-pressured
+and idle time together, since samples are older than the moment of asking by an unknown part of the
+metric fetcher's interval.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Times:
 
 
 def times_of(subtask: SubtaskAnswer) -> Times | None:
-    """Return the growth of a subtask's counters; None where there are not two samples of each."""
+    """Return the growth of a subtask's counters. None where there are not two samples of each."""
     found = [
         subtask.growth(metric)
         for metric in (
@@ -69,7 +69,7 @@ def times_of(subtask: SubtaskAnswer) -> Times | None:
     if pressed is None or idle is None:
         return None
     if busy is None and _knows_when_busy(subtask):
-        # It is what is left of idle and back-pressured time, which grow in lumps: it can go back.
+        # It is the rest of idle and back-pressured time, which grow in lumps: it can go back.
         busy = 0.0
     if busy is None:
         # Sources of the old interface do not know when they are busy: their busy time is NaN.
@@ -90,7 +90,7 @@ def _knows_when_busy(subtask: SubtaskAnswer) -> bool:
 
 
 def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...]]:
-    """Return how long each subtask is busy with one record, in ns; skew is kept, noise is not.
+    """Return how long each subtask is busy with one record, in ns. Skew is kept, noise is not.
 
     pace: what part of the recorded time a record takes on the machine that is asked about.
     """
@@ -114,7 +114,7 @@ def services_of(vertex: VertexAnswer, pace: float = 1.0) -> Found[tuple[int, ...
             how="it has processed no record while it was watched",
             answers=(),
             sure=Sureness.ASSUMED,
-            effect="alignment and what is in flight are proportional to it",
+            effect="alignment and in-flight data are proportional to it",
         )
     usual = median_low(known)
     alike = [value for value in known if abs(value / usual - 1) < _SKEW]
@@ -164,16 +164,16 @@ def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> F
     taken = sum(times.records_in for times in grown)
     emitted = sum(times.records_out for times in grown)
     if not receivers:
-        return Found(value=1.0, how="nobody reads from it", answers=(), sure=Sureness.READ)
+        return Found(value=1.0, how="no vertex reads from it", answers=(), sure=Sureness.READ)
     if taken < FEW or not emitted:
         return Found(
             value=1.0,
             how="too few records to tell",
             answers=(),
             sure=Sureness.ASSUMED,
-            effect="the load of everything behind it is proportional to it",
+            effect="the load of everything downstream is proportional to it",
         )
-    # Of a record between two samples one is counted on one side only; so much is noise.
+    # Of a record between two samples one is counted on one side only. So much is noise.
     found = emitted / taken
     return Found(
         value=1.0 if abs(found - 1) < 0.01 + 2 / math.sqrt(taken) * 0.2 else round(found, 4),
@@ -184,7 +184,7 @@ def selectivity_of(vertex: VertexAnswer, receivers: Sequence[VertexAnswer]) -> F
 
 
 def record_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
-    """Return the size of a record that a vertex emits, with what the network adds; None if none.
+    """Return the size of a record that a vertex emits, with what the network adds. None if none.
 
     Bytes count when a buffer is closed and records at once, so what lies in open buffers biases the
     quotient: least over the whole life of the job, where it is below a percent.
@@ -203,7 +203,7 @@ def record_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
 
 
 def edge_bytes_of(vertex: VertexAnswer) -> Found[int] | None:
-    """Return the size of a record that a vertex takes, over the life of the job; None if none.
+    """Return the size of a record that a vertex takes, over the life of the job. None if none.
 
     What an upstream vertex emits to several receivers may differ between them.
     """

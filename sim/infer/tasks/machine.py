@@ -22,7 +22,7 @@ _MS = 1_000_000
 _LEAST, _MOST = 0.1, 20.0
 # What a scenario can hold.
 _MOST_CORES = 100_000
-# Down to this part of the usual time a machine is as quick as that of the costs.  Source: the
+# Down to this part of the usual time a machine is as quick as the one of the costs.  Source: the
 # quickest of five recordings that were made on it.
 _AS_QUICK = 0.65
 # The same of what tasks do from their last barrier on.  Source: the quickest of those recordings.
@@ -51,7 +51,7 @@ class MachineChoice(StrEnum):
 def cores_of(recording: Recording) -> Found[int | None]:
     """Return the processors of all hosts that the job runs on, each host counted once.
 
-    A task manager tells those of its host, or of its container, which then has an address of its
+    A task manager shows the ones of its host, or of its container, which then has an address of its
     own.  Task managers without an address are threads of one process.
     """
     used = {one.task_manager for vertex in recording.vertices for one in vertex.subtasks}
@@ -77,7 +77,7 @@ def cores_of(recording: Recording) -> Found[int | None]:
 
 
 def usual_cores(recording: Recording, cores: int | None, constants: Constants) -> int:
-    """Return the cores that share work, where none are told as many as a profile has."""
+    """Return the cores that share work, where none are reported as many as a profile has."""
     return cores or constants.cores or max(vertex.parallelism for vertex in recording.vertices)
 
 
@@ -93,13 +93,12 @@ def machine_of(
     """Return the machine that an answer is for.
 
     cores: of all hosts, None for as many as the profile has.  storage: what limits files, None
-    where that is not known.  constants: of the profile.
-    The recorded one is as many times slower than that of the costs as files of data in flight were
-    from when their data were there, or else its sources with their part in a checkpoint: both wait
-    for nothing but messages and processors.  It may be quicker, too: an engine that has run for a
-    while has its code compiled.  So may a quiet one be, which is no slower than the recorded one.
-    In what triggers wait for the recorded machine's other work shows, so of a quiet one it is what
-    tasks do from their last barrier on that tells.
+    where that is not known.  constants: of the profile. Its factor comes from files of in-flight
+    data, or else from the acknowledgements of sources: both wait for nothing but messages and
+    processors.  It may be quicker, too: an engine that has run for a while has its code compiled.
+    So may a quiet one be, which is no slower than the recorded one. In what triggers wait for the
+    recorded machine's other work shows, so of a quiet one it is what tasks do from their last
+    barrier on that shows.
     """
     found = None
     usual = usual_cores(recording, cores, constants)
@@ -164,7 +163,7 @@ def _of_own_parts(recording: Recording, cores: int) -> tuple[float, str] | None:
 
 
 def _own_ms(part: SubtaskPart) -> float:
-    """Return what a part took from its last barrier on; a source has none."""
+    """Return what a part took from its last barrier on. A source has none."""
     return max(0.0, part.end_to_end_ms - part.start_delay_ms - part.alignment_ms)
 
 
@@ -186,15 +185,15 @@ def _of_sources(recording: Recording, cores: int) -> tuple[float, str] | None:
 
 
 def _factor(ratio: float) -> float:
-    """Return the factor of a machine whose work took `ratio` of the usual time."""
+    """Return the factor of a machine with work of `ratio` of the usual time."""
     return max(ratio, min(1.0, ratio / _AS_QUICK))
 
 
 def _of_files(recording: Recording, limits: tuple[int, int, int]) -> tuple[float, str] | None:
     """Return the factor that files of data in flight tell, and in words how they do.
 
-    limits: bytes that need no file, subtasks that share one, cores.
-    Cores write the files side by side, and make the acknowledgements behind them.
+    limits: bytes that need no file, subtasks that share one, cores. Cores write the files side by
+    side, and make the acknowledgements after them.
     """
     inline_bytes, subtasks_per_file, cores = limits
     mode, timeout_ns = mode_of(recording).value
@@ -245,7 +244,7 @@ def _state_bytes(part: SubtaskPart) -> int:
 def _usual_ms(sources: int, cores: int) -> float:
     """Return when the middle one of so many subtasks acknowledges, on the machine of the costs.
 
-    Trigger and acknowledgement are messages; the cores take one source after the other.
+    Trigger and acknowledgement are messages. The cores take one source after the other.
     """
     work_ns = PLAIN.message_cost_ns + PLAIN.barrier_cost_ns + PLAIN.acknowledge_cost_ns
     rounds = max(1.0, (sources / cores + 1) / 2)
@@ -270,7 +269,7 @@ def pace_of(recording: Recording, choice: MachineChoice) -> Found[float]:
     """Return what part of the recorded service times a record takes on the machine asked for.
 
     A task that is busy all the time takes as long for a record as its work does and the machine
-    lets it; where the machine is busy with other things some windows are slower than others.  The
+    lets it. Where the machine is busy with other things some windows are slower than others.  The
     fastest window between two samples is the work, as near as a recording shows.
     """
     ratios = [
@@ -294,7 +293,7 @@ def pace_of(recording: Recording, choice: MachineChoice) -> Found[float]:
 
 
 def _fastest(subtask: SubtaskAnswer) -> float | None:
-    """Return the least service time of a window over that of all; None where it had to wait."""
+    """Return the least service time of a window over the one of all. None where it had to wait."""
     whole = times_of(subtask)
     if whole is None or whole.busy_ms < _SATURATED * whole.clock_ms or not whole.records_in:
         return None

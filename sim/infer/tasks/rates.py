@@ -19,21 +19,21 @@ from ckptsim.sim.recording import SubtaskAnswer, VertexAnswer
 # back-pressured for less than half of its time, is as fast as its own work lets it.
 _WAITS = 0.02
 _PRESSED = 0.5
-# Windows that are back-pressured for more than this part say little of a rate; and as many windows
-# whose parts are so far apart tell whether a source makes up for what it missed.
+# Windows that are back-pressured for more than this part say little of a rate. As many windows, so
+# far apart, decide whether a source catches up.
 _HELD_UP = 0.9
 _TELLING = 4
 _HELD_APART = 0.2
 # Rates of windows that differ by less are one: times grow in lumps.  Source: recordings of sources
-# with a steady rate, whose windows of 2 s scatter by up to 10 %.  What few records differ by is
-# chance, up to so many deviations of it.
+# with a steady rate: windows of 2 s scatter by up to 10 %.  What few records differ by is chance,
+# up to so many deviations of it.
 _COURSE = 0.3
 _CHANCE = 6
 # A machine that is busy with other things lets a source miss records, never emit more.  So one
-# window with less is no course; as many with half as much are.
+# window with less is no course. As many with half as much are.
 _SILENT = 2
 # Of so many records per ms and subtask counters scatter.  Assumption: answers are as old as they
-# say to 10 ms; recorded ones are off by up to 500 ms.
+# say to 10 ms. Recorded ones are off by up to 500 ms.
 _MANY_PER_MS = 0.1
 # The highest factor of a rate that a scenario can hold.
 _STEEPEST = 1000.0
@@ -41,7 +41,7 @@ _NS = 1_000_000
 
 
 def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
-    """Return the records per second of each subtask of a source; None for as fast as it can.
+    """Return the records per second of each subtask of a source. None for as fast as it can.
 
     A source that emits as fast as it can is never idle, and busy only with emitting: it waits for
     its outputs all the time.  One that is idle now and then waits for a clock of its own, or for
@@ -83,10 +83,10 @@ def rates_of(vertex: VertexAnswer) -> Found[tuple[float, ...] | None]:
 
 
 def course_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
-    """Return how a source's rate changed, over its mean; None where it shows none.
+    """Return how a source's rate changed, over its mean. None where it shows none.
 
     Bursts show in counters, slower changes between samples.  The last change is that to the first
-    rate again, at the end of a period or of the time that was sampled: what comes behind that was
+    rate again, at the end of a period or of the time that was sampled: what comes after that was
     not seen, and is taken to be the same once more.  Where a source was held up for much of a
     window, or makes up for what it missed, its records say little of its rate.
     """
@@ -127,11 +127,11 @@ def course_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
 
 
 def _bursts_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
-    """Return the course of a source whose counters only ever stood at multiples of some number.
+    """Return the course of a source with counters at multiples of some number.
 
     So many records it emits at once, as fast as it makes them, and then none until the next ones
     are due.  What a steady source has emitted when it is asked scatters by some ms of its records,
-    so that of one with few per second nothing is said.
+    so the one of one with few per second nothing is said.
     """
     found = [times_of(subtask) for subtask in vertex.subtasks]
     known = [times for times in found if times is not None]
@@ -159,12 +159,12 @@ def _bursts_of(vertex: VertexAnswer) -> Found[tuple[RateChange, ...]] | None:
         how=f"{said}: counters stood at multiples of that only",
         answers=SAMPLES,
         sure=Sureness.ESTIMATED,
-        effect="what a checkpoint takes depends on how long behind a burst it is triggered",
+        effect="the duration of a checkpoint depends on the time since the last burst",
     )
 
 
 def _alike(rates: Sequence[float], apart: float) -> Iterator[slice]:
-    """Yield windows that follow each other and whose rates are near that of the first of them."""
+    """Yield windows in a row with rates near the first one."""
     first = 0
     for place, rate in enumerate([*rates, math.inf]):
         if abs(rate - rates[first]) > apart:
@@ -179,7 +179,7 @@ def _unknown(how: str) -> Found[tuple[float, ...] | None]:
         how=how,
         answers=(),
         sure=Sureness.ASSUMED,
-        effect="a source without a rate fills every buffer in front of the slowest task",
+        effect="a source without a rate fills every buffer before the slowest task",
     )
 
 

@@ -29,7 +29,7 @@ _SLOW_MS = 60.0
 # Acknowledgements that follow each other by less than this part are of one file.  Source: recorded
 # files of five and three subtasks, 1 % apart within a file and four times between them.
 _AT_ONCE = 0.1
-# Files that end nearly at one time are told apart down to this part: noise of acknowledgements.
+# Files that end nearly at one time are distinguished down to this part: noise of acknowledgements.
 _LEAST_AT_ONCE = 0.01
 
 Member = tuple[str, int]
@@ -57,7 +57,7 @@ def read_rate_of(recording: Recording) -> Found[int] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageSpeed:
-    """Limit of one stream in bytes per second, None for none that shows; time to create a file.
+    """Limit of one stream in bytes per second, None for none that shows. Time to create a file.
 
     shared: whether all streams together have that limit.
     """
@@ -70,7 +70,7 @@ class StorageSpeed:
 def states_of(recording: Recording, vertex: VertexAnswer) -> Found[tuple[int, ...]] | None:
     """Return the bytes of state that each subtask writes in a checkpoint, None where unknown.
 
-    The middle of the recorded checkpoints but the first, whose state is still growing.
+    The middle of the recorded checkpoints but the first, in which state still grows.
     """
     known = [one for one in recording.completed if one.parts.get(vertex.id)]
     sizes: dict[int, list[int]] = {}
@@ -107,7 +107,7 @@ def full_of(recording: Recording, vertex: VertexAnswer) -> Found[int] | None:
         return None
     return Found(
         value=round(median(totals)),
-        how=f"state_size of {len(totals)} checkpoints, of which they write what is new",
+        how=f"state_size of {len(totals)} checkpoints, which write the changes",
         answers=_PARTS,
         sure=Sureness.READ,
     )
@@ -211,7 +211,7 @@ def _files(recording: Recording, inline_bytes: int, limit: int, cores: int) -> I
 def groups_of(recording: Recording, limit: int) -> list[tuple[Member, ...]]:
     """Return which subtasks share files of channel state.
 
-    A subtask whose task manager is unknown is taken to be alone.
+    A subtask without a known task manager is taken to be alone.
     """
     managers: dict[str, list[Member]] = {}
     for vertex in ordered(recording):
@@ -224,7 +224,7 @@ def groups_of(recording: Recording, limit: int) -> list[tuple[Member, ...]]:
 
 
 def _ends(recording: Recording) -> dict[Member, float]:
-    """Return when each subtask has acknowledged, in ms behind the trigger, in the middle."""
+    """Return when each subtask has acknowledged, in ms after the trigger, in the middle."""
     found: dict[Member, list[float]] = {}
     for one in recording.completed:
         for vertex, parts in one.parts.items():
@@ -238,11 +238,11 @@ def _sharing(
 ) -> list[tuple[Member, ...]]:
     """Return the groups of one task manager's subtasks, given in the order of their deployment.
 
-    The order in which their threads start decides, which is not always that of deployment.  Those
-    that share a file acknowledge at one time, the closer the more files end then, but for those
-    whose state takes longer.  All files but one have as many subtasks as may share one: what is
-    left over is in as few files, those that end latest in the fullest, since streams are equally
-    fast.  Where that makes no groups, the order has to do.
+    The order in which their threads start decides, which is not always the one of deployment.
+    Those that share a file acknowledge at one time, the closer the more files end then, except for
+    those with slower state.  All files but one have as many subtasks as may share one: the rest
+    over is in as few files, those that end latest in the fullest, since streams are equally fast.
+    Where that makes no groups, the order has to do.
     """
     tolerance = _AT_ONCE
     while tolerance > _LEAST_AT_ONCE and all(member in ends for member in members):
@@ -284,7 +284,7 @@ class _Part:
 
     @property
     def waits(self) -> bool:
-        """Tell whether it may have ended when its barriers had left, which it waits for, too."""
+        """Return whether it may have ended when its barriers had left, which it waits for, too."""
         latest_ms = (1 + _AT_ONCE) * self.timeout_ms
         return self.is_read and self.answer.end_to_end_ms <= latest_ms
 
@@ -353,6 +353,6 @@ def _files_of(parts: Sequence[_Part], inline_bytes: int) -> Iterator[File]:
 
 
 def _outlasts(channel: File, state: File) -> bool:
-    """Tell whether a part was ended by the file that it shares, not by its state."""
+    """Return whether a part was ended by the file that it shares, not by its state."""
     at_once = state.end_ms <= (1 + _AT_ONCE) * channel.end_ms
     return at_once and channel.ms_per_byte < state.ms_per_byte

@@ -1,4 +1,6 @@
-"""How fast a storage writes, from files with their sizes and times: latency, rate, whose limit.
+"""How fast a storage writes, from files with their sizes and times.
+
+Latency, rate and the owner of the limit.
 
 A limit of each stream lets a file take as long whatever is written beside it.  A limit of all
 streams together lets it take longer the more of them are under way: what counts then is not its
@@ -24,7 +26,7 @@ from ckptsim.sim.job.buffers.state import Limiter
 
 _SECOND_NS = 1_000_000_000
 _MS = 1_000_000
-# Files whose sizes differ by this factor tell a rate from a latency.
+# Files with sizes that differ by this factor separate rate and latency.
 _SPREAD = 3.0
 # Either limit is believed where it is twenty times as likely as the other one.  Files of one
 # checkpoint are off together, so each checkpoint counts once.
@@ -33,8 +35,8 @@ _LIKELIER = math.log(20)
 _USUAL = 0.9
 # Times are whole ms, so that no more than this is known of one.
 _RESOLUTION_MS = 1.0
-# So often ends that do not show are moved to where equal streams bring them; each time halves what
-# is missing, or does better.
+# So often ends that do not show are moved to where equal streams bring them. Each time halves the
+# missing part, or does better.
 _ROUNDS = 12
 
 
@@ -42,8 +44,8 @@ _ROUNDS = 12
 class File:
     """A file: its bytes, when it was under way, and what of that a processor needs to handle it.
 
-    begin_ms, end_ms: behind the trigger of its checkpoint.  beside: the file that was whole after
-    it, so that its own end does not show; end_ms is no more than a guess then.
+    begin_ms, end_ms: after the trigger of its checkpoint.  beside: the file that was whole after
+    it, so that its own end does not show. end_ms is no more than a guess then.
     """
 
     bytes: int
@@ -78,8 +80,8 @@ class Fit:
     """What explains the times of files best: time of a file, and per byte.
 
     streams: how many were under way, in the mean.  rest: what stays unexplained of the time of a
-    file in the mean, as a part of that of the middle one.  spread: whether sizes differ enough to
-    tell a latency from a rate.  constants: of the profile whose limiter is to be as fast.
+    file in the mean, as a part of the one of the middle one.  spread: whether sizes differ enough
+    to tell a latency from a rate.  constants: of the profile with the limiter.
     """
 
     latency_ms: float
@@ -122,17 +124,17 @@ class Fits:
 
     @property
     def best(self) -> Fit:
-        """Return what is believed: a limit of each stream, where nothing says more."""
+        """Return the inferred limit: a limit of each stream, where nothing says more."""
         return self.together if self.is_shared else self.each
 
     @property
     def is_shared(self) -> bool:
-        """Tell whether all streams share a limit."""
+        """Return whether all streams share a limit."""
         return self._evidence > _LIKELIER
 
     @property
     def is_open(self) -> bool:
-        """Tell whether either is as good."""
+        """Return whether either is as good."""
         return abs(self._evidence) <= _LIKELIER
 
     @property
@@ -159,7 +161,7 @@ def fits(checkpoints: Sequence[Sequence[File]], constants: Constants = PLAIN) ->
 
 
 def _crowded(files: Sequence[File]) -> list[tuple[File, float]]:
-    """Return the files whose ends show, and how many were under way in each one's time.
+    """Return the files with visible ends, and how many were under way in each one's time.
 
     Of n files each gets an nth.
     """
@@ -227,7 +229,7 @@ def _fit(sizes: Sequence[int], times_ms: Sequence[float], streams: float) -> Fit
 def _line(sizes: Sequence[int], times_ms: Sequence[float]) -> tuple[float, float]:
     """Return latency and time per byte that fit best, by least squares.
 
-    Neither is negative; where larger files took no longer there is no latency to be seen.
+    Neither is negative. Where larger files took no longer there is no latency to be seen.
     """
     mean_x = sum(sizes) / len(sizes)
     mean_y = sum(times_ms) / len(sizes)

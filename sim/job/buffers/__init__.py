@@ -69,7 +69,7 @@ def _run(
 def _partings(
     spec: RunSpec, job: Job, restored: JobCheckpoint | None, world: DataflowWorld
 ) -> Iterator[ViolationRow]:
-    """Run a job of the kernel by the reference, too; yield where they part, if they do.
+    """Run a job of the kernel by the reference, too. Yield where they part, if they do.
 
     By their traces, which tell what control did, else by their journals, which tell what data did.
     """

@@ -3,7 +3,7 @@
 The values were found on measurements of Apache Flink 1.20.3.  `PLAIN` is the default and has no
 quirks: one processor per slot, limits that are kept to the byte, deletes in the background.  `RIG`
 is the rig of the oldest measurements: one JVM with several task managers on two cores, operators
-that are slow by waiting, a throttle with steps.  Below each constant stands where it shows in the
+that are slow by waiting, a throttle with steps.  Below each constant is where it shows in the
 measurements, and what happens to the predictions when it is wrong.  The mechanisms can be left out,
 to see what each is worth: every one is real, so without it the model is wrong on purpose.
 """
@@ -22,7 +22,7 @@ _MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constants:
-    """Times in ns unless the name says otherwise; the defaults are those of `PLAIN`."""
+    """Times in ns unless the name says otherwise. The defaults are the ones of `PLAIN`."""
 
     wake_ns: int = 50 * _US
     """A parked task thread wakes up.  Assumption: usual cost of a futex on Linux.  Hardly felt: a
@@ -266,14 +266,14 @@ def service_of_step(step: int, constants: Constants) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanisms:
-    """What the model does; all on by default.
+    """What the model does. All on by default.
 
     stops_early: a task stops when the pool has no free segment left or a channel its maximum, not
     only when a record finds none. freed_when_read: a receiver's buffer is free when its last record
     is read, not when processed. slices: a flush sends what an open buffer holds and lets the sender
-    continue filling it, instead of closing it. random_keys: keys are drawn at random; otherwise the
+    continue filling it, instead of closing it. random_keys: keys are drawn at random. Otherwise the
     channels take turns. keys_stay: a second keyed edge of equal parallelism keeps a record on its
-    subtask index. shared_cores: small jobs queue for the cores; otherwise each has a core of its
+    subtask index. shared_cores: small jobs queue for the cores. Otherwise each has a core of its
     own.
     """
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Cores:
     """Serves jobs in the order in which they come, each on the core that is free first.
 
-    What is asked for at one instant is taken up at its end, in the order of ties: who of several
-    tasks asked first is no matter of the order in which a driver happens to run them.
+    Everything that is asked for at one instant is taken up at its end, in the order of ties: who of
+    several tasks asked first is no matter of the order in which a driver happens to run them.
     """
 
     def __init__(self, env: Environment, count: int) -> None:

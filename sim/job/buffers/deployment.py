@@ -37,7 +37,7 @@ _NO_LIMIT = 1 << 60
 
 
 class Deployment:
-    """Makes the objects of one attempt, in the order in which what is random about them is drawn.
+    """Makes the objects of one attempt, in the order of their random draws.
 
     restored: what the attempt begins from.
     """
@@ -160,7 +160,7 @@ class Deployment:
     def _pool_settings(self, channels: int, *, broadcast: bool) -> dict[str, int]:
         network = self._network
         # A pool has at least one buffer more than there are channels, or the task could not
-        # continue.  A broadcast writes each buffer once for all channels; no limit per channel
+        # continue.  A broadcast writes each buffer once for all channels. No limit per channel
         # applies.
         return {
             "size": max(
@@ -245,7 +245,7 @@ def open_transactions(world: DataflowWorld, task: Task, restored: JobCheckpoint 
 
 
 def _keeps_key(spec: TaskSpec, edge: Edge, channels: int) -> bool:
-    """Tell whether records go on by the key that they came by."""
+    """Return whether records go on by the key that they came by."""
     vertex = spec.vertex
     if edge.keeps_key is not None or edge.shares:
         return bool(edge.keeps_key)

@@ -27,7 +27,7 @@ class Origin:
 
 @dataclass(slots=True)
 class Clocks:
-    """The clocks of all splits of a job, by the number of the split; they outlive attempts."""
+    """The clocks of all splits of a job, by the number of the split. They outlive attempts."""
 
     origins: dict[int, Origin] = field(default_factory=dict)
 

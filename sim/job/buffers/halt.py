@@ -1,7 +1,9 @@
-"""The end of an attempt, and of one task: what was seen, and what is still to come is struck out.
+"""The end of an attempt, and of one task.
 
-No part of the data plane asks whether its attempt is alive, which would cost a look per buffer;
-instead an attempt that has failed has no entries any more.
+The observations, and all that is still to come is struck out.
+
+No part of the data plane asks whether its attempt is alive, which would cost a look per buffer.
+Instead an attempt that has failed has no entries any more.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ def kill(tasks: Iterable[Task]) -> None:
 
 
 def stall(task: Task, lasts_ns: int) -> None:
-    """Let a task's thread do nothing for a while; called from its mailbox."""
+    """Let a task's thread do nothing for a while. Called from its mailbox."""
     if not task.has_ended:
         task.env.trace.record("stalled", task.entity, lasts_ns)
         task.stand_still(lasts_ns, int)

@@ -1,10 +1,10 @@
 """Messages between coordinator and tasks, on the wire and on the machine's cores.
 
-Messages to tasks take `rpc_ns` and some time of a core; what a completed checkpoint has replaced is
-deleted on the same cores, so a checkpoint that is triggered right behind another one begins later
-at the sources.
+Messages to tasks take `rpc_ns` and some time of a core. What a completed checkpoint has replaced is
+deleted on the same cores, so a checkpoint that is triggered right after another one begins later at
+the sources.
 
-Source: Apache Flink 1.20.3, CheckpointCoordinator; the times are in `constants.py`.
+Source: Apache Flink 1.20.3, CheckpointCoordinator. The times are in `constants.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MB = 1_000_000
 
 
 class BufferMessages:
-    """The messages of one job; pauses: of the machine."""
+    """The messages of one job. pauses: of the machine."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class BufferMessages:
     def confirm(
         self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
     ) -> None:
-        """Tell a task that a checkpoint is complete; by chance later than others are told."""
+        """Tell a task that a checkpoint is complete. By chance later than others are reported."""
         if self._jitter_ns:
             late_ns += self._env.stream("notification delay").integer(0, self._jitter_ns)
         self._send(task, late_ns, call, *arguments)
 
     def abort(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
-        """Tell a task that a checkpoint was given up."""
+        """Tell a task that a checkpoint was aborted."""
         self._send(task, late_ns, call, *arguments)
 
     def _send(self, task: TaskGateway, late_ns: int, call: Call, *arguments: Any) -> None:
@@ -119,4 +119,4 @@ class BufferMessages:
             self._cores.run(cost_ns, self._entity, self.discarded)
 
     def discarded(self) -> None:
-        """End a deletion that nobody waits for."""
+        """End a deletion that no one waits for."""

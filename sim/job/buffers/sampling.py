@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Sampling:
-    """Sums of the buffers queued before and behind every task.
+    """Sums of the buffers queued before and after every task.
 
-    inputs, outputs: per task number; count: how many samples there are.
+    inputs, outputs: per task number. count: how many samples there are.
     """
 
     def __init__(self, world: DataflowWorld) -> None:

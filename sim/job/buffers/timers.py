@@ -42,7 +42,7 @@ class TaskTimers:
         self._period_ns = world.constants.debloat_period_ns
 
     def start(self) -> None:
-        """Start them; each begins at an instant of its own within its period."""
+        """Start them. Each begins at an instant of its own within its period."""
         env, draws = self._env, self._env.stream("timers")
         for task in self._world.tasks:
             if self._timeout_ns and task.writers:
@@ -63,7 +63,10 @@ class TaskTimers:
                 env.call_at(at_ns, Kind.MAIL, task.entity, task.post, task.stop)
 
     def _change_rates(self, source: Source) -> None:
-        """Have a source change its rates when that is next due; what is past has acted before."""
+        """Have a source change its rates when that is next due.
+
+        Everything that is past has acted before.
+        """
         at_ns = self._world.graph.begun_as(source.name).rate_change_after(self._env.now)
         if at_ns is not None:
             self._env.call_at(at_ns, Kind.MAIL, source.entity, self._change_rate, source)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SECOND_NS = 1_000_000_000
 _MB = 1_000_000
-# Files that may be written one behind the other for a part: its own and that of channel state.
+# Files that may be written one after the other for a part: its own and the one of channel state.
 _FILES = 2
 # A slow file takes no longer than so many of the mean: one of e^12, 160,000, does.
 _TAILS = 12
@@ -30,8 +30,8 @@ _TAILS = 12
 class WatchedBuffers:
     """The attempts of a job on buffers.
 
-    Nobody tells of each record that is processed here: what has happened since the watchdog looked
-    last is counted when it looks.
+    No one shows of each record that is processed here: the event since the watchdog looked last is
+    counted when it looks.
     """
 
     def __init__(self, world: DataflowWorld) -> None:
@@ -48,7 +48,7 @@ class WatchedBuffers:
 
     @property
     def progress_ns(self) -> int:
-        """When records or states of tasks were first seen to be those of now."""
+        """When records or states of tasks were first seen to be the ones of now."""
         tasks = self._world.tasks
         for task in tasks:
             task.sync()
@@ -106,7 +106,7 @@ def waits(world: DataflowWorld) -> list[Wait]:
 
 
 def message_ns(world: DataflowWorld) -> int:
-    """Return the most that a message takes: on its way, and behind all others on the cores."""
+    """Return the most that a message takes: on its way, and after all others on the cores."""
     constants, job = world.constants, world.model
     work_ns = constants.message_cost_ns + constants.acknowledge_cost_ns + constants.barrier_cost_ns
     work_ns += constants.file_cost_ns + constants.channel_file_cost_ns + constants.discard_file_ns
@@ -176,7 +176,7 @@ def bytes_ns(world: DataflowWorld) -> int:
 
 
 def _restore_ns(count: int) -> int:
-    """Return what a failover takes, without what it reads; the first one takes longest."""
+    """Return what a failover takes, without what it reads. The first one takes longest."""
     alone_ns = FIRST.report_ns + FIRST.cancel_ns + FIRST.restart_ns + FIRST.schedule_ns
     alone_ns += FIRST.deploy_ns + FIRST.open_ns + FIRST.request_ns + FIRST.slot_ns
     return alone_ns + count * (FIRST.deploy_cost_ns + FIRST.open_cost_ns)
@@ -198,7 +198,7 @@ def least_rate(*rates: int | None) -> int | None:
 
 
 def _requests_ns(world: DataflowWorld) -> int:
-    """Return how long requests wait for their turn; a subtask has some files at a time."""
+    """Return how long requests wait for their turn. A subtask has some files at a time."""
     storage = world.model.storage
     if storage.requests_per_s is None:
         return 0
@@ -206,7 +206,7 @@ def _requests_ns(world: DataflowWorld) -> int:
 
 
 def _longest_gap_ns(vertex: Vertex) -> int:
-    """Return the longest time between two records of a source; 0 where it has no rate."""
+    """Return the longest time between two records of a source. 0 where it has no rate."""
     instants = (0, *(change.at_ns for change in vertex.rate_changes))
     return max(
         vertex.gap_of(subtask, at_ns) or 0

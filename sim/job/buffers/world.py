@@ -73,17 +73,17 @@ _KEEPERS: tuple[type, ...] = (
 class DataflowWorld:
     """One run of one job.
 
-    constants: in the place of those of the job's profile.
-    pauses: those of the machine, drawn unless they are known.  restored: the checkpoint that the
+    constants: in the place of the ones of the job's profile.
+    pauses: the ones of the machine, drawn unless they are known.  restored: the checkpoint that the
     first attempt starts from, as a user would start a job from a savepoint.
     phases: an instant of the periodic trigger of each attempt in ns, drawn where it is not known.
-    tasks: all subtasks of the attempt, by number; control: the job over all its attempts.
+    tasks: all subtasks of the attempt, by number. control: the job over all its attempts.
     compiled: the driver with a kernel, or None.
     embedding: what takes the place of its own surroundings where it is part of something larger.
     flushers: the thread of each task manager that flushes the memtables of all its tasks.
     identities: which record is where, if its records come from there.
-    protocol: makes the cores that decide about checkpoints.  observer: makes who is told what
-    happens; nothing is noted by default.  violations: the first of each property.  ignore:
+    protocol: makes the cores that decide about checkpoints.  observer: makes who is reported what
+    happens. Nothing is noted by default.  violations: the first of each property.  ignore:
     properties that are not judged.
     """
 
@@ -166,7 +166,7 @@ class DataflowWorld:
         self.skipper.start()
 
     def end_run(self) -> None:
-        """Note what was seen of the run, which is over, and check what must hold at its end."""
+        """Note the observations of the run, which is over, and check what must hold at its end."""
         note_goals(self.tasks)
         self.catch_up()
         if self.timed is not None:
@@ -311,7 +311,7 @@ class DataflowWorld:
         self.env.trace.record("finished", task.entity)
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
-        """Report a property that does not hold; checkpoint: the one concerned, if any."""
+        """Report a property that does not hold. checkpoint: the one concerned, if any."""
         if self.embedding.owner is not None:
             self.embedding.owner.violate(name, says)
         elif self.violation_log.is_first(name):
@@ -331,12 +331,12 @@ class DataflowWorld:
         return [task.sink for task in self.tasks if task.sink is not None]
 
     def catch_up(self) -> None:
-        """Count the records that are done by now, of which the kernel tells late."""
+        """Count the records that are done by now, because the kernel logs late."""
         for task in self.tasks:
             task.sync()
 
     def records_of(self, number: int) -> Sequence[int]:
-        """Return the records whose effect the state of a task has."""
+        """Return the records in the state of a task has."""
         records = self.tasks[number].records
         return () if records is None else records.state
 
@@ -349,7 +349,7 @@ class DataflowWorld:
     def _equip(self, restored: JobCheckpoint | None, held: JobCheckpoint | None) -> None:
         """Give every task what it needs besides its channels.
 
-        held: what is restored, with the numbers of today's tasks.
+        held: the restored data, with the numbers of today's tasks.
         """
         if self.identities is not None:
             self.identities.deploy(self.tasks, held)

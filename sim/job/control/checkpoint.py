@@ -1,4 +1,4 @@
-"""A checkpoint of a job: while it runs, what one task does for it, and what is kept of it."""
+"""A checkpoint of a job: while it runs, what one task does for it, and the kept data of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class CheckpointRecord:
-    """What is known of one checkpoint, apart from what the coordinator's core believes.
+    """The known facts of one checkpoint, apart from what the coordinator's core believes.
 
     kind: the name of its barriers' kind.  tasks: whom it waits for.  attempt: the one that runs
     when it is triggered.  parts: what tasks have acknowledged with, by task number, with the
@@ -48,11 +48,11 @@ class CheckpointRecord:
 class JobCheckpoint:
     """A completed checkpoint of a job.
 
-    tasks: snapshot per task number; a task that had finished has none.  subtasks: the numbers of
+    tasks: snapshot per task number. A task that had finished has none.  subtasks: the numbers of
     each vertex's tasks when it was taken.  vertices: what it records of each vertex.  finished:
-    tasks that had finished when it was planned.  positions, lost_state: what is really true of how
-    many records of each split had been emitted, also where the checkpoint holds nothing of it any
-    more, and of the vertices whose state went in part with finished subtasks.
+    tasks that had finished when it was planned.  positions, lost_state: the true number of records
+    emitted per split, also where the checkpoint holds none, and the vertices with state that left
+    with finished subtasks.
     """
 
     checkpoint_id: int
@@ -69,7 +69,7 @@ class JobCheckpoint:
         return [self.tasks.get(number) for number in self.subtasks[vertex]]
 
     def holds_end_of(self, vertex: str, number: int) -> bool:
-        """Tell whether a task of a vertex had finished, by its number then."""
+        """Return whether a task of a vertex had finished, by its number then."""
         return self.vertices[vertex] is FinishedState.FULL or number in self.finished
 
     @property
@@ -88,7 +88,7 @@ def newest_of(
 ) -> JobCheckpoint | None:
     """Return the newest checkpoint.
 
-    without_channel_state: the number of one that a restart takes without what was in flight.
+    without_channel_state: the number of one that a restart takes without the in-flight data.
     Source: Apache Flink 1.20.3, CheckpointCoordinator.extractOperatorStates.
     """
     newest = max(found, key=lambda one: -1 if one is None else one.checkpoint_id)
@@ -104,7 +104,7 @@ def kept_of(
     planning: PlanCalculator,
     plane: DataPlane,
 ) -> JobCheckpoint:
-    """Return what is kept of a completed checkpoint; of vertices that have finished, nothing."""
+    """Return the kept parts of a completed checkpoint. Of vertices that have finished, nothing."""
     snapshots = {number: part.snapshot for number, (part, _) in record.parts.items()}
     positions = plane.positions()  # of splits that no snapshot names as of now: they have been read
     for snapshot in snapshots.values():
@@ -124,11 +124,11 @@ def kept_of(
 
 @dataclass(slots=True, kw_only=True)
 class PartFigures:
-    """The figures of a task's part in a checkpoint; times in ns since the start of the run.
+    """The figures of a task's part in a checkpoint. Times in ns since the start of the run.
 
-    snapshot_ns: when the snapshot was taken, None before; acknowledged_ns: when the task
-    acknowledged, None before.  start_delay_ns: from the trigger to the first barrier; alignment_ns:
-    from the first to the last; sync_ns: how long the snapshot kept the thread.  processed_bytes:
+    snapshot_ns: when the snapshot was taken, None before. acknowledged_ns: when the task
+    acknowledged, None before.  start_delay_ns: from the trigger to the first barrier. alignment_ns:
+    from the first to the last. sync_ns: how long the snapshot kept the thread.  processed_bytes:
     handed to the task during the alignment.  unaligned: whether its barrier could overtake.
     operators_finished: whether the operators had before the snapshot.
 

@@ -1,10 +1,10 @@
 """The host of the coordinator core: requests, plans, messages, completed checkpoints, the stop.
 
-The core decides; here its effects meet time, messages and faults.  This is the only interpreter of
+The core decides. Here its effects meet time, messages and faults.  This is the only interpreter of
 them, for both data planes: what crosses machines goes through `Messages`, what concerns the job as
 a whole through `JobPort`, and what really happens into the stream of events.
 
-A message of an attempt that is over is taken like any other: its checkpoint was given up with the
+A message of an attempt that is over is taken like any other: its checkpoint was aborted with the
 attempt, so the core knows it as one that has ended.
 
 Source: Apache Flink 1.20.3, CheckpointCoordinator (receiveAcknowledgeMessage,
@@ -43,7 +43,7 @@ class CoordinatorSettings:
 
     kind: of its calendar entries.  interval_ns: between periodic triggers.  skip_missed_ticks: a
     periodic request that had to wait is refused.  stop_mode: how the job is stopped.
-    triggers_after_stop: periodic triggers continue behind the savepoint of a stop.
+    triggers_after_stop: periodic triggers continue after the savepoint of a stop.
     final_at_once: a checkpoint is triggered when all data has ended.
     notification_loss_ratio, storing_failure_ratio: shares of completion notifications that are
     lost, and of checkpoints that cannot be stored.
@@ -62,9 +62,9 @@ class CoordinatorSettings:
 class CoordinatorHost:
     """The checkpoints of one job over all its attempts.
 
-    records: all that were triggered; completed: what is kept of those that can be restored, both by
-    number.  highest_completed: the newest that has ever been completed.  stop_id: the savepoint of
-    the stop.  backlog: the interval while sources start up, and until when, where it is another.
+    records: all that were triggered. completed: the kept data of those that can be restored, both
+    by number.  highest_completed: the newest that has ever been completed.  stop_id: the savepoint
+    of the stop.  backlog: the interval while sources start up, and until when, where it is another.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class CoordinatorHost:
         self._step(coordinator_events.SchedulerStopped(self._env.now, reason))
 
     def request(self, *, savepoint: bool = True) -> None:
-        """Take a checkpoint, or a savepoint, that the job continues behind."""
+        """Take a checkpoint, or a savepoint, that the job continues after."""
         self._step(coordinator_events.CheckpointRequested(self._env.now, savepoint=savepoint))
 
     def stop(self) -> None:
@@ -183,9 +183,9 @@ class CoordinatorHost:
         self._step(coordinator_events.Declined(self._env.now, checkpoint, task.number, reason))
 
     def end_of_data(self, task: TaskGateway) -> None:
-        """Send a task's report that it has ended its data; a stop without drain ends none.
+        """Send a task's report that it has ended its data. A stop without drain ends none.
 
-        Nobody reports where no checkpoint is to follow, as in Apache Flink before 1.18.
+        No one reports where no checkpoint is to follow, as in Apache Flink before 1.18.
         """
         if not self._settings.final_at_once and not self._listener.enabled:
             return
@@ -276,7 +276,7 @@ class CoordinatorHost:
     # Begin ------------------------------------------------------------------------------------
 
     def _plan(self, request: Request) -> None:
-        """Plan a checkpoint, unless the request was given up by an effect before this one."""
+        """Plan a checkpoint, unless the request was aborted by an effect before this one."""
         if not self.core.planning:
             return
         self._emit(of_job.PlanAsked())
@@ -338,12 +338,12 @@ class CoordinatorHost:
     def store(self, checkpoint: int, core: Coordinator) -> None:
         """Decide what the checkpoint records of each vertex, and keep it or give it up.
 
-        core: which has asked for it; what has taken its place knows nothing of that.
+        core: which has asked for it. Everything that has taken its place knows nothing of that.
         """
         record = self.records[checkpoint]
         if core is not self.core:
             return
-        if record.status != "pending":  # given up while the store worked
+        if record.status != "pending":  # aborted while the store worked
             self._give_up(checkpoint, FailureReason.FINALIZE_CHECKPOINT_FAILURE)
             return
         vertices = self.planning.finalize(record)

@@ -9,8 +9,8 @@ Until the loss is known, no task of the lost machine can be cancelled, so a fail
 for another reason does not deploy before.  Assumption: a heartbeat and its answer take no time,
 against intervals of seconds.
 
-Source: Apache Flink 1.20.3, JobMaster, HeartbeatManagerSenderImpl; Execution.cancel (a task whose
-task manager does not answer stays CANCELING until that counts as lost).
+Source: Apache Flink 1.20.3, JobMaster, HeartbeatManagerSenderImpl. Execution.cancel (a task on a
+silent task manager stays CANCELING until that counts as lost).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def mean_unknown_ns(parameters: detection.HeartbeatParameters, *, unreachable: b
     """Return how long a loss is unknown in the mean over the instants at which it can strike.
 
     The latest heartbeat came up to an interval before the loss, half of one in the mean.  From
-    there the time-out runs; where requests fail, the threshold counts those that follow it.
+    there the time-out runs. Where requests fail, the threshold counts those that follow it.
     """
     known_ns, threshold = parameters.timeout_ns, parameters.rpc_failure_threshold
     if unreachable and threshold is not None:
@@ -46,7 +46,7 @@ class LosingJob(Protocol):
     entity: Entity
 
     def fail_over(self, cause: str, *, noted: bool) -> None:
-        """End the attempt, because of a loss; noted: that struck earlier."""
+        """End the attempt, because of a loss. noted: that struck earlier."""
 
 
 class DetectionHost:
@@ -126,7 +126,7 @@ class DetectionHost:
         return looked_at
 
     def _latest_heartbeat_ns(self) -> int:
-        """Return when all task managers were last asked; it may lie before the job's begin."""
+        """Return when all task managers were last asked. It may lie before the job's begin."""
         interval_ns, now_ns = self._parameters.interval_ns, self._env.now
         if self._phase_ns is None:
             self._phase_ns = self._env.stream("heartbeat").integer(0, interval_ns - 1)
@@ -165,7 +165,7 @@ class DetectionHost:
         self._env.call_at(at_ns, self._kind, self._entity, call, *arguments)
 
     def _interval_over(self, core: detection.FailureDetector) -> None:
-        if core is self._core:  # those of an earlier job manager are void
+        if core is self._core:  # the ones of an earlier job manager are void
             self._step(detection.IntervalOver(self._env.now))
 
     def _timed_out(self, core: detection.FailureDetector, manager: int, number: int) -> None:

@@ -1,10 +1,10 @@
 """Failovers that take time: the host of the cores that detect, delay and order them.
 
-A failure strikes: its tasks do nothing more.  Some time later the job manager knows; until then,
+A failure strikes: its tasks do nothing more.  Some time later the job manager knows. Until then,
 and until they are cancelled, all other tasks continue, so that a checkpoint under way may still
-complete.  Then the failover core says what is done, and here it is done, each part in its time.
+complete.  Then the failover core says the work done, and here it is done, each part in its time.
 
-Source: Apache Flink 1.20.3, DefaultScheduler; the times come from whoever makes the host.
+Source: Apache Flink 1.20.3, DefaultScheduler. The times come from anyone who makes the host.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class FailoverTimes:
     """How long the parts of one failover take, in ns.
 
-    report_ns: from a task's failure to the job manager's knowing it; cancel_ns: from there to the
-    end of the last task; restart_ns: from the end of delay and cancellation to the deployment.
+    report_ns: from a task's failure to the job manager's knowing it. cancel_ns: from there to the
+    end of the last task. restart_ns: from the end of delay and cancellation to the deployment.
     """
 
     report_ns: int
@@ -44,18 +44,18 @@ class FailoverTimes:
 
 @dataclass(slots=True)
 class FailoverRecord:
-    """A failure and what followed; attempt: the one that failed.
+    """A failure and what followed. attempt: the one that failed.
 
     resumed_ns: when the next attempt began, None where there was none.  restored: the checkpoint
     that it began from, None for its beginning.  reprocessed: records that sources emitted again.
-    manager_lost: a task manager is gone, not a task alone.  tasks: that failed first;
+    manager_lost: a task manager is gone, not a task alone.  tasks: that failed first.
     restarted: that were deployed anew, where that takes time.
-    known_ns: when the job manager knew of it; canceled_ns: when all tasks were cancelled; the rest
+    known_ns: when the job manager knew of it. canceled_ns: when all tasks were cancelled. The rest
     where that takes time, and on records: opened_ns, when all state was read and all tasks were
-    open; handed_over_ns, when all in-flight data had been processed; bytes_read: of both;
-    running_ns: when the last task ran again; restore_ns: how long the slowest took from its
-    deployment to there; first_record_ns: when an operator without outputs took one; caught_up_ns,
-    peak_latency_ns: when latency was back at its level, and how late a record was at most;
+    open. handed_over_ns, when all in-flight data had been processed. bytes_read: of both.
+    running_ns: when the last task ran again. restore_ns: how long the slowest took from its
+    deployment to there. first_record_ns: when an operator without outputs took one. caught_up_ns,
+    peak_latency_ns: when latency was back at its level, and how late a record was at most.
     backlog_gone_ns: when sources had emitted all that was due.
     """
 
@@ -82,7 +82,7 @@ class FailoverRecord:
 
 
 class FailingJob(Protocol):
-    """What a failover asks of the job; detection: of task managers that are lost in silence."""
+    """What a failover asks of the job. detection: of task managers that are lost in silence."""
 
     detection: DetectionHost
     env: Environment
@@ -91,7 +91,7 @@ class FailingJob(Protocol):
     failovers: list[FailoverRecord]
 
     def failure_known(self, cause: str) -> bool:
-        """Note that a failure is known; return whether a restart is allowed at all."""
+        """Note that a failure is known. Return whether a restart is allowed at all."""
 
     def stop_triggering(self, reason: FailureReason) -> None:
         """Trigger no checkpoint any more, and give up those that are pending."""
@@ -149,7 +149,7 @@ class FailoverHost:
         return self.starting or self.core.phase is failover.Phase.INITIALIZING
 
     def strike(self, numbers: Iterable[int], cause: str) -> None:
-        """Let tasks fail; the job manager knows of it a while later."""
+        """Let tasks fail. The job manager knows of it a while later."""
         self._plane.kill(numbers)
         self._later(self._times.report_ns, self.known, cause)
 
@@ -238,7 +238,7 @@ def note_canceled(failovers: Iterable[FailoverRecord], now_ns: int) -> None:
 
 
 class StrategyHost:
-    """Asks the restart strategy of a job, at which somebody may look on."""
+    """Asks the restart strategy of a job, at which someone may look on."""
 
     def __init__(self, env: Environment, parameters: RestartParameters, events: Events) -> None:
         self._env = env
@@ -248,7 +248,7 @@ class StrategyHost:
         )
 
     def delay_ns(self, *, recoverable: bool = True) -> int | None:
-        """Return what the strategy answers to a failure at this instant; None for no restart."""
+        """Return what the strategy answers to a failure at this instant. None for no restart."""
         jitter = self._env.stream("restart").uniform()
         event = FailureNoticed(self._env.now, jitter, recoverable=recoverable)
         (answer,) = self._core.step(event)

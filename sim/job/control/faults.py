@@ -50,7 +50,7 @@ class Subtask(Protocol):
 class FaultPlan:
     """All faults of a scenario.
 
-    timed: those at an instant; they are entered into the calendar.  The others are asked for, at a
+    timed: those at an instant. They are entered into the calendar.  The others are asked for, at a
     checkpoint: of several alike the first counts.
     """
 
@@ -144,7 +144,7 @@ class FaultPlan:
     def lets_expire(self, job: Job) -> bool:
         """Return whether a checkpoint can continue until it expires, for want of a message.
 
-        A trigger that comes behind that of a newer checkpoint is skipped, and nobody is told.
+        A trigger that comes after the one of a newer checkpoint is skipped, and no one is reported.
         Source: Apache Flink 1.20.3, SubtaskCheckpointCoordinatorImpl.checkpointState.
         """
         stops = job.ending.stop_at_ns is not None
@@ -164,11 +164,11 @@ class FaultPlan:
         return len(self._at)
 
     def strikes(self, kind: type[AtCheckpoint], task: Subtask, checkpoint: int) -> bool:
-        """Say whether a fault of this kind strikes a task's part in a checkpoint."""
+        """Return whether a fault of this kind strikes a task's part in a checkpoint."""
         return (kind, *task.place, checkpoint) in self._at
 
     def strikes_once(self, kind: type[AtCheckpoint], task: Subtask, checkpoint: int) -> bool:
-        """Say whether such a fault strikes, the first time that it is asked for."""
+        """Return whether such a fault strikes, the first time that it is asked for."""
         key = (kind, *task.place, checkpoint)
         if key not in self._at or key in self._struck:
             return False
@@ -191,7 +191,7 @@ class FaultPlan:
             self.strike(fault, job)
 
     def strike(self, fault: Timed, job: Strikable) -> None:
-        """Let a fault strike; whom, is known only now: a rescale may have come before."""
+        """Let a fault strike. Whom, is known only now: a rescale may have come before."""
         match fault:
             case CrashJobManager():
                 job.crash_job_manager()
@@ -228,7 +228,7 @@ class Requestable(Protocol):
     """Whom the user asks for a checkpoint."""
 
     def request(self, *, savepoint: bool) -> None:
-        """Take a checkpoint or a savepoint that the job continues behind."""
+        """Take a checkpoint or a savepoint that the job continues after."""
 
 
 class Operable(Protocol):
@@ -239,7 +239,7 @@ class Operable(Protocol):
 
 
 class Strikable(Protocol):
-    """A job as faults at an instant strike it; tasks by their numbers."""
+    """A job as faults at an instant strike it. Tasks by their numbers."""
 
     attempts: int
 

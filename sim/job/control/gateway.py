@@ -1,8 +1,8 @@
 """What coordinator and tasks send to each other, and the faults that strike on the way.
 
 Source: Apache Flink 1.20.3, Execution.triggerCheckpoint, notifyCheckpointOnComplete and
-notifyCheckpointAborted: whoever the plan names is told, and a task manager that does not know the
-task any more ignores it.
+notifyCheckpointAborted: anyone who the plan names is reported, and a task manager that does not
+know the task any more ignores it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Gateway:
         stop: StopMode | None,
         refuse: Callable[[TaskGateway, int], None],
     ) -> None:
-        """Send a trigger to a task; `refuse` is called where it is not ready for it."""
+        """Send a trigger to a task. `refuse` is called where it is not ready for it."""
         task, checkpoint, faults = self.tasks[number], barrier.checkpoint, self._faults
         if faults.strikes(job_faults.LoseTrigger, task, checkpoint):
             return
@@ -76,7 +76,7 @@ class Gateway:
         acknowledged: Callable[[TaskGateway, int, TaskPart], None],
         declined: Callable[[TaskGateway, int, FailureReason], None],
     ) -> None:
-        """Send a task's acknowledgement, perhaps twice, perhaps with a refusal behind it."""
+        """Send a task's acknowledgement, perhaps twice, perhaps with a refusal after it."""
         faults, send = self._faults, self._messages.acknowledge
         if faults.strikes(job_faults.LoseAcknowledgement, task, checkpoint):
             return
@@ -91,7 +91,7 @@ class Gateway:
             send(task, declined, task, checkpoint, why, late_ns=late_ns + stray_ns)
 
     def notify_complete(self, numbers: Sequence[int], checkpoint: int) -> None:
-        """Tell tasks that a checkpoint is complete; some never hear of it, or hear of it twice."""
+        """Tell tasks that a checkpoint is complete. Some never hear of it, or hear of it twice."""
         faults, send = self._faults, self._messages.confirm
         for number in numbers:
             task = self.tasks[number]
@@ -108,7 +108,7 @@ class Gateway:
             send(task, checkpoint, task.notify_complete, checkpoint, late_ns=late_ns)
 
     def notify_aborted(self, numbers: Sequence[int], checkpoint: int, latest: int | None) -> None:
-        """Tell tasks that a checkpoint was given up, and which is the latest complete one."""
+        """Tell tasks that a checkpoint was aborted, and which is the latest complete one."""
         faults, send = self._faults, self._messages.abort
         for number in numbers:
             task = self.tasks[number]

@@ -1,9 +1,9 @@
 """What the user of a job does while it runs: other parallelisms, another mode, cancelling it.
 
-Either holds from the next attempt on.  A resubmission is a new job to the engine, which begins from
-the newest checkpoint or savepoint of the old one, and has that to fall back on until its own first
-checkpoint is complete; a restart after a failure never begins from an older savepoint.  A savepoint
-of an attempt that has failed is none to begin from: the restart has aborted what it pre-committed.
+Either holds from the next attempt on.  A resubmission is a new job to the engine. It begins from
+the newest checkpoint or savepoint of the old one, and falls back on it until its first checkpoint
+is complete. A restart after a failure never begins from an older savepoint.  A savepoint of an
+attempt that has failed is none to begin from: the restart has aborted what it pre-committed.
 
 Source: Apache Flink 1.20.3, AdaptiveScheduler (rescale), CheckpointCoordinator.restoreSavepoint
 (what a submitted job begins from is a completed checkpoint of its own).
@@ -46,7 +46,7 @@ class Operations:
         emit(of_job.ChangeDone())
 
     def _rescale(self, vertex: str, parallelism: int) -> None:
-        """Restart with another parallelism of a vertex; a restart under way takes it along."""
+        """Restart with another parallelism of a vertex. A restart under way takes it along."""
         job = self._job
         if not self._is_over and self._plans.rescale(vertex, parallelism, job.newest()):
             self._restart(f"{vertex} is rescaled to {parallelism}")
@@ -68,14 +68,14 @@ class Operations:
         job.events.emit(of_job.JobSubmitted())
 
     def _cancel(self) -> None:
-        """End the job, also while it restarts; sinks leave what they had pre-committed."""
+        """End the job, also while it restarts. Sinks leave what they had pre-committed."""
         job = self._job
         if self._is_over:
             return
         job.canceled = True
         job.env.trace.record("canceled", job.entity)
         job.interrupt("the job is cancelled")
-        job.failovers.pop()  # nobody has failed, and nothing follows
+        job.failovers.pop()  # no one has failed, and nothing follows
         job.end()
 
     def _restart(self, cause: str) -> None:

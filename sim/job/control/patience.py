@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.faults import FaultPlan
 
 # A job that waits for this many of its longest times is stalled.
-# Assumption: a final checkpoint needs one trigger; lost notifications need a few more.
+# Assumption: a final checkpoint needs one trigger. Lost notifications need a few more.
 _TIMES = 60
 # Where a checkpoint can take longer than it may, completing is a matter of chance, and no progress
 # for so many times proves nothing.  Assumption: of 60 tries in a row all expire in two runs of a
@@ -20,15 +20,15 @@ _TIMES = 60
 # a job that waits for its final checkpoint never ends, and nothing of it is wrong: a run on buffers
 # ends by itself.
 _BY_CHANCE = 4
-# Barriers of checkpoints that are given up queue in a channel, which is blocked behind each of them
+# Barriers of checkpoints that are aborted queue in a channel, which is blocked after each of them
 # in turn.  Assumption: where triggers come at most half as fast as barriers pass, the queue is gone
-# in the time that it took to come about; where they come faster, it can stay or grow for ever.
+# in the time that it took to come about. Where they come faster, it can stay or grow for ever.
 _SPARE = 2
 # So many times all that can come between two records, one after the other.  Assumption: each thing
-# happens once; the rest is for what waits in line.
+# happens once. The rest is for what waits in line.
 _RECORD_TIMES = 4
 # So many periodic triggers a final checkpoint may need.  Assumption: one that meets the end of the
-# data is declined, and the one behind it may be held back by the minimum pause.
+# data is declined, and the one after it may be held back by the minimum pause.
 _FINAL_TRIGGERS = 4
 
 
@@ -37,10 +37,10 @@ class Times:
     """The longest that the parts of a job take on its plane, in ns.
 
     message_ns: a message to or from the coordinator, until it has been handled.  way_ns: a record
-    and a barrier behind it through all vertices.  step_ns: one thread is held.  gap_ns: between two
+    and a barrier after it through all vertices.  step_ns: one thread is held.  gap_ns: between two
     records of a source.  snapshot_ns: from its synchronous part to the acknowledgement.
     completion_ns: from the last acknowledgement to the notifications.  restore_ns: from a restart
-    to the work of its tasks; reading_ns: what comes on top where all that can be in flight is read
+    to the work of its tasks. reading_ns: what comes on top where all that can be in flight is read
     first.  closing_ns: from a task's close to its being known.  barrier_ns: a barrier blocks its
     channel, until the next element of it comes out.
     """
@@ -61,9 +61,9 @@ class Times:
 class Patience:
     """For how long an attempt may do nothing, in ns.
 
-    records_ns: with records to process, or while it restores; final_ns: with all data ended;
-    end_ns: at all.  outpaced: barriers of checkpoints that are given up can be triggered faster
-    than they pass, so that none ever completes in time.
+    records_ns: with records to process, or while it restores. final_ns: with all data ended.
+    end_ns: at all.  outpaced: barriers of checkpoints that are aborted can be triggered faster than
+    they pass, so that none ever completes in time.
     """
 
     records_ns: int
@@ -99,8 +99,8 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
     if by_chance and job.plane is Plane.BUFFERS:
         end_ns = max(end_ns, job.duration_ns + 1)
     if by_chance or job.costs.notification_loss_ratio or job.channel_state.offset_loss_ratio:
-        # What frees a channel (the next checkpoint, a notification that one was given up, an
-        # offset) can be missing any number of times in a row.
+        # What frees a channel (the next checkpoint, a notification that one was aborted, an offset)
+        # can be missing any number of times in a row.
         return Patience(records_ns=end_ns, final_ns=end_ns, end_ns=end_ns, outpaced=outpaced)
     records_ns = way_ns + times.gap_ns + times.completion_ns
     records_ns = _RECORD_TIMES * (records_ns + times.restore_ns + times.reading_ns)
@@ -120,9 +120,9 @@ def patience(job: Job, faults: FaultPlan, times: Times) -> Patience:
 
 
 def _is_outpaced(job: Job, times: Times) -> bool:
-    """Say whether barriers can queue in a channel without bound.
+    """Return whether barriers can queue in a channel without bound.
 
-    Those of pending checkpoints are at most `max_concurrent`; one that is given up makes room for
+    The ones of pending checkpoints are at most `max_concurrent`. One that is aborted makes room for
     the next, and its barrier stays where it is.  Only barriers that are aligned block a channel.
     """
     checkpointing = job.checkpointing

@@ -46,7 +46,7 @@ class PlannedVertex(Protocol):
 class PlanCalculator:
     """Plans checkpoints of one job and decides what a completed one records.
 
-    finished: the tasks that are known to have FINISHED, by number; finished_on_restore: whether a
+    finished: the tasks that are known to have FINISHED, by number. finished_on_restore: whether a
     vertex was deployed as finished.  after_finish: checkpoints continue when tasks have finished.
     """
 
@@ -92,7 +92,7 @@ class PlanCalculator:
         return self._names[number]
 
     def plan(self) -> Plan | Rejected:
-        """Plan a checkpoint from what is on record now."""
+        """Plan a checkpoint from the current records."""
         on_record = [self._vertex(vertex, self.finished, frozenset()) for vertex in self._vertices]
         return plan_checkpoint(on_record, self._edges, checkpoints_after_finish=self._after_finish)
 
@@ -163,7 +163,7 @@ class TaskPlans:
         return True
 
     def resume(self, mode: Mode) -> None:
-        """Let checkpoints treat what is in flight in another way from the next attempt on."""
+        """Change how checkpoints treat in-flight data from the next attempt on."""
         self._plane.changes.resume(mode)
 
     def deployed(self, coordinator: CoordinatorHost) -> None:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ckptsim.sim.rows import RunResult
     from ckptsim.sim.run_spec import RunSpec
 
-_FIRST = 1  # the number of the checkpoint; those of the job follow
+_FIRST = 1  # the number of the checkpoint. The ones of the job follow
 
 
 def started_from(job: Job) -> JobCheckpoint | Rejected | None:
-    """Return what a job starts from; None for one that starts afresh.
+    """Return what a job starts from. None for one that starts afresh.
 
     Returns Rejected with the rule and the vertex where what had finished is not closed under
     predecessors.  No state but this is in the checkpoint: what ran had taken in nothing.
@@ -61,7 +61,7 @@ def refused(spec: RunSpec, env: Environment, why: Rejected) -> RunResult:
 
 
 def lost_state(graph: Graph, restored: JobCheckpoint | None) -> frozenset[str]:
-    """Return the vertices whose state is not whole after a restore: some of it had finished.
+    """Return the vertices with incomplete state after a restore: some of it had finished.
 
     Broadcast state is whole as long as one subtask holds it.
     """

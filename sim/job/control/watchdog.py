@@ -1,16 +1,17 @@
-"""Liveness of one attempt: what is told when it does nothing, and who waits for whom then.
+"""Liveness of one attempt: the notified news when it does nothing, and who waits for whom then.
 
 One rule on both data planes, with the times that `patience` works out:
 
 * while there are records that could be processed, or the tasks of an attempt restore what they are
-  to begin with, something happens within `records_ns`;
-* when all tasks have ended their data, something happens within `final_ns`;
+  to begin with, something happens within `records_ns`.
+* when all tasks have ended their data, something happens within `final_ns`.
 * whatever the attempt waits for besides (a final checkpoint, notifications, a restart), something
   happens within `end_ns`.
 
-What happens is that a task emits or processes a record, or that its life goes on to another state.
-The first two are what a later attempt, or a checkpoint that expires, could heal: they are told,
-once per attempt, and the run continues.  Behind the last nothing is to be hoped for: the run ends.
+What happens is that a task emits or processes a record, or that its life continues to another
+state. The first two are what a later attempt, or a checkpoint that expires, could heal: they are
+reported, once per attempt, and the run continues.  After the last nothing is to be hoped for: the
+run ends.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class WatchedTask(Protocol):
 
 
 class Watched(Protocol):
-    """A data plane whose attempts are watched."""
+    """A data plane with watched attempts."""
 
     env: Environment
     control: JobWorld
@@ -63,7 +64,7 @@ class Watched(Protocol):
         """Return for how long the attempt may do nothing."""
 
     def has_records(self) -> bool:
-        """Return whether records could be processed: of a source, or in front of a task."""
+        """Return whether records could be processed: of a source, or before a task."""
 
     def waits(self) -> Sequence[Wait]:
         """Return who waits for whom."""
@@ -73,7 +74,7 @@ class Watched(Protocol):
 
 
 class Watchdog:
-    """Follows the attempts of one job; its plane says when to look.
+    """Follows the attempts of one job. Its plane says when to look.
 
     stalled: the run was ended for want of progress.
     """
@@ -94,7 +95,7 @@ class Watchdog:
     def look(self) -> None:
         """Report an attempt that has done nothing for too long, unless an owner watches the job."""
         plane, idle_ns = self._plane, self._plane.env.now - self._progress_ns
-        # The shortest of the three; the others are worked out from all checkpoints.
+        # The shortest of the three. The others are worked out from all checkpoints.
         if plane.control.owner is not None or idle_ns < self._patience.records_ns:
             return
         if idle_ns >= self._end_ns:
@@ -113,7 +114,7 @@ class Watchdog:
                 self._tell("job_ends", f"no record was processed for {duration_text(idle_ns)}")
 
     def _waits_for_its_end(self) -> bool:
-        """Say whether all tasks of the attempt have ended their data, and some have not closed."""
+        """Return whether all tasks have ended their data, and some are not closed."""
         states = [task.control.lifecycle.core.state for task in self._plane.tasks]
         waiting = TaskState.WAITING_FOR_FINAL_CP
         return waiting in states and all(one in (waiting, TaskState.CLOSED) for one in states)
@@ -145,9 +146,9 @@ class Watchdog:
 
     @property
     def _queued_ns(self) -> int:
-        """How long the barriers of checkpoints that were given up took to queue.
+        """How long the barriers of checkpoints that were aborted took to queue.
 
-        They come out one by one when the data have ended, and count as no progress; no checkpoint
+        They come out one by one when the data have ended, and count as no progress. No checkpoint
         completes in time until they are out, which takes about as long as it took to queue them.
         """
         progress_ns = self._progress_ns
@@ -171,7 +172,7 @@ class Watchdog:
         control.end()
 
     def _barriers_pass(self) -> bool:
-        """Say whether tasks still take barriers, only too late for any checkpoint to complete."""
+        """Return whether tasks still take barriers, but too late to complete any."""
         since_ns = self._plane.env.now - self._end_ns // 2
         handlers = (task.control.handler for task in self._plane.tasks)
         return any(one is not None and one.barrier_taken_ns > since_ns for one in handlers)
@@ -221,11 +222,11 @@ def _missing_barriers(name: str, control: TaskControl, senders: Sequence[str]) -
 
 
 def _stop_was_missed(control: JobWorld, tasks: Sequence[WatchedTask]) -> bool:
-    """Say whether a task waits for the completion of a savepoint that it will never hear of.
+    """Return whether a task waits for the completion of a savepoint that it will never hear of.
 
-    Under released Flink's rules a stop waits for exactly its savepoint, so a notification that is
-    lost, or overtaken by that of a later checkpoint, is waited for without end.  Where checkpoints
-    continue and any of them will do, there is no such excuse.
+    Under released Flink's rules a stop waits for exactly its savepoint. So it waits without end if
+    that notification is lost or overtaken.  Where checkpoints continue and any of them will do,
+    there is no such excuse.
     """
     coordinator, settings = control.coordinator, control.settings
     stop_id = coordinator.stop_id
@@ -244,12 +245,11 @@ def _stop_was_missed(control: JobWorld, tasks: Sequence[WatchedTask]) -> bool:
 
 
 def _holds_what_was_given_up(plane: Watched) -> bool:
-    """Say whether a task keeps channels blocked for what was given up, others for something newer.
+    """Return whether a task keeps channels blocked for an aborted checkpoint.
 
-    A task that goes unaligned keeps the channels blocked whose barriers it has aligned, until the
-    last barrier comes, and hears of no abort but from its channels.  While another one waits behind
-    a newer barrier that has to come through the first, what the last barrier stands behind may wait
-    for that one in turn.
+    A task that turns unaligned keeps aligned channels blocked until the last barrier comes, and
+    learns of an abort only from its channels.  While another one waits after a newer barrier that
+    has to come through the first, what the last barrier is after may wait for that one in turn.
     Source: Apache Flink 1.20.3, `AlternatingCollectingBarriers.alignedCheckpointTimeout` (channels
     stay blocked since FLINK-22638), `SubtaskCheckpointCoordinatorImpl.notifyCheckpointAborted`.
     """
@@ -265,10 +265,11 @@ def _holds_what_was_given_up(plane: Watched) -> bool:
 
 
 def _closed_task_owes_a_file(tasks: Sequence[WatchedTask]) -> bool:
-    """Say whether a shared file of channel state waits for the part of a task that has closed.
+    """Return whether a shared file of channel state waits for the part of a task that has closed.
 
-    A task whose own file fails declines, and keeps its part of the shared one until it hears of the
-    abort.  When it closes before, the part is never whole; the others close behind their files.
+    A task with a failed file of its own declines, and keeps its part of the shared one until it
+    learns of the abort.  When it closes before, the part is never whole. The others close after
+    their files.
     Source: Apache Flink 1.20.3, `AsyncCheckpointRunnable.handleExecutionException`,
     `ChannelStateCheckpointWriter.releaseSubtask`, `StreamTask.afterInvoke`.
     """
@@ -280,11 +281,11 @@ def _closed_task_owes_a_file(tasks: Sequence[WatchedTask]) -> bool:
 
 
 def _stands_in_a_record(waits: Sequence[Wait]) -> bool:
-    """Say whether a task stands inside a record, and its barrier has to come before there is room.
+    """Return whether a task is inside a record, and its barrier has to come before there is room.
 
-    Between records it would take the trigger; inside one it takes nothing.  The one that could make
+    Between records it would take the trigger. Inside one it takes nothing.  The one that could make
     room has its own output blocked by the task that lacks the barrier.
-    Source: Apache Flink 1.20.3, `LocalBufferPool.requestMemorySegmentBlocking` behind the last
+    Source: Apache Flink 1.20.3, `LocalBufferPool.requestMemorySegmentBlocking` after the last
     overdraft buffer, in the thread of the mailbox.
     """
     lacking = [(one.whom, one.who) for one in waits if one.what.startswith(_BARRIER)]

@@ -32,7 +32,7 @@ class ChannelStateOracle(Listener):
     def __init__(self, task: TaskOracle) -> None:
         self._task = task
         self._begun = -1  # newest checkpoint for which the channel state was begun
-        self._started: dict[int, int] = {}  # gate -> checkpoint whose input is being persisted
+        self._started: dict[int, int] = {}  # gate -> checkpoint with persisted input
         self._left: set[int] = set()  # gates that a failed start has left persisting
         self._stopped: dict[int, int] = {}  # the same, since the last look
 
@@ -70,7 +70,7 @@ class ChannelStateOracle(Listener):
             self._says(f"{says}data, or has those of several old channels in one", number)
 
     def gate_stopped(self, event: of_tasks.GateStopped) -> None:
-        """Note that a gate stops to persist; more than once is allowed after a failed start."""
+        """Note that a gate stops to persist. More than once is allowed after a failed start."""
         number = self._started.pop(event.gate, None)
         if number is not None:
             self._stopped[event.gate] = number
@@ -121,7 +121,7 @@ class ChannelStateOracle(Listener):
 
 
 class _Files:
-    """What has become of the files of one group of tasks, the newest of each."""
+    """The fate of the files of one group of tasks, the newest of each."""
 
     def __init__(self) -> None:
         self.unanswered: dict[tuple[int, int], None] = {}  # (subtask, checkpoint)
@@ -129,7 +129,7 @@ class _Files:
         self.newest = -1  # begun or aborted
         self.aborted = -1
         self.broken = -1
-        self.untold = -1  # whose file could not be written, until all who wait have heard
+        self.untold = -1  # with a failed file, until all who wait have heard
 
 
 class FileOracle(Listener):
@@ -161,7 +161,7 @@ class FileOracle(Listener):
         files.newest = max(files.newest, event.checkpoint)
 
     def file_broken(self, event: of_tasks.FileBroken) -> None:
-        """Note that a file could not be written: who waits for it hears of that now."""
+        """Note that a file could not be written: who waits for it learns of that now."""
         files = self._of(event)
         self._check_told(files)
         files.broken = max(files.broken, event.checkpoint)
@@ -189,13 +189,13 @@ class FileOracle(Listener):
                 del files.unanswered[subtask, older]
 
     def attempt_deploying(self, event: of_job.AttemptDeploying) -> None:
-        """Check that all have heard of what had failed; nobody waits for the rest any more."""
+        """Check that all have heard of what had failed. No one waits for the rest any more."""
         for files in self._groups.values():
             self._check_told(files)
         self._groups.clear()
 
     def _check_told(self, files: _Files) -> None:
-        """Check that nobody waits any more for the file that could not be written last."""
+        """Check that no one waits any more for the file that could not be written last."""
         number, files.untold = files.untold, -1
         for subtask, checkpoint in files.unanswered:
             if checkpoint == number:
@@ -205,7 +205,7 @@ class FileOracle(Listener):
                 return
 
     def end(self, given_up: Callable[[int, int], bool]) -> None:
-        """Check, when the job has ended, that nobody waits for an answer.
+        """Check, when the job has ended, that no one waits for an answer.
 
         given_up: whether a subtask has given its part of a checkpoint up: it waits for none.
         """

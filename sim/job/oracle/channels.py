@@ -1,7 +1,7 @@
-"""What must hold of one channel: what was sent, blocked, resumed, taken and persisted, and when.
+"""What must hold of one channel: the sent data, blocked, resumed, taken and persisted, and when.
 
-It hears where elements move; it never asks the cores at the two ends what they believe.  Elements
-are data or events; what data are, and how they are counted, is a matter of the data plane.
+It learns where elements move. It never asks the cores at the two ends what they believe.  Elements
+are data or events. What data are, and how they are counted, is a matter of the data plane.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOR_EVER_NS = 1 << 62
 
 
 class ChannelOracle:
-    """What has happened on one channel of one attempt.
+    """Everything that has happened on one channel of one attempt.
 
     index, place: among the inputs of the receiver and the outputs of the sender.  keeps_order:
     barriers may not overtake.  pulled: the receiver takes from the sender's queue itself, so an
@@ -36,14 +36,13 @@ class ChannelOracle:
     restored_amount: how much of it the attempt began with, at both ends.  marker_due:
     EndOfChannelState has to leave, and has not yet.  old_channels: how many of the checkpoint it
     takes over.  final_watermarks: that have come, one of each at most.
-    is_cancelled: the receiver has heard that the checkpoint whose barrier stops the sender is given
-    up.
+    is_cancelled: the receiver has heard that the blocking checkpoint is aborted.
     cut: nothing leaves the sender any more: it has failed.
-    drained: how its data has ended, as the receiver took EndOfData; acknowledged: the receiver has
+    drained: how its data has ended, as the receiver took EndOfData. acknowledged: the receiver has
     said so.  heard, over: when the sender heard that, and when EndOfPartition was taken.
     """
 
-    # How each channel begins; a large job makes ten thousands of them.
+    # How each channel begins. A large job makes ten thousands of them.
     restored_amount = final_watermarks = 0
     marker_due = False
     old_channels = 1
@@ -52,7 +51,7 @@ class ChannelOracle:
     heard: Instant | None = None
     over: Instant | None = None
     _blocked = _ended = False
-    _at_marker = False  # stopped behind what its sender had recovered
+    _at_marker = False  # stopped after what its sender had recovered
     _priority_taken = -1
     _persisted = -1  # newest checkpoint for which input was persisted
     _ends_ns: int | None = None  # when EndOfPartition may leave
@@ -111,7 +110,7 @@ class ChannelOracle:
         return None if cut is None else cut[self.place]
 
     def sent(self, element: object, /) -> None:
-        """Check that nothing leaves behind what blocks, and no data out of order."""
+        """Check that nothing leaves what blocks, and no data out of order."""
         if self._blocked:
             what = type(element).__name__
             self.violate("channels_block_and_resume", f"sends {what} while it is blocked")
@@ -142,7 +141,7 @@ class ChannelOracle:
                 self.violate("closes_when_all_is_over", says)
 
     def resumed(self) -> None:
-        """Note that the sender continues behind a blocking event."""
+        """Note that the sender continues after a blocking event."""
         self._blocked = False
         if self._ends_ns is not None:
             self._ends_ns = self.sender.now_ns
@@ -168,7 +167,7 @@ class ChannelOracle:
 
     @property
     def unsettled(self) -> list[int]:
-        """Return the checkpoints whose output part is not known."""
+        """Return the checkpoints with an open output part."""
         return list(self._open)
 
     @property
@@ -177,7 +176,7 @@ class ChannelOracle:
         return min((due for due in self._open.values() if due is not None), default=FOR_EVER_NS)
 
     def overdue(self, now_ns: int) -> int | None:
-        """Return a checkpoint whose barrier still waits in the queue after its time-out."""
+        """Return a checkpoint with a barrier in the queue after its time-out."""
         for checkpoint, due_ns in self._open.items():
             if due_ns is not None and due_ns < now_ns:
                 return checkpoint
@@ -192,7 +191,7 @@ class ChannelOracle:
             self.receiver.urgent.arrived(self.index, element.checkpoint, arrived)
 
     def taken(self, element: object, /, *, priority: bool = False) -> None:
-        """Check an element that the task takes; priority: it has overtaken what was queued."""
+        """Check an element that the task takes. priority: it has overtaken the queue."""
         if not isinstance(element, NetworkEvent):
             self.receiver.data_taken(self)
             self.data_taken(element)
@@ -207,7 +206,7 @@ class ChannelOracle:
                     self.violate("order_is_kept", says)
                 if priority:
                     self._priority_taken = max(self._priority_taken, checkpoint)
-            # Events of the handler's host say so, too; on records it is known whatever that does.
+            # Events of the handler's host say so, too. On records it is known whatever that does.
             case Announcement(barrier):
                 self.receiver.see(barrier)
             case CancellationMarker(checkpoint):

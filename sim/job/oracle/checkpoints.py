@@ -1,10 +1,10 @@
 """What must hold of checkpoints at the coordinator: how each begins, what it holds, how it ends.
 
-Requests, acknowledgements and ends are seen as the hosts carry them out; what the coordinator's
+Requests, acknowledgements and ends are seen as the hosts carry them out. What the coordinator's
 core keeps in mind is not asked.
 
-A checkpoint is a consistent cut when, for each channel, what the sender had put in before its
-barrier is exactly what the receiver's state has plus what the checkpoint holds of the channel.
+A checkpoint is a consistent cut when, for each channel, the data before the barrier is exactly the
+receiver's state plus the channel's part of the checkpoint.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.oracle.view import PlaneView, Violate
     from ckptsim.sim.kernel import Environment, Timer
 
-# Why a checkpoint is given up that still waits for tasks; one that is being stored waits for none.
+# Why a checkpoint is aborted that still waits for tasks. One that is being stored waits for none.
 _ON_THE_WAY = (
     FailureReason.CHECKPOINT_EXPIRED,
     FailureReason.CHECKPOINT_DECLINED,
@@ -38,12 +38,12 @@ _ON_THE_WAY = (
     FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER,
     FailureReason.CHECKPOINT_ASYNC_EXCEPTION,
 )
-# Kinds whose snapshot is always aligned, by the name of the barrier's kind.
+# Kinds with an aligned snapshot, by the name of the barrier's kind.
 _ALIGNED = ("aligned", "savepoint", "at_least_once")
 
 
 class CheckpointOracle(Listener):
-    """What has become of the checkpoints of one job.
+    """The fate of the checkpoints of one job.
 
     tasks: of the attempt, by number.
     """
@@ -115,9 +115,9 @@ class CheckpointOracle(Listener):
         check_plan(event.plan, {one.task.place: one for one in self._tasks.values()}, self._violate)
 
     def triggered(self, event: of_job.CheckpointTriggered) -> None:
-        """Check that not more run at once than may; a forced savepoint comes on top.
+        """Check that not more run at once than may. A forced savepoint comes on top.
 
-        A periodic one keeps the pause behind the last completion.
+        A periodic one keeps the pause after the last completion.
         """
         one = event.record
         since_ns = self._env.now - (self._completed_ns or 0)
@@ -226,7 +226,7 @@ class CheckpointOracle(Listener):
         parts: dict[int, tuple[list[Held], list[Held]]],
         logged: Mapping[tuple[int, int], Held],
     ) -> None:
-        """Check every channel; a task without a part had finished, and its channels had ended."""
+        """Check every channel. A task without a part had finished, and its channels had ended."""
         number = one.checkpoint
         for sender, task in self._tasks.items():
             inside = sender in one.parts
@@ -249,7 +249,7 @@ class CheckpointOracle(Listener):
         *,
         closed: bool,
     ) -> None:
-        """Check one channel: what was sent, read, and held at the receiver and at the sender.
+        """Check one channel: the sent data, read, and held at the receiver and at the sender.
 
         closed: the sender had closed.  Without periodic checkpoints released Flink closes it while
         its data are still queued, and a savepoint has them nowhere: a hazard with its own name.
@@ -275,7 +275,7 @@ class CheckpointOracle(Listener):
             self._violate(name, f"{says}in flight {listed(numbers)}", checkpoint)
 
     def failed(self, event: of_job.CheckpointFailed) -> None:
-        """Check that what is given up was still running, and that savepoints are spared."""
+        """Check that the given value up was still running, and that savepoints are spared."""
         one, reason = event.record, event.reason
         self._end(one, "is given up")
         if one.request.synchronous:
@@ -290,7 +290,7 @@ class CheckpointOracle(Listener):
             self._violate("ended_checkpoints_stay_ended", says + reason.value, one.checkpoint)
 
     def kept(self, event: of_job.CheckpointsKept) -> None:
-        """Check what the coordinator says that it keeps; its host may hold one more by then."""
+        """Check what the coordinator says that it keeps. Its host may hold one more by then."""
         plain = [number for number, one in event.held.items() if not one.savepoint]
         if list(event.numbers) != self._kept or not set(plain) <= set(self._held_on):
             says = (
@@ -300,10 +300,10 @@ class CheckpointOracle(Listener):
             self._violate("cores_agree_with_their_world", says)
 
     def _check_expired(self, one: CheckpointRecord) -> None:
-        """Check that nobody whom an expired checkpoint waits for had closed long before.
+        """Check that no one whom an expired checkpoint waits for had closed long before.
 
-        A task that has taken part in a newer one drops the trigger of an older one, so a checkpoint
-        whose trigger was overtaken on its way ends by its timeout.
+        A task drops the trigger of an older checkpoint after a newer one. So a checkpoint with an
+        overtaken trigger ends by its timeout.
         """
         for number in sorted(set(one.tasks) - set(one.parts)):
             task = self._tasks[number]
@@ -322,7 +322,7 @@ class CheckpointOracle(Listener):
     def _check_settled(self, one: CheckpointRecord, task: TaskOracle) -> None:
         """Check that no output's part of an expired checkpoint is open when its receiver's is in.
 
-        What the part waits for is then a message that was lost, and that nobody sends again.
+        What the part waits for is then a message that was lost, and that no one sends again.
         """
         for out in task.outputs:
             if one.checkpoint in out.unsettled and out.receiver.task.number in one.parts:
@@ -367,7 +367,7 @@ class CheckpointOracle(Listener):
         self._reported.clear()
 
     def _end(self, one: CheckpointRecord, does: str) -> dict[int, tuple[list[Held], list[Held]]]:
-        """Take a checkpoint for ended; return what its parts hold, by task."""
+        """Take a checkpoint for ended. Return what its parts hold, by task."""
         number = one.checkpoint
         if self._running.pop(number, None) is None or one.status != "pending":
             says = f"checkpoint {number} {does} after it was {one.status}"

@@ -51,8 +51,8 @@ def check_restored(
 ) -> None:
     """Check that an attempt begins from a cut.
 
-    What sources had emitted is in the state of each vertex, or on its way to it, but for what was
-    left out; at least that where records may be repeated.
+    What sources had emitted is in the state of each vertex, or on its way to it, except for the
+    rest. At least that where records may be repeated.
     """
     put_back = plane.put_back()
     if put_back is None:
@@ -91,7 +91,7 @@ def _without(
 
 
 def differences(expected: Contents, found: Contents, at_most: Contents | None = None) -> str | None:
-    """Say in words how two contents differ, or None; at most three records are named.
+    """Say in words how two contents differ, or None. At most three records are named.
 
     at_most: what may be there at most, where that is more than expected.
     """
@@ -112,11 +112,11 @@ def _named(found: Contents) -> str:
 
 
 def loss(expected: Contents, found: Contents, ever: Contents, *, attempts: int) -> str | None:
-    """Say in words what is missing, or can be no repeat, when repeats are allowed.
+    """Say in words the missing part, or can be no repeat, when repeats are allowed.
 
-    ever: what must be there of all that any attempt sent; a stop can end a source before it sends
-    again what tasks behind it had processed ahead of their snapshots.  attempts: how many there
-    were; each may add a record once more, and nothing else may.
+    ever: what must be there of all that any attempt sent. A stop can end a source before it sends
+    again what tasks after it had processed ahead of their snapshots.  attempts: how many there
+    were. Each may add a record once more, and nothing else may.
     """
     most = Counter({record: attempts * times for record, times in ever.items()})
     return differences(expected, (found & expected) + (found - most))

@@ -1,8 +1,8 @@
 """What a task is to make of event time: of what its inputs tell, or of the splits that it reads.
 
-Source: Apache Flink 1.20.3, StatusWatermarkValve; a sender that becomes active says so before its
-next watermark, one that becomes idle behind its last (WatermarksWithIdleness).  Of splits:
-WatermarkOutputMultiplexer, whose least is that of all splits, also of one that has none yet.
+Source: Apache Flink 1.20.3, StatusWatermarkValve. A sender that becomes active says so before its
+next watermark, one that becomes idle after its last (WatermarksWithIdleness).  Of splits:
+WatermarkOutputMultiplexer takes the least of all splits, also of one without a watermark.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ class InputMarks:
         self.event_time = NO_WATERMARK
         self._heard = [NO_WATERMARK] * channels
         self._idle = [False] * channels
-        # A channel that comes back counts once it is not behind what the task has told.
+        # A channel that comes back counts once it is not after what the task has told.
         self._counts = [True] * channels
 
     @property
     def idle(self) -> bool:
-        """Say whether no input is active."""
+        """Return whether no input is active."""
         return all(self._idle)
 
     @property
     def is_over(self) -> bool:
-        """Say whether event time is at its end, which is told by an end mark."""
+        """Return whether event time is at its end, which is reported by an end mark."""
         return self.event_time == FINAL_WATERMARK
 
     def take(self, channel: int, watermark: int | None, *, idle: bool | None) -> None:
-        """Take what a sender tells at once."""
+        """Take what a sender shows at once."""
         if idle is False and self._idle[channel]:
             self._idle[channel] = False
             self._counts[channel] = self._heard[channel] >= self.event_time
@@ -85,7 +85,7 @@ class SplitMarks:
         self._latest[split] = timestamp, now_ns
 
     def tell(self, unread: Sequence[int], now_ns: int) -> list[int]:
-        """Let it tell now; return the splits that are idle.
+        """Let it tell now. Return the splits that are idle.
 
         unread: the splits that have records left.  Where there are none more may come, and the
         source is idle when it has waited for them as long.
@@ -106,7 +106,7 @@ class SplitMarks:
 class EventTimeOracle(Listener):
     """What one task of one attempt has heard, made and told of event time.
 
-    rescaled: vertices with inputs that were rescaled, in any attempt so far, and all behind them.
+    rescaled: vertices with inputs that were rescaled, in any attempt so far, and all after them.
     idle_splits: of all tasks, that were idle at any time.  moved_splits: that can have moved to
     other subtasks.  in_flight: the latest recovered watermark that came from such a vertex, to this
     task or to one before it that has sent news of event time since.
@@ -127,7 +127,7 @@ class EventTimeOracle(Listener):
         """Note the news of an input, in the world's own account of event time."""
         if self._input_marks is None:
             self._input_marks = InputMarks(len(self._task.inputs))
-        # Who is misled by what was in flight passes its own watermark on.
+        # Who is misled by the in-flight data passes its own watermark on.
         sender = self._task.inputs[event.channel].sender.event_time
         self.in_flight = max(self.in_flight, sender.in_flight)
         self._input_marks.take(event.channel, event.watermark, idle=event.idle)
@@ -147,7 +147,7 @@ class EventTimeOracle(Listener):
     def watermarks_settled(self, event: of_tasks.WatermarksSettled) -> None:
         """Check that the task has sent what follows from its inputs.
 
-        Of gates that take in-flight data over, each channel stands for several, in a core's hands.
+        Of gates that take in-flight data over, each channel represents several, in a core's hands.
         """
         marks = self._input_marks
         if marks is None or marks.is_over or any(gate.recovered for gate in self._task.task.gates):
@@ -155,7 +155,7 @@ class EventTimeOracle(Listener):
         self._check_told("inputs", (marks.event_time, marks.idle))
 
     def _check_told(self, of: str, due: tuple[int, bool]) -> None:
-        """Compare watermark and status that the task has sent with those of its inputs or splits.
+        """Compare watermark and status that the task has sent with those for its inputs or splits.
 
         What follows from a wrong one is reported once.
         """
@@ -184,11 +184,11 @@ class EventTimeOracle(Listener):
         self._check_late(event.split, event.timestamp)
 
     def _check_late(self, split: int, timestamp: int) -> None:
-        """Check that a record is not behind the watermark, unless that passed without its split.
+        """Check that a record is not late, unless that passed without its split.
 
-        Splits have their records in order of time.  A split that was idle may stay behind others.
-        Watermarks that were in flight when a source was rescaled speak for the splits that it had;
-        those that a source sends in an attempt, for the splits that it has.  Those in flight behind
+        Splits have their records in order of time.  A split that was idle may stay after others.
+        Watermarks that were in flight when a source was rescaled speak for the splits that it had.
+        Those that a source sends in an attempt, for the splits that it has.  Those in flight after
         a vertex that was rescaled speak for what its old subtasks had to read.
         """
         watermark, _ = self._told
@@ -205,7 +205,7 @@ class EventTimeOracle(Listener):
         self._split_marks = SplitMarks(self._idle_timeout_ns, self._task.now_ns)
 
     def splits_told(self, event: of_tasks.SplitsTold) -> None:
-        """Check that a source has sent what follows from its splits; note those that are idle."""
+        """Check that a source has sent what follows from its splits. Note those that are idle."""
         marks = self._split_marks
         if marks is None:
             return

@@ -4,7 +4,7 @@ A job goes back only where it restarts, and then to what the restored checkpoint
 that had finished in part all subtasks run again, so single tasks are followed within an attempt.
 
 Whom a checkpoint takes for finished had finished when it was planned, so no task that has a part in
-it: a task that finishes behind its part has something to do once more when the part is restored.
+it: a task that finishes after its part has something to do once more when the part is restored.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class FinishedFlags:
         self._violate = violate
         self._recorded: dict[int, tuple[frozenset[int], frozenset[str]]] = {}  # by checkpoint
         self._skipped: frozenset[str] = frozenset()  # vertices that were deployed as finished
-        self._ended: frozenset[str] = frozenset()  # those of which a part had read all before
+        self._ended: frozenset[str] = frozenset()  # those with a part that had read all before
 
     def restored(self, checkpoint: JobCheckpoint | None) -> None:
-        """Begin anew from what a restored checkpoint has; None for the beginning of the job."""
+        """Begin anew from what a restored checkpoint has. None for the beginning of the job."""
         self._recorded.clear()
         self._skipped = self._ended = frozenset()
         if checkpoint is not None:
@@ -54,10 +54,10 @@ class FinishedFlags:
         *,
         holds: Collection[str],
     ) -> None:
-        """Check a complete checkpoint against those before and behind it, by their numbers.
+        """Check a complete checkpoint against those before and after it, by their numbers.
 
-        A savepoint may complete late, so what is behind it may be known already.
-        parts: the tasks that have one in it.  holds: the vertices of which it has state.
+        A savepoint may complete late, so everything that is after it may be known already.
+        parts: the tasks that have one in it.  holds: the vertices with state in it.
         """
         self._check_vertices(checkpoint, vertices, holds)
         self._check_true(checkpoint, parts)
@@ -87,8 +87,8 @@ class FinishedFlags:
     def check_exhausted(self, task: TaskOracle, checkpoint: int, *, said: bool) -> None:
         """Check that no source that a stop has cut off is taken for one that has read all it has.
 
-        Whoever resumes from a checkpoint that it is in reads on.  said: whether its part says so;
-        one that says so since it was restored was at its end before the stop came.
+        Anyone who resumes from a checkpoint that it is in reads on.  said: whether its part says
+        so. One that says so since it was restored was at its end before the stop came.
         """
         if said and task.lifecycle.cut_off and task.task.place[0] not in self._ended:
             says = f"has {task.name} as read to its end, which a stop has cut"
@@ -127,7 +127,7 @@ def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
 
 
 def _ended(checkpoint: JobCheckpoint) -> frozenset[str]:
-    """Return the vertices of which a part in a checkpoint says that it has read all.
+    """Return the vertices with a part in a checkpoint that has read all.
 
     Of vertices, since subtasks may be restored from other ones' parts.
     """

@@ -1,6 +1,6 @@
 """The oracle of a job: it listens to the stream of events, and reads what the data plane counts.
 
-Each part hears the events that concern it.  It asks no core what it believes.
+Each part learns the events that concern it.  It asks no core what it believes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class JobOracle(Listener):
         self._slept: dict[int, None] = {}  # tasks of the attempt, reported once
         # In-flight data that a restart was to leave out, by vertex.
         self._left_out: dict[str, Contents] = {}
-        # The order is that of hearing: this oracle comes last, when the others have heard.
+        # The order is the one of hearing: this oracle comes last, when the others have heard.
         parts = (self._restarts, self._origins, self._messages, self.checkpoints, self._files)
         for part in (*parts, RecordOracle(violate), self):
             events.attach(part)
@@ -98,7 +98,7 @@ class JobOracle(Listener):
     # Parts of an attempt ----------------------------------------------------------------------
 
     def changed(self, event: of_job.JobChanged) -> None:
-        """Expect what the job promises now; records once repeated stay repeated."""
+        """Expect what the job promises now. Records once repeated stay repeated."""
         self.exactly = self.exactly and event.job.checkpointing.exactly_once
         self._job = event.job
 
@@ -111,7 +111,7 @@ class JobOracle(Listener):
         self.tasks.clear()
 
     def task(self, task: ObservedTask) -> TaskOracle:
-        """Return the oracle of a task; it is new at the first call of an attempt."""
+        """Return the oracle of a task. It is new at the first call of an attempt."""
         found = self.tasks.get(task.number)
         if found is None:
             found = TaskOracle(self._job, self._plane, task, self._violate, self.tasks)
@@ -144,7 +144,7 @@ class JobOracle(Listener):
             before_it = self.left_out_of.get(restored.checkpoint_id, {})
             check_restored(self._plane, restored, self._violate, before_it, exactly=self.exactly)
             without = self._job.checkpointing.recover_without_channel_state
-            # What the user leaves out here is reported once: nobody expects it from here on.
+            # What the user leaves out here is reported once: no one expects it from here on.
             is_left_out = restored.checkpoint_id == without
             self._left_out = missing_at_restore(self._plane) if is_left_out else before_it
         for task in self.tasks.values():
@@ -171,7 +171,7 @@ class JobOracle(Listener):
             task.is_over = True
 
     def slept(self, event: of_job.ThreadSlept) -> None:
-        """Report a thread that nobody wakes, once."""
+        """Report a thread that no one wakes, once."""
         task = event.task
         if task.number not in self._slept:
             self._slept[task.number] = None
@@ -192,7 +192,7 @@ class JobOracle(Listener):
         return [task for task in self.tasks.values() if not task.is_over]
 
     def end(self, *, ended: bool) -> None:
-        """Check what must hold at the end; of a job that has ended, that nothing is left open."""
+        """Check what must hold at the end. Of a job that has ended, that nothing is left open."""
         self.look()
         held_ns = self._plane.faults.held_ns(self._job)
         for task in self._running:
@@ -244,7 +244,7 @@ class JobOracle(Listener):
             self._violate(_OVER, f"{says}after it has failed", event.checkpoint)
 
     def completed(self, event: of_job.CheckpointCompleted) -> None:
-        """Note a checkpoint that is complete, and what was left out before it."""
+        """Note a checkpoint that is complete, and the rest before it."""
         self._completed[event.record.checkpoint] = None
         if self._left_out:
             self.left_out_of[event.record.checkpoint] = self._left_out
@@ -252,7 +252,7 @@ class JobOracle(Listener):
     def data_end_reported(self, event: of_job.DataEndReported) -> None:
         """Check that the final checkpoint is asked for when the last task has ended, if wanted.
 
-        Each task reports it; one that a stop has cut has ended nothing.
+        Each task reports it. One that a stop has cut has ended nothing.
         """
         ends = [one.lifecycle for one in self.tasks.values()]
         reports = self._sender(event.task, "ends its data")
@@ -277,7 +277,7 @@ class JobOracle(Listener):
         self._finished[task.number] = None
 
     def _sender(self, task: TaskGateway, says: str) -> TaskOracle | None:
-        """Return the oracle of a task that is heard of; only those of the attempt may be."""
+        """Return the oracle of a task that is heard of. Only the ones of the attempt may be."""
         sender, one = self.tasks.get(task.number), cast("object", task)
         if sender is not None and sender.task is one:
             return sender

@@ -1,13 +1,13 @@
 """What must hold of a task's end: marks, calls, acknowledgements, final checkpoint, closing.
 
 Nothing here asks a lifecycle core what it believes: every step towards the end is checked against
-what was called, taken, performed and completed.
+the calls, snapshots and completions.
 
-What a task waits for (FLIP-147; `models/lifecycle/tables.py`) comes to it one by one: the end of
+What a task waits for (FLIP-147, `models/lifecycle/tables.py`) comes to it one by one: the end of
 its data, EndOfPartition on every input, the acknowledgement of its EndOfData on every output, the
-completion of its final checkpoint, and the end of what it writes asynchronously.  At the instant of
-the last one it closes, and EndOfPartition leaves on every output: a task that looks too late, or an
-EndOfPartition behind a backlog, shows as a delay.
+completion of its final checkpoint, and the end of its writes.  At the instant of the last one it
+closes, and EndOfPartition leaves on every output: a task that looks too late, or an EndOfPartition
+after a backlog, shows as a delay.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ORDER = ("watermark", "end of data", "end of partition")
 _MARKS = "end_marks_in_order"
 _CLOSES = "closes_when_all_is_over"
 _READ = "sources_read_to_their_end"
-# For how long a source may read on behind the instant that ends it; an assumption: far more than
-# any record, or restore, of a job takes that is that small.
+# For how long a source may read on after the instant that ends it. An assumption: far more than any
+# record, or restore, of a job takes that is that small.
 _OVERTIME_NS = 1_000_000_000
 
 
@@ -40,9 +40,9 @@ class LifecycleOracle(Listener):
     """What one task of one attempt has done about its end.
 
     reported: its end of data has come to the coordinator.  closed_ns: when it closed.
-    cut_off: a source that was stopped before it had ended; cut_short: without drain.
-    restored_id, completed: the checkpoint that the attempt began from and those of the job that are
-    complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far;
+    cut_off: a source that was stopped before it had ended. cut_short: without drain.
+    restored_id, completed: the checkpoint that the attempt began from and the ones of the job that
+    are complete, as the oracle of the job knows them.  was_rescaled: in any attempt so far.
     was_rescaled_before: in one before this.  ended_before: subtasks of its vertex had finished, or
     ended their data, in the checkpoint that the attempt began from.
     misled: a watermark that its checkpoint held has ended event time before the data were over.
@@ -107,9 +107,9 @@ class LifecycleOracle(Listener):
             self._says(_MARKS, f"sends a record after {self._marks[-1]}")
 
     def final_watermark_taken(self, event: of_tasks.FinalWatermarkTaken) -> None:
-        """Note an input of which no record may come any more, as the checkpoint says.
+        """Note an input without further records, as the checkpoint says.
 
-        What a sender puts behind a watermark of its own is seen in `record_sent`.
+        What a sender puts after a watermark of its own is seen in `record_sent`.
         """
         end = self._task.inputs[event.channel]
         if end.taken_amount <= end.restored_amount:
@@ -118,9 +118,9 @@ class LifecycleOracle(Listener):
     def record_taken(self, event: of_tasks.RecordTaken) -> None:
         """Check that no record follows the final watermark that the checkpoint had of its channel.
 
-        It is of the subtasks whose place the sender has now, and what they had sent comes before
-        it.  Behind it the sender's own records can come once the job was rescaled, since the
-        sender may have another share: a hazard with its own name, if each of them had sent one.
+        It is of the subtasks in the sender's place, and comes after their data.  After it the
+        sender's own records can come once the job was rescaled, since the sender may have another
+        share: a hazard with its own name, if each of them had sent one.
         Source: Apache Flink 1.20.3, `RescalingStreamTaskNetworkInput.finishRecovery`.
         """
         if event.channel not in self._final_inputs:
@@ -129,7 +129,7 @@ class LifecycleOracle(Listener):
         end = self._task.inputs[event.channel]
         is_of_all = end.final_watermarks >= end.old_channels
         is_own = end.taken_amount > end.restored_amount
-        # Of an attempt that was rescaled the checkpoint has the sender's own records behind it.
+        # Of an attempt that was rescaled the checkpoint has the sender's own records after it.
         self.misled = is_of_all and (self.was_rescaled_before or (self.was_rescaled and is_own))
         says = f"processes a record of {end.sender.name} behind the final watermark "
         name = RESTORED if self.misled else _MARKS
@@ -152,7 +152,7 @@ class LifecycleOracle(Listener):
             self._says(_MARKS, says)
 
     def is_cut(self) -> bool:
-        """Return whether some of the input was cut; endInput may be true of the other gates."""
+        """Return whether some of the input was cut. endInput may be true of the other gates."""
         return self._any(lambda end: end.cut_short)
 
     def is_told(self) -> bool:
@@ -179,7 +179,7 @@ class LifecycleOracle(Listener):
         end.acknowledged = True
 
     def acknowledgement_arrived(self, event: of_tasks.AcknowledgementArrived) -> None:
-        """Note that the task hears that its EndOfData was taken."""
+        """Note that the task learns that its EndOfData was taken."""
         channel = self._task.outputs[event.output]
         channel.heard = channel.heard or self._task.instant()
 
@@ -193,7 +193,7 @@ class LifecycleOracle(Listener):
             self._performed.append(event.checkpoint)
 
     def completion_taken(self, event: of_tasks.CompletionTaken) -> None:
-        """Check that what was before the restore changes nothing."""
+        """Check that the state before the restore changes nothing."""
         checkpoint, restored = event.checkpoint, self.restored_id
         self._hear(checkpoint)
         if restored is not None and event.acted and checkpoint <= restored:
@@ -201,12 +201,12 @@ class LifecycleOracle(Listener):
             self._says("old_notifications_change_nothing", says)
 
     def abort_taken(self, event: of_tasks.AbortTaken) -> None:
-        """Note which completion an abort repeats; the FLIP's rules know none by an abort."""
+        """Note which completion an abort repeats. The FLIP's rules know none by an abort."""
         if event.latest is not None and self._is_flink:
             self._hear(event.latest)
 
     def _hear(self, checkpoint: int) -> None:
-        """Note that the task hears of a completion; one behind a newer one says nothing."""
+        """Note that the task learns of a completion. One after a newer one says nothing."""
         if checkpoint <= max(self._heard, self.restored_id or 0):
             return
         self._heard = checkpoint
@@ -232,7 +232,7 @@ class LifecycleOracle(Listener):
     # Closing ----------------------------------------------------------------------------------
 
     def task_state_changed(self, event: of_tasks.TaskStateChanged) -> None:
-        """Note the end of the data; check the closing of the task."""
+        """Note the end of the data. Check the closing of the task."""
         if event.state is TaskState.WAITING_FOR_FINAL_CP:
             self._ended = self._task.instant()
             self._check_read()
@@ -257,7 +257,7 @@ class LifecycleOracle(Listener):
             self._says(_READ, "ends its data without a split of a source that has no end")
 
     def _open_waits(self) -> Iterable[str]:
-        """Yield, when a task closes, what is open that it has to wait for."""
+        """Yield, when a task closes, open work that it has to wait for."""
         task = self._task
         if self._final and not any(number in self.completed for number in self._performed):
             yield "the completion of a checkpoint that it took part in after its end"

@@ -1,9 +1,9 @@
 """What must hold of messages: each arrives unless it is lost, in its order, and as often as sent.
 
 The coordinator notifies the tasks that a checkpoint's plan names: of the completion, or that it was
-given up, which repeats the newest completion that is no savepoint's.  Nobody hears of a plain
-savepoint that is complete.  Between the two ends only what the fault plan, or chance, takes away
-is lost, and only what it repeats comes twice.  A task's thread takes what comes as soon as it can.
+aborted, which repeats the newest completion that is no savepoint's.  No one learns of a plain
+savepoint that is complete.  Between the two ends only what the fault plan, or chance, takes away is
+lost, and only what it repeats comes twice.  A task's thread takes what comes as soon as it can.
 
 A checkpoint that expires for want of a message, or is completed by a repeated one, would hide that.
 """
@@ -41,7 +41,7 @@ class _OnWay:
         self.sent_ns: dict[tuple[int, int], int] = {}
 
     def overdue(self) -> list[tuple[int, int, int]]:
-        """Take out those that are late, with when they were sent; oldest first."""
+        """Take out those that are late, with when they were sent. Oldest first."""
         if not self.sent_ns:
             return []
         due_ns = self._env.now - self._plane.messages_ns - self._plane.faults.longest_ns
@@ -77,18 +77,18 @@ class MessageOracle(Listener):
         self._acknowledgements = _OnWay(env, plane)
         self._under_way: dict[int, None] = {}
         # Notifications.
-        self._untold: dict[int, tuple[bool, int]] = {}  # checkpoint -> how it ended, and when
-        self._ended: dict[int, bool] = {}  # checkpoint -> whether it has ended again
-        self._plain: set[int] = set()  # savepoints that are complete, of which nobody hears
-        self._newest: int | None = None  # checkpoint that is complete, and no savepoint
-        self._repeated: dict[int, int | None] = {}  # what that was when a checkpoint was given up
+        self._untold: dict[int, tuple[bool, int]] = {}  # checkpoint -> how it ended, and when.
+        self._ended: dict[int, bool] = {}  # checkpoint -> whether it has ended again.
+        self._plain: set[int] = set()  # savepoints that are complete, without a notification.
+        self._newest: int | None = None  # checkpoint that is complete, and no savepoint.
+        self._repeated: dict[int, int | None] = {}  # what that was when a checkpoint was aborted.
         # (task, checkpoint, whether complete) -> when it was sent, and how often
         self._on_way: dict[tuple[int, int, bool], tuple[int, int]] = {}
-        # What has come to a task whose thread has not taken it: since when.
+        # The arrivals that the thread of a task has not taken: since when.
         self._untaken: dict[tuple[int, int, bool], Instant] = {}
 
     def attempt_deploying(self, event: of_job.AttemptDeploying) -> None:
-        """Forget what was on its way to and from the tasks of an attempt."""
+        """Forget messages to and from the tasks of an attempt."""
         self._on_way.clear()
         self._untaken.clear()
         self._acknowledgements.sent_ns.clear()
@@ -147,7 +147,7 @@ class MessageOracle(Listener):
         self._end(event.record, completed=True)
 
     def failed(self, event: of_job.CheckpointFailed) -> None:
-        """Expect the same of one that is given up."""
+        """Expect the same of one that is aborted."""
         self.look()
         self._end(event.record, completed=False)
 
@@ -160,7 +160,7 @@ class MessageOracle(Listener):
     def _end(self, one: CheckpointRecord, *, completed: bool) -> None:
         """Note that tasks are to hear of the end of a checkpoint, in the same step.
 
-        One that ends again has a property of its own; what is said of it then is not looked at.
+        One that ends again has a property of its own. The text of it then is not looked at.
         """
         number = one.checkpoint
         self._under_way.pop(number, None)
@@ -179,7 +179,7 @@ class MessageOracle(Listener):
                 self._newest = max(number, self._newest or 0)
 
     def notified(self, event: of_job.TasksNotified) -> None:
-        """Check that tasks hear of what has happened, and once."""
+        """Check that tasks hear of the event, and once."""
         one, completed = event.record, event.completed
         number = one.checkpoint
         if completed and one.status != "completed":
@@ -215,7 +215,7 @@ class MessageOracle(Listener):
         self._take(event.number, checkpoint, completed=event.completed)
 
     def notification_arrived(self, event: of_tasks.NotificationArrived) -> None:
-        """Check that one that arrives was on its way; to an attempt that is over, any may come."""
+        """Check that one that arrives was on its way. To an attempt that is over, any may come."""
         task, checkpoint, completed = self._of(event.task), event.checkpoint, event.completed
         if task is None:
             return
@@ -250,7 +250,7 @@ class MessageOracle(Listener):
     # At any instant ---------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Check that nobody was left out before now, and that nothing is on its way too long."""
+        """Check that no one was left out before now, and that nothing is on its way too long."""
         for number, (completed, ended_ns) in list(self._untold.items()):
             if ended_ns < self._env.now:
                 del self._untold[number]

@@ -1,12 +1,12 @@
 """What must hold of single records, where they have identities and numbers in their channels.
 
-Behind forwarded edges what belongs together comes as it was sent.  What belongs together is a key
-group of one split, behind a keyed exchange, or a split; records of it have rising identities.  It
-is followed over all subtasks of a vertex: an owner that changes with a rescale may not begin before
+After forwarded edges what belongs together comes as it was sent.  What belongs together is a key
+group of one split, after a keyed exchange, or a split. Records of it have rising identities.  It is
+followed over all subtasks of a vertex: an owner that changes with a rescale may not begin before
 what the former one had is done.
 
 Source: Apache Flink 1.20.3, RebalancePartitioner and RescalePartitioner (one channel after the
-other, beginning anywhere; each output has a partitioner of its own), GlobalPartitioner,
+other, beginning anywhere, each output has a partitioner of its own), GlobalPartitioner,
 BroadcastPartitioner.
 """
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 _TAKE_CHANNELS = "records_take_their_channels"
 _IN_TURN = (Partitioner.REBALANCE, Partitioner.RESCALE)
-# How often a route is asked for each channel; an assumption: twice shows that turns come round.
+# How often a route is asked for each channel. An assumption: twice shows that turns come round.
 _ROUNDS = 2
 
 
 class Silent:
-    """Hears whatever happens on a channel, and takes note of nothing."""
+    """Listens to a channel and notes nothing."""
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return _ignore
@@ -53,7 +53,7 @@ SILENT: Any = Silent()
 
 
 class RecordChannel(ChannelOracle):
-    """A channel whose records are numbered."""
+    """A channel with numbered records."""
 
     _sent_amount = _taken_amount = 0
     _number = _taken_number = 0  # of the last element sent and taken
@@ -81,17 +81,17 @@ class RecordChannel(ChannelOracle):
         self._sent_amount += len(elements)
 
     def takes_over(self, channels: int, /) -> None:
-        """Note how many channels of the checkpoint it stands for."""
+        """Note how many channels of the checkpoint it represents."""
         self.old_channels = channels
 
     def watermark_polled(self) -> None:
-        """Note that a final watermark comes to the task; others may have to come, too."""
+        """Note that a final watermark comes to the task. Others may have to come, too."""
         self.final_watermarks += 1
 
     def log_cut(self, first: int, checkpoint: int, /) -> None:
         """Check that what a complete checkpoint replays is still logged.
 
-        It is all behind what the receiver's state has: that may have been taken long before the
+        It is all after what the receiver's state has: that may have been taken long before the
         sender's barrier came, when the barrier of another channel was there.
         """
         read = self.read_cut(checkpoint)
@@ -100,7 +100,7 @@ class RecordChannel(ChannelOracle):
             self.violate("logs_keep_what_is_needed", says)
 
     def memory_lent(self, most: int, /) -> None:
-        """Note how much both ends may hold; more was recovered where that is more."""
+        """Note how much both ends may hold. More was recovered where that is more."""
         self._memory = max(most, self._number)
 
     def credited(self, credit: int, receiver: int, /) -> None:
@@ -120,13 +120,13 @@ class RecordChannel(ChannelOracle):
         self._number = element[0]
 
     def data_taken(self, element: Any) -> None:
-        """Check that records come in the order of sending, and those of a split as it has them."""
+        """Check that records come in the order of sending, and those for a split as it has them."""
         self._taken_amount += 1
         self._in_order("delivers", element[0], self._taken_number)
         self._taken_number = element[0]
         if self._keeps_splits is None:
-            # Numbers in a channel begin anew with an attempt; identities show the order of what was
-            # in flight before.  A rescale deals that out over channels.
+            # Numbers in a channel begin anew with an attempt. Identities show the order of the
+            # in-flight data before.  A rescale deals that out over channels.
             was_rescaled = self.sender.lifecycle.was_rescaled
             in_order = self._view.sends_splits_in_order(self.sender.task)  # type: ignore[arg-type]
             self._keeps_splits = in_order and not was_rescaled
@@ -167,7 +167,7 @@ class RecordOracle(Listener):
         self._places.clear()
 
     def restored(self, event: RecordsRestored) -> None:
-        """Check whose the records in a task's state are, and note those that come first."""
+        """Check the owners of the records in a task's state, and note those that come first."""
         (vertex, subtask), name = event.task.place, "begins with the state of"
         for record, owners in zip(event.records, event.owners, strict=False):
             if subtask not in owners:
@@ -177,7 +177,7 @@ class RecordOracle(Listener):
                 self._latest[vertex, unit] = max(record, self._latest.get((vertex, unit), record))
 
     def taken(self, event: RecordTaken) -> None:
-        """Check that the task owns the key of a record, and that it is behind those of its unit."""
+        """Check that the task owns the key of a record, and that it is after those for its unit."""
         vertex, subtask = event.task.place
         if event.owner not in (None, subtask):
             self._wrong_owner(event, "processes", event.record, [event.owner])
@@ -210,9 +210,9 @@ class RecordOracle(Listener):
                 self._violate(_TAKE_CHANNELS, _says(name, output, f"takes {places}"))
 
     def _may_take(self, task: int, output: OutputSpec, index: int) -> bool:
-        """Tell whether a record may take a channel, by its index in the job, as its only one."""
+        """Return whether a record may take a channel, by its index in the job, as its only one."""
         every = output.channels
-        place = index - every[0]  # those of an output are numbered one after the other
+        place = index - every[0]  # the ones of an output are numbered one after the other
         if not 0 <= place < len(every):
             return False
         if output.partitioner is Partitioner.GLOBAL:
@@ -225,7 +225,7 @@ class RecordOracle(Listener):
 
 
 def check_route(name: str, output: OutputSpec, route: Route, violate: Violate) -> None:
-    """Check where the next records of an output go, of which a copy of its route tells."""
+    """Check the next records of an output by a copy of its route."""
     width = 1 if output.partitioner is Partitioner.BROADCAST else len(output.channels)
     picks = route.again().block(_ROUNDS * width)
     right = bool(np.all((picks >= 0) & (picks < width)))

@@ -1,7 +1,7 @@
 """What must hold of failures and restarts: when they are known, their cause and their origin.
 
 Source: Apache Flink 1.20.3, ExecutionFailureHandler (the strategy is asked of each failure that may
-be recovered from) and AdaptiveScheduler.Executing (a rescale asks nobody, and waits for nothing).
+be recovered from) and AdaptiveScheduler.Executing (a rescale asks no one, and waits for nothing).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOTHING = -1  # in the place of a number: the job began without a checkpoint
 
 
 class RestartOracle(Listener):
-    """What the user and the restart strategy have said of one job, and what was lost of it.
+    """What the user and the restart strategy have said of one job, and the lost part of it.
 
     A loss in silence is known once its time is over, counted from the latest heartbeat, which came
     within the interval before it.
@@ -43,8 +43,8 @@ class RestartOracle(Listener):
         self._violate = violate
         self._is_wanted = self._is_given_up = False
         self._from_ns = 0  # no restart before it
-        self._lost: int | None = None  # a task manager whose loss is known, and the job not told
-        self._asked: Rescale | Resubmit | None = None  # what is not restarted for so far
+        self._lost: int | None = None  # a task manager with a known loss, and the job not told
+        self._asked: Rescale | Resubmit | None = None  # everything that is not restarted for so far
         self._changes: Rescale | Resubmit | None = None  # from the next attempt on
         self._heartbeat = job.recovery.heartbeat
         self._unknown: dict[int, tuple[int, int]] = {}  # -> the earliest and latest ns to know it
@@ -71,13 +71,13 @@ class RestartOracle(Listener):
         self._asked = None if is_over else event.change  # type: ignore[assignment]
 
     def done(self, event: of_job.ChangeDone) -> None:
-        """Check that there was one, unless what is in flight may forbid the change."""
+        """Check that there was one, unless in-flight data may forbid the change."""
         asked, self._asked = self._asked, None
         if asked is not None and not (self._may_refuse and asked.vertex):
             self._violate(_CAUSE, f"the user asks in vain to {_change(asked)}")
 
     def restart_asked(self, event: of_job.RestartAsked) -> None:
-        """Expect that nobody is asked of the restart that follows, and that it waits for none."""
+        """Expect that no one is asked of the restart that follows, and that it waits for none."""
         self._is_wanted, self._from_ns = True, 0
         self._asked, self._changes = None, self._asked or self._changes
 
@@ -110,7 +110,7 @@ class RestartOracle(Listener):
         self._unknown[event.manager] = (latest_ns - rules.interval_ns + 1, latest_ns)
 
     def loss_known(self, event: of_job.ManagerLossKnown) -> None:
-        """Check that a loss is known in time, and once; the job is to hear of it first of all."""
+        """Check that a loss is known in time, and once. The job is to hear of it first of all."""
         bounds = self._unknown.pop(event.manager, None)
         if bounds is None:
             says = f"the loss of task manager {event.manager} is known again, or behind a restart"
@@ -122,7 +122,7 @@ class RestartOracle(Listener):
         self._lost = event.manager
 
     def job_manager_lost(self, event: of_job.JobManagerLost) -> None:
-        """Expect nothing more of what has been lost: a new job manager never knew it."""
+        """Expect nothing more of lost changes: a new job manager never knew it."""
         self._unknown.clear()
 
     def failure_noticed(self, event: of_job.FailureNoticed) -> None:
@@ -186,10 +186,11 @@ def _change(asked: Rescale | Resubmit) -> str:
 class Origins(Listener):
     """The checkpoints of one job, and what its attempts have to begin from.
 
-    A failure goes back to the newest checkpoint that is no savepoint, or behind it to what the job
+    A failure goes back to the newest checkpoint that is no savepoint, or after it to what the job
     was started from.  A savepoint is started from only by the user, who has it from the attempt
-    that runs: what came behind those of earlier attempts was undone.  Where tasks take checkpoints
-    by themselves, the newest line of them is looked for, which is the attempt's beginning at least.
+    that runs: what came after the ones of earlier attempts was undone.  Where tasks take
+    checkpoints by themselves, the newest line of them is looked for, which is the attempt's
+    beginning at least.
     Source: Apache Flink 1.20.3, DefaultCompletedCheckpointStoreUtils (savepoints are not restored
     from since FLINK-10354's revert, FLIP-193 and FLIP-203).
     """
@@ -235,7 +236,7 @@ class Origins(Listener):
         self._started_from = max(self._due, self._savepoint)
 
     def begun(self, restored: JobCheckpoint | None) -> None:
-        """Check what the next attempt begins from; the first may begin from anything."""
+        """Check what the next attempt begins from. The first may begin from anything."""
         number = _NOTHING if restored is None else restored.checkpoint_id
         if not self._has_begun:
             self._has_begun, self._started_from = True, number
@@ -245,7 +246,7 @@ class Origins(Listener):
         self._savepoint = _NOTHING
 
     def begun_on_a_line(self, restored: JobCheckpoint | None) -> None:
-        """Check that an attempt whose tasks go back by themselves lies not behind the one before.
+        """Check that an attempt without barriers begins no later than the one before.
 
         How that one began is a line of checkpoints, too.
         """
@@ -274,10 +275,10 @@ def _called(number: int) -> str:
 
 
 class Rescales:
-    """What has been rescaled of one job.
+    """Everything that has been rescaled of one job.
 
-    any: whether something was; any_before: whether something was before this attempt.
-    vertices: those of them that have inputs, and all behind these, as the keys.
+    any: whether something was. any_before: whether something was before this attempt.
+    vertices: the ones of them that have inputs, and all after these, as the keys.
     """
 
     def __init__(self) -> None:
@@ -285,7 +286,7 @@ class Rescales:
         self.vertices: dict[str, None] = {}
 
     def begun(self, job: Job, restored: JobCheckpoint | None) -> None:
-        """Note what differs between an attempt's vertices and those of what it restores."""
+        """Note what differs between an attempt's vertices and the ones of what it restores."""
         self.any_before = self.any
         if restored is None:
             return

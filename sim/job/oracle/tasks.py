@@ -30,10 +30,10 @@ class TaskOracle(Listener):
     """What one task of one attempt has done about checkpoints.
 
     inputs, outputs: its channels.  is_over: it has failed, or its attempt is over.
-    blocked: channel -> the checkpoint whose barrier was taken there last, with the sender stopped
-    behind it, until that is told to continue.  ended: the newest checkpoint whose barriers have all
-    come, or never will.  entering: whose barrier it is about to send on.
-    sent_cuts: by checkpoint, how much it had put into each output before its barrier; read_cuts:
+    blocked: channel -> the checkpoint of the last barrier there, with the sender stopped after it,
+    until that is asked to continue.  ended: the newest checkpoint with all barriers here, or none
+    to come.  entering: the checkpoint of the barrier to forward.
+    sent_cuts: by checkpoint, how much it had put into each output before its barrier. read_cuts:
     how much of each input its state has.
     """
 
@@ -59,20 +59,20 @@ class TaskOracle(Listener):
         self.state = ChannelStateOracle(self)
         self.lifecycle = LifecycleOracle(job, self)
         self.event_time = EventTimeOracle(job, self)
-        # The tracker of a single channel hands every barrier on as it comes; one that a trigger by
+        # The tracker of a single channel hands every barrier on as it comes. One that a trigger by
         # remote call has overtaken is dropped by the task (Flink: "out of order checkpoint").
         self._in_order = job.checkpointing.exactly_once
         self._after_finish = job.checkpointing.after_finish
         self._needed: NeededBarriers | None = None
-        self._newest = -1  # of which an element was seen here
+        self._newest = -1  # with an element seen here
         self._opened: dict[int, tuple[int, int]] = {}  # instant and amount taken at the first sign
-        self._held: dict[int, int] = {}  # channel -> checkpoint whose barrier was taken there
+        self._held: dict[int, int] = {}  # channel -> checkpoint with a taken barrier
         self._triggered: dict[int, bool] = {}  # checkpoint -> as an unaligned one
         self._aborted: dict[int, None] = {}
         self._performed = -1
         self.ended = -1
         self._cancelled = -1
-        self._passed_on = -1  # newest checkpoint whose barrier or cancellation was sent
+        self._passed_on = -1  # newest checkpoint with a sent barrier or cancellation
         self._before = -1  # what that was when the task took its last trigger
         self.entering: int | None = None
         self._due: Barrier | None = None
@@ -100,7 +100,7 @@ class TaskOracle(Listener):
 
     @property
     def needed(self) -> NeededBarriers:
-        """The channels that its checkpoints wait for; all channels are there by now."""
+        """The channels that its checkpoints wait for. All channels are there by now."""
         if self._needed is None:
             self._needed = NeededBarriers(len(self.inputs), one_at_a_time=self._in_order)
         return self._needed
@@ -124,7 +124,7 @@ class TaskOracle(Listener):
         self.urgent.taken(channel, number)
 
     def barrier_replaced(self, event: of_tasks.BarrierReplaced) -> None:
-        """Note that a trigger by remote call stands for a channel's barrier."""
+        """Note that a trigger by remote call represents a channel's barrier."""
         self.needed.came(event.channel, event.checkpoint)
 
     def channel_ended(self, event: of_tasks.ChannelEnded) -> None:
@@ -140,7 +140,7 @@ class TaskOracle(Listener):
         number = barrier.checkpoint
         self.needed.opened(number)
         if number <= self._newest or number <= self.ended or self._is_over(number):
-            return  # behind the cancellation of a newer one a barrier is obsolete
+            return  # after the cancellation of a newer one a barrier is obsolete
         self._newest = number
         self._opened[number] = self.now_ns, self._taken_amount()
         timed = barrier.is_timeoutable and barrier.timeout_ns is not None
@@ -164,7 +164,7 @@ class TaskOracle(Listener):
         self._cancelled = max(self._cancelled, checkpoint)
 
     def block(self, channel: int, checkpoint: int) -> None:
-        """Note that a sender stops behind its barrier, which was taken."""
+        """Note that a sender stops after its barrier, which was taken."""
         if not self.blocked or checkpoint < self._least_blocked:
             self._least_blocked = checkpoint
         self.blocked[channel] = checkpoint
@@ -239,7 +239,7 @@ class TaskOracle(Listener):
         self._passed_on = max(self._passed_on, event.checkpoint)
 
     def snapshot_taken(self, event: of_tasks.SnapshotTaken) -> None:
-        """Check that snapshots are taken once, in rising order; note what their state has read."""
+        """Check that snapshots are taken once, in rising order. Note what their state has read."""
         checkpoint = event.checkpoint
         if self._due is not None and checkpoint not in self._triggered:  # by remote call
             self._trigger(self._due)
@@ -280,7 +280,7 @@ class TaskOracle(Listener):
         self.writing.look()
 
     def alignment_measured(self, event: of_tasks.AlignmentMeasured) -> None:
-        """Check the figures of an alignment against what has happened since its first sign."""
+        """Check the figures of an alignment against the event since its first sign."""
         now_ns, taken = self.now_ns, self._taken_amount()
         since_ns, before = self._opened.get(event.checkpoint, (now_ns, taken))
         longest_ns, most = now_ns - since_ns, taken - before
@@ -289,7 +289,7 @@ class TaskOracle(Listener):
             self.says("reported_figures_are_true", f"{says}{event.size} of {most}")
 
     def handler_settled(self, event: of_tasks.HandlerSettled) -> None:
-        """Check, after a step, that neither a sender nor a checkpoint waits for what is over."""
+        """Check, after a step, that neither a sender nor a checkpoint waits for the ended part."""
         self.state.look()
         waiting = self.needed.kept_waiting()
         if waiting is not None:
@@ -298,7 +298,7 @@ class TaskOracle(Listener):
             self._check_blocked(self.ended)
 
     def _check_blocked(self, over: int = -1) -> None:
-        """Check that no sender waits for what is cancelled, or for a checkpoint up to `over`."""
+        """Check that no sender waits for a cancelled one, or for a checkpoint up to `over`."""
         for index, by in sorted(self.blocked.items()):
             channel = self.inputs[index]
             if by <= over or channel.is_cancelled:
@@ -318,7 +318,7 @@ class TaskOracle(Listener):
         self.writing.begun(event.checkpoint)
 
     def state_file_begun(self, event: of_tasks.StateFileBegun) -> None:
-        """Check that its checkpoint has not been given up before."""
+        """Check that its checkpoint has not been aborted before."""
         self.writing.file_begun(event.checkpoint)
 
     def writing_ended(self, event: of_tasks.WritingEnded) -> None:

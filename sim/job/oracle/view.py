@@ -28,12 +28,12 @@ class Violate(Protocol):
     """Reports a property that does not hold."""
 
     def __call__(self, name: str, says: str, checkpoint: int | None = None, /) -> None:
-        """Report it; checkpoint: the one concerned, where there is one."""
+        """Report it. checkpoint: the one concerned, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """In-flight data of one channel in a part; numbers: of its elements, None where they have none.
+    """In-flight data of one channel in a part. numbers: of its elements, None where they have none.
 
     pieces: how many there are.
     """
@@ -47,12 +47,12 @@ NOTHING = Held(0, 0)
 
 
 class PlaneView(Protocol):
-    """One data plane, as the oracle sees it; tasks are its own.
+    """One data plane, as the oracle sees it. Tasks are its own.
 
     world: the plane.  unit: of its amounts, in the plural.
     storing_ns: the most that storing a completed checkpoint takes, None where nothing bounds it.
     timer_extra_ns: how late timers run.
-    wire_ns: how long an event may wait for what is being sent.  header_bytes: what a piece of
+    wire_ns: how long an event may wait for the part being sent.  header_bytes: what a piece of
     in-flight data takes besides its amount.
     loses_queues: what a task that fails has queued is lost at once, not when its attempt ends.
     """
@@ -102,7 +102,7 @@ class PlaneView(Protocol):
         """Return how a task is called in sentences."""
 
     def written(self, task: Any) -> Sequence[int]:
-        """Return how much a task has put into each output, by what was restored and since."""
+        """Return how much a task has put into each output, by the restored data and since."""
 
     def unread(self, task: Any) -> Sequence[int]:
         """Return how much a task has taken from each input that its state does not have yet."""
@@ -116,10 +116,10 @@ class PlaneView(Protocol):
         return cast("Sequence[int]", task.splits_left) if task.is_source else ()
 
     def persisters(self, task: Any) -> Sequence[Persister | None]:
-        """Return what each input knows of the data that it persists; None where that is hidden."""
+        """Return what each input knows of the data that it persists. None where that is hidden."""
 
     def is_restoring(self, task: Any, gate: int) -> bool:
-        """Return whether a gate has restored data of which no part could tell.
+        """Return whether a gate has restored data that no part could report.
 
         That has not been read yet, or was in several channels before a rescale that are one now.
         """
@@ -136,7 +136,7 @@ class PlaneView(Protocol):
     def at_once_ns(self, task: Any) -> int:
         """Return within which time the thread does what it is to do at once: one record."""
 
-    # What the job holds; records by their identities, or all of them alike --------------------
+    # The content of the job: records by their identities, or all of them alike --------------------
 
     @property
     def attempts(self) -> int:

@@ -2,10 +2,10 @@
 
 A record is the unit of everything that must happen "at once": a barrier that came before, or an
 instant that has passed, may delay no more than the record already under way.  So no data may be
-begun while something waits that goes first, and the wait may not outlast a record; time in which
+begun while something waits that goes first, and the wait may not outlast a record. Time in which
 the thread could do nothing (a snapshot is copied, an output has no buffer) does not count.
 
-A checkpoint needs the channels that are open when the task first hears of it, no more and no fewer
+A checkpoint needs the channels that are open when the task first learns of it, no more and no fewer
 later on: each of them has come when its barrier was taken or when it has ended since.  This never
 asks the barrier handler, so it can be held against what the handler says.
 """
@@ -131,7 +131,7 @@ class Urgent:
 class NeededBarriers:
     """The open checkpoints of one task.
 
-    channels: how many the task reads; one_at_a_time: whether a newer checkpoint ends the older ones
+    channels: how many the task reads. one_at_a_time: whether a newer checkpoint ends the older ones
     (it does not where barriers are only counted).
     """
 
@@ -142,7 +142,7 @@ class NeededBarriers:
         self._newest = -1
 
     def opened(self, checkpoint: int) -> None:
-        """Note that the task hears of a checkpoint; only of a newer one is it the first time."""
+        """Note that the task learns of a checkpoint. Only of a newer one is it the first time."""
         if checkpoint <= self._newest:
             return
         self._newest = checkpoint
@@ -166,7 +166,7 @@ class NeededBarriers:
             missing.pop(channel, None)
 
     def over(self, checkpoint: int) -> None:
-        """Note that a checkpoint was given up or is complete, and with it all older ones."""
+        """Note that a checkpoint was aborted or is complete, and with it all older ones."""
         self._newest = max(self._newest, checkpoint)
         self._missing = {
             number: missing for number, missing in self._missing.items() if number > checkpoint
@@ -177,7 +177,7 @@ class NeededBarriers:
         self._missing.clear()
 
     def complete(self, checkpoint: int) -> str | None:
-        """Note that the task says all barriers have come; returns what is wrong with that."""
+        """Note that the task says all barriers have come. Returns the problems of that."""
         missing = sorted(self._missing.get(checkpoint, {}))
         self.over(checkpoint)
         if not missing:
@@ -197,14 +197,13 @@ class NeededBarriers:
 class Writing:
     """Which parts of one task are being written, and since when that is all they wait for.
 
-    A part is acknowledged, declined or taken back within `PlaneView.writing_ns` of the instant at
-    which its snapshot has been taken, all its barriers have come, and the state of all its outputs
-    is known; where subtasks share a file of channel state, the same holds of the others by then.
-    Behind that nothing more is written for it.
-    A checkpoint that expires would hide that it never is.
+    A part ends within `PlaneView.writing_ns` of the instant at which its snapshot has been taken,
+    all its barriers have come, and the state of all its outputs is known. Where subtasks share a
+    file of channel state, the same holds of the others by then. After that nothing more is written
+    for it. A checkpoint that expires would hide that it never is.
 
     peers: all tasks of the attempt, by number.  open_outputs: of how many outputs the state is not
-    known, by checkpoint.  given_up: whose part of a shared file may never be whole.
+    known, by checkpoint.  given_up: the task with a part of a shared file that may never be whole.
     """
 
     def __init__(self, task: TaskOracle, peers: Mapping[int, TaskOracle]) -> None:
@@ -226,7 +225,7 @@ class Writing:
         self.look()
 
     def file_begun(self, checkpoint: int) -> None:
-        """Check that no file is begun of a checkpoint that was given up before."""
+        """Check that no file is begun of a checkpoint that was aborted before."""
         if checkpoint in self.given_up:
             says = f"begins to write a file for {checkpoint}, which it has aborted"
             self._task.says(_IN_TIME, says, checkpoint)

@@ -44,7 +44,7 @@ _TASKS = {VertexKind.SOURCE: Source, VertexKind.OPERATOR: Operator, VertexKind.S
 
 
 class Attempt:
-    """The tasks and channels of one attempt; after a failure nothing of it acts any more."""
+    """The tasks and channels of one attempt. After a failure nothing of it acts any more."""
 
     def __init__(self, world: RecordWorld, number: int, restored: JobCheckpoint | None) -> None:
         self.world = world
@@ -83,10 +83,10 @@ class Attempt:
         return self.world.control.sinks.states_of(self.restored, spec)
 
     def state_of(self, spec: TaskSpec) -> list[Record]:
-        """Return the records whose effect a subtask's state has when it begins.
+        """Return the records in a subtask's first state.
 
-        Keyed state goes with its key group; broadcast state is read from others, too, where some
-        subtasks had finished; other state is a list of elements, dealt out anew.
+        Keyed state goes with its key group. Broadcast state is read from others, too, where some
+        subtasks had finished. Other state is a list of elements, dealt out anew.
         """
         vertex = spec.vertex
         if self.restored is None:
@@ -181,7 +181,7 @@ class Attempt:
         self.env.goals.reach(name)
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
-        """Report a property that does not hold; checkpoint: the one concerned, if any."""
+        """Report a property that does not hold. checkpoint: the one concerned, if any."""
         self.world.violate(name, says, checkpoint)
 
     def progress(self) -> None:
@@ -189,7 +189,7 @@ class Attempt:
         self.world.progressed()
 
     def is_stop(self, checkpoint: int) -> bool:
-        """Say whether a checkpoint is the savepoint of the stop."""
+        """Return whether a checkpoint is the savepoint of the stop."""
         return checkpoint == self.world.coordinator.stop_id
 
     def call(self, task: Task, what: str, operator: int) -> None:
@@ -197,9 +197,9 @@ class Attempt:
         self.env.trace.record("called", task.entity, what, operator)
 
     def calls(self, task: Task, what: str, number: int) -> None:
-        """Note what every operator of a chain is told of a checkpoint, from tail to head.
+        """Note what every operator of a chain is notified of a checkpoint, from tail to head.
 
-        Source: Apache Flink 1.20.3, RegularOperatorChain; observed with logging operators.
+        Source: Apache Flink 1.20.3, RegularOperatorChain. Observed with logging operators.
         """
         if task.ending.runs_operators:
             for operator in reversed(range(task.spec.vertex.chain)):
@@ -237,7 +237,7 @@ class Attempt:
                 self._left(task)
 
     def _left(self, task: Task) -> None:
-        """Tell the coordinator that a task has left; until it knows, it may ask for the task."""
+        """Tell the coordinator that a task has left. Until it knows, it may ask for the task."""
         self.world.coordinator.task_closed(task)
 
     def acknowledge_end_of_data(self, channel: Channel) -> None:
@@ -253,7 +253,7 @@ class Attempt:
         self.later(self.job.channels.latency_ns, Kind.MESSAGE, channel.entity, sender.post, mail)
 
     def _completed_since(self, task: Task) -> bool:
-        """Say whether a checkpoint was completed since the task sent EndOfData."""
+        """Return whether a checkpoint was completed since the task sent EndOfData."""
         least = task.ending.core.minimum_id
         return least is not None and self.world.coordinator.highest_completed >= least
 
@@ -269,7 +269,7 @@ class Attempt:
         self.world.coordinator.decline(task, checkpoint, reason)
 
     def decline_closing(self, task: Task, checkpoint: int) -> None:
-        """Decline because the task is closing or has closed; one that has left is not known.
+        """Decline because the task is closing or has closed. One that has left is not known.
 
         Source: Apache Flink 1.20.3, Task.triggerCheckpointBarrier, TaskExecutor.triggerCheckpoint.
         """
@@ -305,7 +305,7 @@ class Attempt:
             return make(self, spec, restored=None, finished_on_restore=False)
         full = restored.vertices[spec.vertex.name] is FinishedState.FULL
         numbers = restored.subtasks[spec.vertex.name]
-        # Of vertices that are rescaled no subtask goes on as another one's successor.
+        # Of vertices that are rescaled no subtask continues as another one's successor.
         same = len(numbers) == spec.vertex.parallelism
         before = numbers[self._taken_by(spec)] if same else None
         snapshot = None if before is None else restored.tasks.get(before)
@@ -346,10 +346,10 @@ class Attempt:
     def _old_ends(
         self, edge: int, sender: int, receiver: int
     ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Return of which old channel a new one gets the input state, and of which the output.
+        """Return the old channels for the input and the output state of a new one.
 
         Both are the same but where indices are given out anew and nothing carries an identity: then
-        each end takes its own with it, and the other end is whoever has that index now.
+        each end takes its own with it, and the other end is anyone who has that index now.
         """
         before = self._number_taken_by(sender), self._number_taken_by(receiver)
         if self.job.channel_state.subtask_indices is SubtaskIndices.PERMUTED:
@@ -361,14 +361,14 @@ class Attempt:
         return self.graph.tasks_of(spec.vertex.name)[self._taken_by(spec)]
 
     def _taken_by(self, spec: TaskSpec) -> int:
-        """Return the index of the subtask whose state a subtask takes."""
+        """Return the index of the subtask that a subtask takes state of."""
         return self.successions[spec.vertex.name].takes[spec.subtask]
 
     def receiver_of(self, edge: Edge, record: Record) -> int:
         """Return the subtask that a keyed or custom edge sends a record to.
 
-        Key groups are of an identity, and whoever has it owns them; a function of the user's knows
-        indices alone.
+        Key groups are of an identity, and anyone who has it owns them. A function of the user's
+        knows indices alone.
         """
         owner = owner_of(self.graph, edge, record)
         is_custom = edge.partitioner is Partitioner.CUSTOM

@@ -1,7 +1,7 @@
 """One channel in the world: sender's queue, wire with credits, receiver's queue.
 
 Which element is sent next, what blocks, what overtakes and what becomes state is decided by the
-cores at both ends; this module moves what they release.  Order comes from the queues alone.
+cores at both ends. This module moves what they release.  Order comes from the queues alone.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _BACKOFF_NS = 100_000_000  # before a request for a partition is made again
 class Channel:
     """A channel of one attempt.
 
-    emitted, consumed: numbers of the last buffers put in and taken; a buffer holds one record, or
-    a part of one.  recovered: what a checkpoint held of it and is there to be taken first, with
-    descriptors and the end of it at another parallelism; restored: all of that, before it is read.
+    emitted, consumed: numbers of the last buffers put in and taken. A buffer holds one record, or a
+    part of one.  recovered: what a checkpoint held of it and is there to be taken first, with
+    descriptors and the end of it at another parallelism. restored: all of that, before it is read.
     connected: its partition has been requested.  account: what the oracle has seen of it.
     """
 
@@ -89,31 +89,31 @@ class Channel:
 
     @property
     def read(self) -> int:
-        """Return how many buffers of it the receiver's state has, by those of whole records."""
+        """Return how many buffers of it the receiver's state has, by the ones of whole records."""
         return self.consumed - len(self.deserializer.partial)
 
     @property
     def has_room(self) -> bool:
-        """Say whether the sender may put one more record in."""
+        """Return whether the sender may put one more record in."""
         return self.credit.has_room(self.subpartition.data_count)
 
     @property
     def head_is_data(self) -> bool:
-        """Say whether the next element at the receiver is data, and no event."""
+        """Return whether the next element at the receiver is data, and no event."""
         if self.recovered and not self.input_channel.has_priority:
             return isinstance(self.recovered[0], tuple)
         return isinstance(self.input_channel.peek(), tuple)
 
     @property
     def head_takes_time(self) -> bool:
-        """Say whether the next element at the receiver is a record, which takes service."""
+        """Return whether the next element at the receiver is a record, which takes service."""
         if self.recovered and not self.input_channel.has_priority:
             return _is_record(self.recovered[0])
         element = self.input_channel.peek()
         return _is_record(element)
 
     def preload(self, input_state: Iterable[Item], output_state: Iterable[Item]) -> None:
-        """Fill a fresh channel with records in flight: what was at the receiver comes first."""
+        """Fill a fresh channel with records in flight: all that was at the receiver comes first."""
         for item in input_state:
             self.emitted += 1
             self.recovered.append((self.emitted, item))
@@ -148,7 +148,7 @@ class Channel:
         input_state: Iterable[Item | ConnectionDescriptor],
         output_state: Sequence[Item | barriers.NetworkEvent],
     ) -> None:
-        """Fill a fresh channel with what old ones held; its partition is requested later."""
+        """Fill a fresh channel with what old ones held. Its partition is requested later."""
         self.connected = False
         for item in input_state:
             if isinstance(item, ConnectionDescriptor):
@@ -166,7 +166,7 @@ class Channel:
 
     @property
     def waits_for_offset(self) -> bool:
-        """Say whether the sender replays nothing before the receiver has told it from where."""
+        """Return whether the sender replays nothing before the receiver has told it from where."""
         table = self.attempt.job.channel_state
         told = table.is_logged and table.replay_from is ReplayFrom.TOLD_AT_RECOVERY
         return told and self.attempt.restored is not None
@@ -213,7 +213,7 @@ class Channel:
             self.log.append(item, checkpoints.core.index)
 
     def joined(self, item: Record | RecordPart) -> Record | None:
-        """Return the record that is whole with what was taken, if one is."""
+        """Return the record that is whole with the taken element, if one is."""
         if not isinstance(item, RecordPart):
             return item
         found = self.deserializer.add(item)
@@ -247,7 +247,7 @@ class Channel:
         self.sender.control.checkpoints.drain()
 
     def resume(self) -> None:
-        """Tell the sender's queue that it may continue; takes the wire's latency."""
+        """Tell the sender's queue that it may continue. Takes the wire's latency."""
         self.account.told_to_resume()
         self.attempt.later(self.latency_ns, Kind.RESUME, self.entity, self._resume)
 
@@ -266,7 +266,10 @@ class Channel:
         self._give_back()
 
     def recovered_taken(self, element: Element) -> None:
-        """Note that the receiver has taken what it began with; what was lent goes back."""
+        """Note that the receiver has taken what it began with.
+
+        Everything that was lent goes back.
+        """
         self.account.taken(element)
         self.consumed = element[0]
         if self.credit.lent:
@@ -300,5 +303,5 @@ class Channel:
 
 
 def _is_record(element: object) -> bool:
-    """Tell whether an element is data that takes service: no event and no watermark."""
+    """Return whether an element is data that takes service: no event and no watermark."""
     return isinstance(element, tuple) and is_record(element[1])

@@ -41,7 +41,10 @@ def timestamp_of(graph: Graph, record: Record) -> int:
 
 
 def keyed_above(graph: Graph, vertex: str) -> Edge | None:
-    """Return the keyed edge whose owners a vertex has: its own, or one above by forwarded edges."""
+    """Return the keyed edge with the owners of a vertex.
+
+    Its own, or one above by forwarded edges.
+    """
     inputs = [edge for edge in graph.edges if edge.downstream == vertex]
     if len(inputs) != 1:
         return None
@@ -51,7 +54,7 @@ def keyed_above(graph: Graph, vertex: str) -> Edge | None:
 
 
 def follows_source(graph: Graph, vertex: str) -> bool:
-    """Tell whether forwarded edges alone lead from a source to a vertex."""
+    """Return whether forwarded edges alone lead from a source to a vertex."""
     if graph.vertex(vertex).is_source:
         return True
     inputs = [edge for edge in graph.edges if edge.downstream == vertex]
@@ -62,8 +65,8 @@ def follows_source(graph: Graph, vertex: str) -> bool:
 def unit_of(graph: Graph, vertex: str, record: Record) -> tuple[int, ...] | None:
     """Return what a record must keep its order in at a vertex, None where it need not.
 
-    It is its split, and behind a keyed edge its key group, too: unless shares, or other edges in
-    front of it, have spread the records of a key group over several subtasks.
+    It is its split, and after a keyed edge its key group, too: unless shares, or other edges before
+    it, have spread the records of a key group over several subtasks.
     """
     split = record // SOURCE_SPAN
     if follows_source(graph, vertex):
@@ -77,9 +80,9 @@ def unit_of(graph: Graph, vertex: str, record: Record) -> tuple[int, ...] | None
 
 
 def _in_order_by_key(graph: Graph, vertex: str) -> bool:
-    """Tell whether forwarded edges, and those by key group, lead from a source to a vertex."""
+    """Return whether forwarded edges, and those by key group, lead from a source to a vertex."""
     keyed = keyed_above(graph, vertex)
-    if keyed is None or keyed.shares:  # which go by records, so that a key group is nobody's
+    if keyed is None or keyed.shares:  # which go by records, so that a key group is no one's
         return False
     return follows_source(graph, keyed.upstream) or _in_order_by_key(graph, keyed.upstream)
 
@@ -98,6 +101,6 @@ def by_shares(record: Record, shares: tuple[float, ...]) -> int:
 
 
 def is_hot(record: Record, ratio: float) -> bool:
-    """Tell whether a record is one of those with a key of subtask 0, a share of all records."""
+    """Return whether a record is one of those with a key of subtask 0, a share of all records."""
     mixed = (record * 0xD6E8FEB86659FD93) & 0xFFFFFFFFFFFFFFFF
     return mixed >> 32 < ratio * 2**32

@@ -1,8 +1,7 @@
 """Kinds of simultaneous events of a job, in the order in which the structural policy has them.
 
-What arrives comes before what a task does next, and a task begins its next record last of all, so a
-barrier that can get there at the instant at which a record is done is handled before the next one.
-Hunting shuffles all of this.
+Arrivals come before the next step of a task, and a task begins its next record last of all. So a
+barrier at the end of a record is handled before the next one. Hunting shuffles all of this.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Messages between coordinator and tasks at fixed costs, late and out of order where so set.
 
-Triggers to one task keep their order whatever chance adds to a message (those of one instant are
+Triggers to one task keep their order whatever chance adds to a message (the ones of one instant are
 said below): one thread of the coordinator sends them, and remote calls between two ends keep their
-order.  A task whose inputs have ended in part has only these calls, and resumes a channel that
-nothing blocks where an older one comes behind a newer one.  A fault can still delay one of them.
+order.  A task with some ended inputs has only these calls, and resumes a channel that nothing
+blocks where an older one comes after a newer one.  A fault can still delay one of them.
 Source: Apache Flink 1.20.3, CheckpointCoordinator (its timer thread sends all triggers), and the
 rule of Pekko's message ordering, which holds per pair of sender and receiver.
 
 Where messages keep no order, each checkpoint's triggers and notifications are sent as by a thread
-of its own: those of two checkpoints that arrive at one instant come in the order of ties.
+of its own: the ones of two checkpoints that arrive at one instant come in the order of ties.
 Source: Apache Flink 1.20.3, ExecutionGraphHandler has acknowledgements processed by a pool.
 """
 
@@ -37,7 +37,7 @@ class RecordMessages:
     def trigger(
         self, task: TaskGateway, checkpoint: int, call: Call, *arguments: Any, late_ns: int = 0
     ) -> None:
-        """Send the trigger of a checkpoint to a task, behind the one before."""
+        """Send the trigger of a checkpoint to a task, after the one before."""
         delay_ns = self._costs.rpc_ns + self._jitter("rpc", self._costs.rpc_jitter_ns)
         arrives_ns, before_ns = self._env.now + delay_ns, self._triggered_ns.get(task.entity, 0)
         if arrives_ns < before_ns:
@@ -56,7 +56,7 @@ class RecordMessages:
         self._send(late_ns, self._sender("completion", checkpoint), call, *arguments)
 
     def abort(self, task: TaskGateway, call: Call, *arguments: Any, late_ns: int = 0) -> None:
-        """Tell a task that a checkpoint was given up."""
+        """Tell a task that a checkpoint was aborted."""
         del task
         self._send(late_ns, self._job, call, *arguments)
 
@@ -80,7 +80,7 @@ class RecordMessages:
         self._send(0, self._job, call, *arguments, kind=Kind.COORDINATOR)
 
     def finished(self, task: TaskGateway, call: Call, *arguments: Any) -> None:
-        """Let a task that has left be known as FINISHED; until then it may be asked for."""
+        """Let a task that has left be known as FINISHED. Until then it may be asked for."""
         del task
         self._send(0, self._job, call, *arguments)
 

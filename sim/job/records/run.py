@@ -54,7 +54,7 @@ def run(spec: RunSpec) -> RunResult:
 
 
 def _resume(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
-    """Restart from the savepoint of a stop that went wrong after it, as its user is told to.
+    """Restart from the savepoint of a stop that went wrong after it, as its user is asked to.
 
     The new job meets the external system as the failed one left it: some transactions of the
     savepoint are committed, some are not.
@@ -69,12 +69,12 @@ def _resume(spec: RunSpec, env: Environment, world: RecordWorld) -> None:
 def _report(spec: RunSpec, world: RecordWorld, number: int, other: RecordWorld) -> None:
     """Report what a restart has violated: harm as the checkpoint's, a broken rule as what it is.
 
-    What the scenario expects comes last: only the first violation of a property is told.
+    What the scenario expects comes last: only the first violation of a property is reported.
     """
     expected = spec.scenario.violates
     for name, _, says, _ in sorted(other.violations, key=lambda found: found[0] in expected):
         text = f"restarted from checkpoint {number}: {name}: {says}"
-        # Those of watermarks show whatever the job was started from.
+        # The ones of watermarks show whatever the job was started from.
         is_harm = severity_of(name) is Severity.DATA and name not in _OF_WATERMARKS
         differs = is_harm or name == "job_ends"  # what does not end has not the same output
         world.violate("restored_checkpoint_gives_the_same_output" if differs else name, text)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.graph import Graph
 
-# Files that may be written one behind the other for a part: its own and that of channel state.
+# Files that may be written one after the other for a part: its own and the one of channel state.
 _FILES = 2
 
 

@@ -49,12 +49,12 @@ class RecordWorld:
     cores: make the cores of the job.
     restored: the checkpoint that the first attempt starts from, as a user would start a job from a
     savepoint.  external: the system it writes to.
-    origin: the graph that the job began with, perhaps in a run that this one goes on from.
+    origin: the graph that the job began with, perhaps in a run that this one continues from.
     parallelisms: those that each vertex has ever had.  changes: what the user has asked for.
     embedding: what takes the place of its own surroundings where it is part of something larger.
     judged: an oracle follows it.  ignore: properties that are not judged.
-    control: the job over all its attempts; attempt: its tasks and channels now.
-    spilled: buffers sent and written over all of them; log_service: keeps them where one does.
+    control: the job over all its attempts. attempt: its tasks and channels now.
+    spilled: buffers sent and written over all of them. log_service: keeps them where one does.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class RecordWorld:
 
     @property
     def stopped_without_drain(self) -> bool:
-        """Say whether the job ended to be resumed from its savepoint."""
+        """Return whether the job ended to be resumed from its savepoint."""
         return self.coordinator.stop_completed and self.job.ending.stop_kind is StopKind.NO_DRAIN
 
     # --- what the job asks of its data plane ---
@@ -265,7 +265,7 @@ class RecordWorld:
         return self.attempt.input_ended_ns
 
     def figures(self, number: int) -> TaskFigures:
-        """Return what a task has done; without the jitter of its service times."""
+        """Return what a task has done. Without the jitter of its service times."""
         task = self.tasks[number]
         records = sum(task.splits.values()) if task.is_source else len(task.state)
         return TaskFigures(
@@ -301,10 +301,10 @@ class RecordWorld:
         """Do nothing: every record counts when it is done."""
 
     def records_of(self, number: int) -> Sequence[int]:
-        """Return the records whose effect the state of a task has."""
+        """Return the records in the state of a task has."""
         return self.attempt.tasks[number].state
 
-    # --- what is checked on the way ---
+    # --- everything that is checked on the way ---
 
     def check_contents(self) -> None:
         """Check what state and output of a job that has ended hold."""
@@ -318,7 +318,7 @@ class RecordWorld:
                 self.events.emit(of_job.ThreadSlept(task))
 
     def violate(self, name: str, says: str, checkpoint: int | None = None) -> None:
-        """Report a property that does not hold; checkpoint: the one concerned, if any."""
+        """Report a property that does not hold. checkpoint: the one concerned, if any."""
         if self.embedding.owner is not None:
             self.embedding.owner.violate(name, says)
             return
@@ -327,7 +327,7 @@ class RecordWorld:
             record_violation(self.env, self.entity, name, says)
 
     def has_backlog(self) -> bool:
-        """Say whether records are in flight."""
+        """Return whether records are in flight."""
         return any(channel.emitted > channel.consumed for channel in self.attempt.channels)
 
     @property
@@ -336,7 +336,7 @@ class RecordWorld:
         return patience(self.job, self.faults, longest_times(self.job, self.graph))
 
     def has_records(self) -> bool:
-        """Say whether a source can emit, or a task that has not ended its data has some to take."""
+        """Return whether a source can emit, or a task has data to take."""
         sources = (task for task in self.attempt.tasks if task.is_source)
         return any(not (s.exhausted or s.gone or s.has_ended()) for s in sources) or any(
             channel.emitted > channel.consumed and not channel.receiver.has_ended()

@@ -8,7 +8,7 @@ _STREAM = "use a named stream of the environment"
 _NOW = "use the environment's time, or take it from the event"
 _NAME = "use a name, a number or a keyed hash"
 
-# Module -> (rule, what to do instead); `import` of these is refused as a whole.
+# Module -> (rule, what to do instead). `import` of these is refused as a whole.
 _MODULES = {
     "random": ("random", _STREAM),
     "secrets": ("random", _STREAM),
@@ -45,7 +45,7 @@ class CallVisitor(ast.NodeVisitor):
 
     def __init__(self, tree: ast.Module) -> None:
         self.found: list[tuple[int, str, str]] = []
-        self._aliases: dict[str, str] = {}  # name in the module -> dotted name it stands for
+        self._aliases: dict[str, str] = {}  # name in the module -> dotted name it represents
         self.visit(tree)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -70,7 +70,7 @@ class CallVisitor(ast.NodeVisitor):
                 self._note(node, "random", f"{dotted} is global randomness: {_STREAM}")
 
     def visit_Call(self, node: ast.Call) -> None:
-        """Refuse `hash(...)` and `id(...)`, but for the `hash` of a `__hash__` method."""
+        """Refuse `hash(...)` and `id(...)`, except for the `hash` of a `__hash__` method."""
         if isinstance(node.func, ast.Name) and node.func.id in _BUILTINS:
             name = node.func.id
             if name not in self._aliases:
@@ -83,7 +83,7 @@ class CallVisitor(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Leave `__hash__` alone: it serves dictionaries, whose order is that of insertion."""
+        """Leave `__hash__` alone: it serves dictionaries in the order of insertion."""
         if node.name != "__hash__":
             self.generic_visit(node)
 

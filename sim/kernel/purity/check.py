@@ -13,7 +13,7 @@ from ckptsim.sim.kernel.purity.sets import SetVisitor, declared
 
 
 class Rule(StrEnum):
-    """What is looked for."""
+    """The forbidden calls."""
 
     SET_ORDER = "set order"
     HASH = "hash"
@@ -44,7 +44,7 @@ def impurities(
     *,
     sets_elsewhere: frozenset[str] = frozenset(),
 ) -> list[Impurity]:
-    """Return the impurities of a module's source by line; `# pure: REASON` waives a line.
+    """Return the impurities of a module's source by line. `# pure: REASON` waives a line.
 
     sets_elsewhere: what `sets_declared` found in the other modules of the program.
     Raises SyntaxError when the source is not Python.

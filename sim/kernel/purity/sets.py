@@ -1,8 +1,8 @@
 """Find uses of a set in which its order shows.
 
-The types are guessed from what stands in the module: literals, calls of `set`, annotations of
-names, arguments, attributes and results.  What a guess misses, the tests under several hash seeds
-have to find; what it takes for a set is one.
+The types are guessed from the module: literals, calls of `set`, annotations of names, arguments,
+attributes and results.  What a guess misses, the tests under several hash seeds have to find. What
+it takes for a set is one.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _SET_NAMES = frozenset({"set", "frozenset", "Set", "FrozenSet", "AbstractSet", "
 _SET_METHODS = frozenset(
     {"union", "intersection", "difference", "symmetric_difference", "copy", "__or__", "__and__"}
 )
-# Functions that use every item once and whose result does not depend on the order.
+# Functions that use every item once, with a result that does not depend on the order.
 _BLIND = frozenset(
     {"sorted", "set", "frozenset", "len", "any", "all", "bool", "isinstance", "type"}
 )
 _BLIND_WITHOUT_KEY = frozenset({"min", "max"})
-# Functions and methods whose result or effect shows the order.
+# Functions and methods with a result or effect that shows the order.
 _SHOWING = frozenset(
     {"list", "tuple", "enumerate", "zip", "map", "filter", "iter", "next", "sum", "deque", "chain"}
     | {"dict", "str", "repr", "print", "reduce", "fromkeys", "join", "extend", "dumps", "islice"}
@@ -94,7 +94,7 @@ class SetVisitor(ast.NodeVisitor):
         self._check_generators(node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        """Refuse a generator over a set; calls that are blind to order do not come here."""
+        """Refuse a generator over a set. Calls that are blind to order do not come here."""
         self._check_generators(node)
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -117,7 +117,7 @@ class SetVisitor(ast.NodeVisitor):
             self.visit(word.value)
 
     def _visit_inside(self, node: ast.AST) -> None:
-        """Visit a part of a generator whose own order does not matter."""
+        """Visit a part of a generator in any order."""
         if isinstance(node, ast.comprehension):
             self.generic_visit(node)
         else:
@@ -196,7 +196,7 @@ def _makes_set(node: ast.expr | None, results: frozenset[str]) -> bool:
 
 
 def _is_view(node: ast.expr) -> bool:
-    """Return whether an expression is a view of a dict's keys, whose difference is a set."""
+    """Return whether an expression is a view of a dict's keys."""
     return isinstance(node, ast.Call) and _called(node) in ("keys", "items") and not node.args
 
 
@@ -223,7 +223,7 @@ def _is_set_annotation(node: ast.expr | None) -> bool:
 
 
 def _own_statements(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope without those of functions and classes inside it."""
+    """Yield the nodes of a scope without the ones of functions and classes inside it."""
     pending = list(ast.iter_child_nodes(scope))
     while pending:
         node = pending.pop()

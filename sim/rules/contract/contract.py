@@ -2,7 +2,7 @@
 
 A core may decide otherwise than ours: later, more cautiously, by other effects.  But an effect has
 a meaning (docs/slots.md): a part is reported with the bytes that were added to it, each operator is
-closed before the task is, what nobody wants any more is discarded.  Contracts state no more than
+closed before the task is, what no one wants any more is discarded.  Contracts state no more than
 that.  They see the events and effects of one core, and nothing of the run.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Contract:
-    """Follows one core; `broken` is the first sentence that it owes, in words for people."""
+    """Follows one core. `broken` is the first sentence that it owes, in words for people."""
 
     def __init__(self) -> None:
         self.broken: str | None = None
@@ -26,7 +26,7 @@ class Contract:
         self._after(now_ns, event)
 
     def owe(self, says: str) -> None:
-        """Note that the core owes something; the first such sentence counts."""
+        """Note that the core owes something. The first such sentence counts."""
         self.broken = self.broken or says
 
     def _before(self, now_ns: int, event: Any) -> None:

@@ -13,7 +13,7 @@ from ckptsim.sim.rules.contract.contract import Contract
 
 
 class CoordinatorContract(Contract):
-    """Requests are answered, ends are told truly, and what nobody wants is discarded.
+    """Requests are answered, ends are reported truly, and what no one wants is discarded.
 
     completed: checkpoints that the core begins with.
     """
@@ -37,7 +37,7 @@ class CoordinatorContract(Contract):
         self._ended: set[int] = set()
         self._kept = list(completed)
         self._newest: int | None = max(completed, default=None)
-        self._late: tuple[int, int] | None = None  # an acknowledgement that nobody waits for
+        self._late: tuple[int, int] | None = None  # an acknowledgement that no one waits for
         self._first_tick_ns: int | None = None
         self._ticks = 0
         self._expired = 0  # in a row

@@ -55,7 +55,7 @@ class HandlerContract(Contract):
                     self._check_duration(number, duration_ns, now_ns - self._first[number][0])
 
     def _check_duration(self, number: int, duration_ns: int, longest_ns: int) -> None:
-        """Check a measured alignment; one that is always aligned lasts from its first barrier."""
+        """Check a measured alignment. One that is always aligned lasts from its first barrier."""
         wrong = duration_ns != longest_ns if self._is_aligned else duration_ns > longest_ns
         if wrong:
             says = f"it measures {exact_text(duration_ns)} for checkpoint {number}, "
@@ -63,7 +63,7 @@ class HandlerContract(Contract):
 
 
 class WriterContract(Contract):
-    """Files hold what was added, parts are told of what they hold, and every file is ended."""
+    """Files hold the added data, parts learn of it, and every file ends."""
 
     def __init__(self, subtasks: list[int]) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class WriterContract(Contract):
 
 
 class LifecycleContract(Contract):
-    """Operators are told the end of their input, finished and closed before the task is over."""
+    """Operators are named the end of their input, finished and closed before the task is over."""
 
     def __init__(self, parameters: TaskParameters) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ CONTRACTS: Mapping[str, Callable[..., Contract]] = {
 
 
 class Contracts(Watch):
-    """Looks on at the user's cores of one run; the first breach of each slot is a violation."""
+    """Looks on at the user's cores of one run. The first breach of each slot is a violation."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
@@ -64,7 +64,7 @@ class Bound(Proxy):
         self._watch = watch
 
     def step(self, event: Any) -> Any:
-        """Have the core take an event, and look at what it answers; a refusal owes nothing."""
+        """Have the core take an event, and look at what it answers. A refusal owes nothing."""
         effects = self._core.step(event)
         if self._contract is not None and isinstance(effects, list | tuple):
             self._contract.take(self._watch.now_ns, event, effects)

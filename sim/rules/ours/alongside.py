@@ -45,9 +45,9 @@ class Walks:
 class Alongside(Proxy):
     """The user's core as its host sees it.
 
-    questions: what hosts ask of such a core; None for one that they do not step, whose methods are
-    all compared.  depart: gets every difference.  The comparison ends with the first that is not of
-    the order of effects alone, or with any if `exact` is set.
+    questions: what hosts ask of such a core. None for one without steps, for which all methods are
+    compared.  depart: gets every difference.  The comparison ends with the first that is not of the
+    order of effects alone, or with any if `exact` is set.
     """
 
     __slots__ = ("_depart", "_exact", "_pair", "_questions", "_taken", "_walks")
@@ -70,7 +70,7 @@ class Alongside(Proxy):
         self._taken: list[tuple[Any, Answer | None]] = []
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the core has under the name; a host's question is asked of ours as well."""
+        """Return what the core has under the name. A host's question is asked of ours as well."""
         found = getattr(self._core, name)
         if self._pair is None or (self._questions is not None and name not in self._questions):
             return found
@@ -89,7 +89,7 @@ class Alongside(Proxy):
         return ask
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute of both cores; those of this class begin with an underscore."""
+        """Set an attribute of both cores. The ones of this class begin with an underscore."""
         if name.startswith("_"):
             object.__setattr__(self, name, value)
             return
@@ -119,7 +119,7 @@ class Alongside(Proxy):
         return effects
 
     def count(self, clock: Any, size: int) -> None:
-        """Count bytes on the clock of the user's handler, and on that of ours."""
+        """Count bytes on the clock of the user's handler, and on the one of ours."""
         clock.add_bytes(size)
         if self._pair is not None:
             self._pair.ours.clock.add_bytes(size)
@@ -177,7 +177,7 @@ class Alongside(Proxy):
 
 
 class _Clock:
-    """The alignment clock of a handler, as hosts use it; its bytes count twice."""
+    """The alignment clock of a handler, as hosts use it. Its bytes count twice."""
 
     __slots__ = ("_clock", "_owner")
 

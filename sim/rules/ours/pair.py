@@ -60,7 +60,7 @@ class Pair:
         return self._says(" ".join(about), answer, ours)
 
     def walk(self, walker: Walker, steps: int) -> Departure | None:
-        """Send both so many events that some host could send; walker: draws them.
+        """Send both so many events that some host could send. walker: draws them.
 
         What ours refuses is sent to neither.  What the user's core raises is a difference, too.
         """
@@ -85,7 +85,7 @@ class Pair:
         return self._asked_all()
 
     def copied(self, theirs: Any) -> Pair:
-        """Return a pair in the same state; theirs: the copy of the user's core."""
+        """Return a pair in the same state. theirs: the copy of the user's core."""
         other = copy.copy(self)
         other.theirs, other.ours = theirs, copied(self.ours)
         other._story = copy.copy(self._story)  # noqa: SLF001 - of the same class

@@ -1,8 +1,8 @@
-"""Draws the events of walks: of the types that a core takes, with values near those of the run.
+"""Draws the events of walks: of the types that a core takes, with values near the ones of the run.
 
-A walk sends both cores events that did not come and could.  Nothing here knows a protocol.  What is
-drawn is sent only if the host of our core may send it now, by its duties, and our core takes it.
-So a user's core is asked for nothing that no host asks.
+A walk sends both cores events that did not come and could.  Nothing here knows a protocol.
+Everything that is drawn is sent only if the host of our core may send it now, by its duties, and
+our core takes it. So a user's core is asked for nothing that no host asks.
 
 Half of the events repeat one of the run with another value or two, the others are of any type.  A
 value is one that a field of the same name had lately, in an event, an effect or an argument of the
@@ -24,7 +24,7 @@ from ckptsim.sim.kernel import Stream
 from ckptsim.sim.rules.duties import DUTIES, Duties
 
 # How many values and events are remembered, how often a value is one beside those, and how often an
-# event is tried again that may not come; assumptions.
+# event is tried again that may not come. assumptions.
 _VALUES = 12
 _EVENTS = 48
 _BESIDE_EVERY = 6
@@ -33,7 +33,7 @@ _ABSENT = object()
 
 
 class Memory:
-    """What the fields of events and effects were lately, by their names; oldest first."""
+    """What the fields of events and effects were lately, by their names. Oldest first."""
 
     def __init__(self) -> None:
         self._values: dict[str, deque[Any]] = {}
@@ -51,7 +51,7 @@ class Memory:
                 self.value(field.name, getattr(thing, field.name))
 
     def value(self, name: str, value: Any) -> None:
-        """Remember the value of a field; of several things each, and of a number all below."""
+        """Remember the value of a field. Of several things each, and of a number all below."""
         known = self._values.setdefault(_plain(name), deque(maxlen=_VALUES))
         if not any(value is one or (type(value) is type(one) and value == one) for one in known):
             known.append(value)
@@ -83,7 +83,7 @@ class Memory:
 
 
 class Walker:
-    """Draws the events of one core; each is sent by a host that does its duty.
+    """Draws the events of one core. Each is sent by a host that does its duty.
 
     events: the types of its events.  now_ns: the present instant.
     """
@@ -96,7 +96,7 @@ class Walker:
         self._duties: Duties | None = DUTIES[slot]() if slot in DUTIES else None
 
     def take(self, now_ns: int, event: Any, effects: tuple[Any, ...]) -> bool:
-        """Take an event that came and what our core answered; False where none could come."""
+        """Take an event that came and what our core answered. False where none could come."""
         self.now_ns = now_ns
         if self._duties is not None:
             if self._duties.event(now_ns, event) is not None:

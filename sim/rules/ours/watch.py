@@ -27,7 +27,7 @@ DOES_AS_OURS = "a_core_does_as_ours"
 class LikeOurs(Watch):
     """Looks on at the user's cores of one run.
 
-    judges: a difference is a violation, and cores walk; else it is a hint.
+    judges: a difference is a violation, and cores walk. Else it is a hint.
     """
 
     def __init__(self, seed: int, *, judges: bool) -> None:
@@ -70,7 +70,7 @@ class LikeOurs(Watch):
         ]
 
     def _firsts(self) -> Iterable[tuple[int, Departure]]:
-        """Return the first difference of each slot; one of order only where there is no other."""
+        """Return the first difference of each slot. One of order only where there is no other."""
         firsts: dict[str, tuple[int, Departure]] = {}
         for slot, at_ns, one in sorted(self.found, key=lambda each: each[2].reordered):
             firsts.setdefault(slot, (at_ns, one))
@@ -82,7 +82,7 @@ class LikeOurs(Watch):
     def _factory(self, core: str, theirs: Factory, ours: Factory, slot: str = "") -> Factory:
         """Return what makes a core of the user's with ours beside it.
 
-        core: what it is; slot: where it stands, if that has another name.
+        core: what it is. slot: where it is, if that has another name.
         """
         slot = slot or core
         memory = self._memories.setdefault(core, Memory())

@@ -11,10 +11,10 @@ from typing import Any
 from ckptsim.sim.kernel import Stream, Streams
 from ckptsim.sim.search.explore.run import LIBRARY_EVERY, Explored, Explorer
 
-# Of the runs of an exploration with a corpus, how many draw everything anew; an assumption.
+# Of the runs of an exploration with a corpus, how many draw everything anew. An assumption.
 _ANEW = 0.8
 # Of the changed lists, how many get another seed: what depends on the seed alone, such as the walks
-# of cores, would be the same again; an assumption.
+# of cores, would be the same again. An assumption.
 _RESEEDED = 0.5
 
 
@@ -25,7 +25,7 @@ class Corpus:
     entries: list[tuple[int, ...]] = field(default_factory=list)
 
     def next(self, stream: Stream) -> tuple[int, ...]:
-        """Return the beginning of a list; what it lacks is drawn, so an empty one is all new."""
+        """Return the beginning of a list. What it lacks is drawn, so an empty one is all new."""
         if not self.entries or stream.chance(_ANEW):
             return ()
         # Later entries reached what earlier ones did not: each half is twice as likely as the last.
@@ -64,10 +64,10 @@ def _changed(
 
 
 _TWO_POW_64 = 1 << 64
-# By the places of the choices, what is added from run to run in shares of 2**64: for the tie policy
-# sqrt(2) - 1; for whether the scenario comes from the library 1 / 6, so that it does every sixth
-# time; for its kind the golden ratio, which spreads any number of runs.  Between them lies the
-# seed, which is drawn like all that follows.
+# By the places of the choices, everything that is added from run to run in shares of 2**64: for the
+# tie policy sqrt(2) - 1. For whether the scenario comes from the library 1 / 6, so that it does
+# every sixth time. For its kind the golden ratio, which spreads any number of runs.  Between them
+# lies the seed, which is drawn like all that follows.
 # Source: Knuth, The Art of Computer Programming 3, 6.4 (the golden ratio spreads best).
 _STEPS = {
     0: 7_640_891_576_956_012_808,
@@ -80,7 +80,7 @@ def evenly(seed: int, number: int) -> Callable[[int, int], int]:
     """Return what draws the choices of a run, given the exploration's seed and the run's number.
 
     The first choices say which kind of scenario it is.  By chance alone a kind that is meant for
-    one run in forty would now and then be missing from a hundred runs; here it has its turn.
+    one run in forty would now and then be missing from a hundred runs. Here it has its turn.
     """
     drawn = Streams(seed).stream("choices", number).integer
     begin = _begin(seed)
@@ -104,7 +104,7 @@ def _begin(seed: int) -> dict[int, int]:
     return {place: streams.stream("turns", place).bits() for place in _STEPS}
 
 
-# No draw of a generator has as many values; seeds have 64 bits.
+# No draw of a generator has as many values. Seeds have 64 bits.
 CHOICE_MAX = (1 << 64) - 1
 
 
@@ -112,11 +112,11 @@ CHOICE_MAX = (1 << 64) - 1
 class ExploreReport:
     """What exploring showed.
 
-    violating: the runs that broke a property, by number; covered: what was reached, and in which
-    run for the first time; goals: situation -> number of runs; hazards: known hazard of a released
-    system -> number of runs of drawn scenarios that showed it; listed: property -> number of runs
-    of scenarios of the library that broke it, as they list; digest: of the choices and digests of
-    all runs.
+    violating: the runs that broke a property, by number. covered: everything that was reached, and
+    in which run for the first time. goals: situation -> number of runs. hazards: known hazard of a
+    released system -> number of runs of drawn scenarios that showed it. listed: property -> number
+    of runs of scenarios of the library that broke it, as they list. digest: of the choices and
+    digests of all runs.
     """
 
     runs: int = 0
@@ -132,11 +132,11 @@ class ExploreReport:
 
     @property
     def last_new(self) -> str:
-        """Return what was reached last for the first time; empty where nothing was."""
+        """Return the goal that was reached last for the first time. Empty where nothing was."""
         return next(reversed(self.covered), "")
 
     def enter(self, found: Explored) -> bool:
-        """Enter a run, and return whether it reached something new; they come in their order."""
+        """Enter a run, and return whether it reached something new. They come in their order."""
         self.runs += 1
         self.events += found.trial.events
         outcome = found.trial.outcome
@@ -170,7 +170,7 @@ class Progress:
     planned: dict[int, int] = field(default_factory=dict)
 
     def document(self, corpus_length: int) -> dict[str, Any]:
-        """Return the progress as JSON has it; of runs that broke a property the choices alone."""
+        """Return the progress as JSON has it. Of runs that broke a property the choices alone."""
         report = {name: getattr(self.report, name) for name in ExploreReport.__slots__}
         violating = [(each.number, each.choices) for each in self.report.violating]
         return {
@@ -191,14 +191,14 @@ def _is_count(found: object) -> bool:
 
 
 def progress_of(document: dict[str, Any], explorer: Explorer) -> Progress:
-    """Return the progress of a document; the runs that broke a property are run again.
+    """Return the progress of a document. The runs that broke a property are run again.
 
     Raises ValueError, KeyError or TypeError for one that `Progress.document` has not made.
     """
     report = dict(document["report"])
     fresh = ExploreReport()
     for name, value in report.items():
-        # `violating` has lists where a report has runs; counts stand under names.
+        # `violating` has lists where a report has runs. Counts stand under names.
         counts = value.values() if isinstance(value, dict) else ()
         if not isinstance(value, type(getattr(fresh, name, None))) or not all(
             map(_is_count, counts)

@@ -4,9 +4,9 @@ With other times and more faults a right job may go on for as long as its longes
 that takes many times the work of the scenario itself is cut short, and all else is judged by
 what happened until then.  That a run has not ended well is a violation only where it can be:
 
-* the same numbers without faults let our own cores end well, and so do the same faults;
-* of a run that was cut, ours took but a share of its work and of its time, and all that a fault
-  can make parts wait for has passed after the last one.
+* the same numbers without faults let our own cores end well, and so do the same faults.
+* of a run that was cut, ours took only a share of its work and time, and the effects of faults are
+  over.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ckptsim.sim.search.faults import rehearse
 from ckptsim.sim.search.trial import Subject, Trial
 
 RUN_ENDS = "a_run_ends"
-# So many steps a run around a scenario has at least, and so many times those of the scenario.
+# So many steps a run around a scenario has at least, and so many times the ones of the scenario.
 # Assumptions: a run of the first takes a fraction of a second, and two doublings need the second.
 _STEPS_MIN = 10_000
 _STEPS_TIMES = 4
-# So many times the work and the time of ours a run has to have had; an assumption.
+# So many times the work and the time of ours a run has to have had. An assumption.
 _ENOUGH = 4
 _ON_ITS_END = (*ENDS, RUN_ENDS)
 
@@ -42,7 +42,7 @@ def steps_of(scenario: Scenario) -> int:
 
 
 def judged(subject: Subject, found: Trial, run: Run) -> Trial:
-    """Return the trial without what may be wrong at its end, and with what is."""
+    """Return the trial without what may be wrong at its end, and with everything that is."""
     foreign, ours = not subject.is_ours, subject.with_ours
     rows = found.violations
     if found.outcome in CUTS:
@@ -66,7 +66,7 @@ def _ends_well(found: Trial) -> bool:
 
 
 def _too_long(found: Trial, ours: Trial, subject: Subject) -> str | None:
-    """Say that a run that was cut has gone on for too long; None where that is not known."""
+    """Say that a run that was cut has gone on for too long. None where that is not known."""
     if not _ends_well(ours) or found.events < _ENOUGH * ours.events:
         return None
     least_ns = _ENOUGH * ours.ended_ns

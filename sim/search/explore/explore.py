@@ -2,8 +2,8 @@
 
 Runs are numbered.  What a run draws depends on the seed, its number and the corpus as it was when
 its round of `ROUND` runs was planned: after the round `AHEAD` before it had been entered.  So the
-same seed and number of runs give the same report on any number of processes, of one machine or of
-many, and however often exploring was interrupted on the way.
+same seed and number of runs give the same report on any number of processes or machines, and after
+any interrupt.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ AHEAD = 2  # rounds in hand: one fills the cores while the last runs of the one 
 class Exploring:
     """How long to explore, and how.
 
-    runs, seconds: whichever is used up first; None is no bound.  jobs: processes.
+    runs, seconds: whichever is used up first. None is no bound.  jobs: processes.
     """
 
     seed: int = 0
@@ -66,11 +66,11 @@ def explore(
 ) -> ExploreReport:
     """Run until the budget is used up or, unless told to continue, a property breaks.
 
-    corpus: gets the lists that reached something new; those that it has are run first, which is
-    what makes known what they reach.  so_far: kept up to date; one that comes from an exploration
-    that was interrupted goes on there, with the corpus as it was then.  workers: who carries out
-    the rounds, in place of processes of this machine.  progress: called after each run.
-    Raises ExploreStopped when it is interrupted.
+    corpus: gets the lists that reached something new. Those that it has are run first, which is
+    what makes known what they reach.  so_far: kept up to date. One that comes from an exploration
+    that was interrupted continues there, with the corpus as it was then.  workers: who carries out
+    the rounds, in place of processes of this machine.  progress: called after each run. Raises
+    ExploreStopped when it is interrupted.
     """
     so_far = so_far or Progress(begun_with=len(corpus.entries))
     report, known = so_far.report, set(corpus.entries)
@@ -95,7 +95,7 @@ def explore(
 
 
 def _is_over(report: ExploreReport, how: Exploring) -> bool:
-    """Return whether the budget is used up, or what was looked for is found."""
+    """Return whether the budget is used up, or the target is found."""
     if report.violating and not how.keep_going:
         return True
     if how.runs is not None and report.runs >= how.runs:
@@ -104,7 +104,10 @@ def _is_over(report: ExploreReport, how: Exploring) -> bool:
 
 
 def _in_order(plans: Iterator[Plan], carry_out: CarryOut) -> Iterator[Explored]:
-    """Yield the runs of all rounds; a round is planned when what is yielded was entered."""
+    """Yield the runs of all rounds.
+
+    A round is planned when everything that is yielded was entered.
+    """
     in_hand = deque(carry_out(plan) for plan in islice(plans, AHEAD))
     while in_hand:
         yield from in_hand.popleft()
@@ -112,7 +115,7 @@ def _in_order(plans: Iterator[Plan], carry_out: CarryOut) -> Iterator[Explored]:
 
 
 def _plans(how: Exploring, corpus: Corpus, so_far: Progress) -> Iterator[Plan]:
-    """Yield what the runs of each round begin with; the corpus is asked when its round comes.
+    """Yield what the runs of each round begin with. The corpus is asked when its round comes.
 
     After an interruption the rounds that were in hand are planned once more as they were: from the
     corpus of that time, which has only grown since, and without the runs that are entered.

@@ -31,29 +31,29 @@ from ckptsim.sim.slots.guest import core_seconds
 
 TIES = ("structural", "random", "pct", "pct:1", "pct:5")
 SURVIVES = "the_scenario_completes"
-# Seconds of processor time after which a run is taken for one that never ends; an assumption: some
+# Seconds of processor time after which a run is taken for one that never ends. An assumption: some
 # eight times what the longest drawn ones take.
 RUN_SECONDS_MAX = 12
-# Of how many runs of a link one begins with a scenario of the library instead of a drawn one; an
-# assumption.  Somebody has thought of these situations, which draws seldom meet.
+# Of how many runs of a link one begins with a scenario of the library instead of a drawn one. An
+# assumption.  Someone has thought of these situations, which draws seldom meet.
 LIBRARY_EVERY = 2
-# After so many steps a run around a scenario of the library is cut short; an assumption: none of
+# After so many steps a run around a scenario of the library is cut short. An assumption: none of
 # them takes more by itself.
 _STEPS_MAX = 50_000
 # A sync of more records stays as it is: with packets of one record it takes minutes.
 _CHANGED_RECORDS_MAX = 10_000
-# Links whose worlds run the scenarios of another link as well.
+# Links that run the scenarios of another link as well.
 _SHARED: Mapping[str, tuple[str, ...]] = {"barriers": ("barriers", "barrier_protocol")}
 
 
-# Links whose drawn scenarios several worlds run, which need not have the same slots.
+# Links with drawn scenarios for several worlds, which need not have the same slots.
 _WORLDS: Mapping[str, tuple[str, ...]] = {
     "barriers": ("barriers", "barrier_protocol"),
     "final_checkpoint": ("final_checkpoint", "barriers"),
 }
 
 
-# What is made once for all runs of a process.
+# Everything that is made once for all runs of a process.
 _around = lru_cache(maxsize=400)(around)
 
 
@@ -61,9 +61,9 @@ _around = lru_cache(maxsize=400)(around)
 class Explored:
     """What came of one run.
 
-    choices: the list that decides it, tie policy and seed first; hazards: what it broke of what
-    its scenario says that it may break, which is no part of the trial's violations; listed: the
-    same of a scenario of the library; reached: everything that it reached.
+    choices: the list that decides it, tie policy and seed first. hazards: what it broke of what its
+    scenario says that it may break, which is no part of the trial's violations. listed: the same of
+    a scenario of the library. reached: everything that it reached.
     """
 
     number: int
@@ -76,9 +76,9 @@ class Explored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explorer:
-    """What is explored: the random scenarios of a link, run with these cores.
+    """The explored subject: the random scenarios of a link, run with these cores.
 
-    cores, mutant, judging: as of `Subject`; a run in a world without their slots has ours.  Hosts
+    cores, mutant, judging: as of `Subject`. A run in a world without their slots has ours.  Hosts
     are judged by their duties.  scenario: around which one scenarios are drawn, instead of any.
     Raises UserError for a link that has no generator.
     """
@@ -91,12 +91,12 @@ class Explorer:
 
     @property
     def name(self) -> str:
-        """Return what is explored, as files are named after it."""
+        """Return the explored subject, as files are named after it."""
         return self.link if self.scenario is None else self.scenario.name
 
     @property
     def worlds(self) -> tuple[str, ...]:
-        """Return the links whose worlds carry the runs out."""
+        """Return the links that carry the runs out."""
         if self.scenario is not None:
             return (self.scenario.world,)
         return _WORLDS.get(self.link, (self.link,))
@@ -215,7 +215,8 @@ def _apart(
 ) -> tuple[tuple[str, ...], tuple[ViolationRow, ...]]:
     """Return the hazards that a run showed, and the violations that are none.
 
-    A restart of a job breaks a property of its own, whose sentence begins with the hazard's name.
+    A restart of a job breaks a property of its own, with a sentence that begins with the hazard's
+    name.
     """
     hazards: list[str] = []
     others: list[ViolationRow] = []
@@ -229,9 +230,9 @@ def _apart(
 
 
 def _trial(subject: Subject, seed: int, ties: str, reached: list[str]) -> Trial:
-    """Run once; whatever comes out of it that is not a result is a violation, too."""
+    """Run once. Whatever comes out of it that is not a result is a violation, too."""
     began: list[Environment] = []
-    # A core that does not come back is told of before the run that does not end.
+    # A core that does not come back is notified of before the run that does not end.
     seconds = RUN_SECONDS_MAX + (core_seconds() if subject.cores else 0)
     try:
         with limited_cpu(seconds):
@@ -248,9 +249,9 @@ def _trial(subject: Subject, seed: int, ties: str, reached: list[str]) -> Trial:
 
 
 def _ends_either_way(subject: Subject, found: Trial) -> bool:
-    """Say whether a sync may also be given up, for which its platform is looked at.
+    """Return whether a sync may also be aborted, for which its platform is looked at.
 
-    So it may where a core that need not send what is ready has kept the memory of states.
+    So it may where a core that need not send the data ready has kept the memory of states.
     """
     model = subject.scenario.model
     held_back = "every_state_is_released" in subject.judging.ignore and found.goals.get("silence")
@@ -284,7 +285,7 @@ def _row(name: str, says: str, *, at_ns: int = 0) -> ViolationRow:
 
 
 def _raised(error: Exception) -> str:
-    """Say what was raised and in which core; where none was on the way, in which module."""
+    """Describe the exception and its core. Where none was on the way, in which module."""
     root = str(Path(models.__file__).parent.resolve())
     frames = extract_tb(error.__traceback__)
     inside = [each for each in frames if str(Path(each.filename).resolve()).startswith(root)]
@@ -301,7 +302,7 @@ _BUCKETS = (1, 2, 4, 8, 16, 64)
 
 
 def features(result: RunResult) -> Iterator[str]:
-    """Yield what a run whose trace was kept has reached: goals, and which event follows which.
+    """Yield the situations of a run with its trace: goals, and which event follows which.
 
     Each is a short text, the same on any machine.
     """

@@ -1,7 +1,7 @@
 """Cores in programs of their own, spoken to in lines of JSON (docs/process-cores.md).
 
-`codec` has the values, `doors` what each slot says and is asked, `program` the running program,
-`core` the stand-in that a world takes for a core, `serve` the other end for cores in Python.
+`codec` has the values, `doors` what each slot says and is asked, and `program` the running program.
+`core` is the core that a world sees, and `serve` the other end for cores in Python.
 """
 
 from ckptsim.sim.slots.process.core import PREFIX as PREFIX

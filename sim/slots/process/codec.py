@@ -1,9 +1,9 @@
 """Values as JSON and back, led by the types that dataclasses declare for their fields.
 
-A dataclass is an object with its fields; `type` with the class's name stands in it only where one
-of several classes may stand, as at the top of events and effects.  A member of an enumeration is
-its name, a tuple or list an array, a field of type `object` the number of what it stands for: who
-reads it gives it back and looks no further.  Nothing else occurs, and floats never do.
+A dataclass is an object with its fields. `type` with the class's name is in it only where one of
+several classes may stand, as at the top of events and effects.  A member of an enumeration is its
+name, a tuple or list an array, a field of type `object` the number of what it represents: who reads
+it gives it back and looks no further.  Nothing else occurs, and floats never do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Opaque(Protocol):
         """Return the number of a value."""
 
     def get(self, number: int) -> object:
-        """Return the value of a number; raises KeyError for one that was never given out."""
+        """Return the value of a number. Raises KeyError for one that was never given out."""
 
 
 class Numbered:
@@ -62,7 +62,7 @@ class AsNumbers:
 
 
 class CodecError(ValueError):
-    """JSON that is not what its place declares: the place, what was found and expected."""
+    """JSON that is not what its place declares: the place, the value found and expected."""
 
     def __init__(self, place: str, found: object, expected: str) -> None:
         super().__init__(f"{place}: found {_short(found)}, expected {expected}")
@@ -160,7 +160,7 @@ def _union_encoder(members: tuple[Any, ...]) -> Encode:
 
 @cache
 def decoder(kind: Any) -> Decode:
-    """Return what makes values of a declared type of JSON; it raises CodecError."""
+    """Return what makes values of a declared type of JSON. It raises CodecError."""
     if kind is object:
         return _opaque_value
     if kind in _PLAIN:
@@ -271,7 +271,7 @@ def _union_decoder(kind: Any) -> Decode:
 
 
 def _union_text(kind: Any) -> str:
-    """Say what may stand somewhere; a long list of classes is what has a `type`."""
+    """Say what may stand somewhere. A long list of classes is everything that has a `type`."""
     members = get_args(kind)
     return text_of(kind) if len(members) <= 4 else 'an object with "type"'
 

@@ -19,7 +19,7 @@ PREFIX = "process:"
 def process_factory(slot: str, command: str) -> Callable[..., ProcessCore]:
     """Return a factory of cores in the program that a command line starts, for one run.
 
-    Raises UserError for a slot whose cores cannot be in a program, and when it does not start.
+    Raises UserError for a slot without programs, and when it does not start.
     """
     if slot not in DOORS:
         raise UserError(
@@ -30,12 +30,12 @@ def process_factory(slot: str, command: str) -> Callable[..., ProcessCore]:
     return ProcessRun(DOORS[slot], command)
 
 
-# What worlds leave out where there is none of it; a program gets every argument.
+# What worlds leave out where there is none of it. A program gets every argument.
 _EMPTY: dict[str, Any] = {"completed": ()}
 
 
 class ProcessRun:
-    """The cores of one run in one program; calling it makes one."""
+    """The cores of one run in one program. Calling it makes one."""
 
     def __init__(self, door: Door, command: str) -> None:
         self._door = door
@@ -44,13 +44,13 @@ class ProcessRun:
         self._made = 0
 
     def __call__(self, *positional: Any, **named: Any) -> ProcessCore:
-        """Make a core; the arguments are those of the slot's factories."""
+        """Make a core. The arguments are the ones of the slot's factories."""
         names = list(self._door.arguments)
         given = _EMPTY | dict(zip(names, positional, strict=False)) | named
         if self._program is None or not self._program.alive:
             self._program = running(self._door.slot, self._command)
             self._made = 0
-            # Cores made for the run before are no more; numbers begin again, so that a run sends
+            # Cores made for the run before are no more. Numbers begin again, so that a run sends
             # the same lines whenever it takes place.
             _ok(self._program, {"op": "begin"})
         self._made += 1
@@ -158,7 +158,7 @@ class ProcessClock:
         return found
 
     def add_bytes(self, count: int) -> None:
-        """Count a buffer that was handed to the task; nothing when the clock is stopped."""
+        """Count a buffer that was handed to the task. Nothing when the clock is stopped."""
         if self.running:
             self._core.step(BytesProcessed(count))
 

@@ -1,7 +1,7 @@
-"""What crosses to a core in a program of its own, per slot; declared by the slot's Protocol.
+"""What crosses to a core in a program of its own, per slot. Declared by the slot's Protocol.
 
-Slots whose cores speak in events alone are here.  The store has none (hosts call its methods and
-take its disk away in the middle of one), and the parts of cores are subclasses of ours.
+Slots with events alone are here.  The store has none (hosts call its methods and take its disk away
+in the middle of one), and the parts of cores are subclasses of ours.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ckptsim.models.barriers import HandlerKind
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.lifecycle import TaskParameters
 from ckptsim.models.ordering import OrderingParameters
+from ckptsim.models.ordering.source import SourceParameters
 from ckptsim.sim.slots import protocols
 from ckptsim.sim.slots.protocols import members
 
@@ -54,7 +55,7 @@ def _door(slot: str, protocol: Any, **arguments: Any) -> Door:
     step = get_type_hints(protocol.step)
     questions: dict[str, Question] = {}
     for name, member in members(protocol).items():
-        if name == "clock":  # hosts count bytes on it; here they are events, while it runs
+        if name == "clock":  # hosts count bytes on it. Here they are events, while it runs
             questions["clock_running"] = Question(gives=bool, is_property=True)
         elif isinstance(member, property):
             gives = get_type_hints(member.fget)["return"]
@@ -77,6 +78,7 @@ _CROSSES: dict[Any, Any] = {protocols.HeldTransactions | None: KeptTransactions 
 
 _ALL = (
     _door("ordering", protocols.OrderingDoor, parameters=OrderingParameters),
+    _door("source", protocols.SourceDoor, parameters=SourceParameters),
     _door(
         "handler",
         protocols.BarrierHandler,
@@ -93,6 +95,8 @@ _ALL = (
         completed=tuple[int, ...],
     ),
     _door("lifecycle", protocols.Lifecycle, parameters=TaskParameters),
+    _door("fence", protocols.FenceDoor),
+    _door("positions", protocols.PositionsDoor),
     _door("channel_state", protocols.ChannelStateWriter, subtasks=list[int]),
 )
 

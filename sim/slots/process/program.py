@@ -22,14 +22,14 @@ from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.slots.guest import core_seconds
 
 PROTOCOL = 1
-# Seconds of waiting; an assumption.  A virtual machine starts slowly and answers fast.
+# Seconds of waiting. An assumption.  A virtual machine starts slowly and answers fast.
 HELLO_SECONDS = 30.0
 LINE_BYTES_MAX = 1 << 22
 _SAID_BYTES = 600
 
 
 class CoreFailedError(Exception):
-    """A program did not answer as a core has to; `slot` names whose place it has."""
+    """A program did not answer as a core has to. `slot` names the core in its place."""
 
     def __init__(self, slot: str, text: str) -> None:
         super().__init__(text)
@@ -41,7 +41,7 @@ class CoreSilentError(CoreFailedError):
 
 
 class Program:
-    """One running program; `exchange` sends a message and returns its answer.
+    """One running program. `exchange` sends a message and returns its answer.
 
     Raises UserError when it cannot be started or does not say hello.
     """
@@ -76,9 +76,9 @@ class Program:
     ) -> dict[str, Any]:
         """Send a message and return the answer to it.
 
-        seconds: how long to wait; by default what a core may take for a call.
-        Raises CoreFailedError for an answer that is not JSON or not to it, CoreSilentError for none
-        or a late one; the program has been ended then.
+        seconds: how long to wait. By default what a core may take for a call. Raises
+        CoreFailedError for an answer that is not JSON or not to it, CoreSilentError for none or a
+        late one. The program has been ended then.
         """
         self._number += 1
         what = str(message["op"])
@@ -102,7 +102,7 @@ class Program:
         return self._failed(says)
 
     def close(self) -> None:
-        """End the program; it gets the end of its input first."""
+        """End the program. It gets the end of its input first."""
         self.alive = False
         for stream in (self._stdin, self._stdout):
             if stream is not None and not stream.closed:
@@ -124,7 +124,7 @@ class Program:
                 f"{self._where}: found {command!r}, which ends early: {error}"
             ) from error
         if not words:
-            raise UserError(f"{self._where}: found no command, expected one behind `process:`")
+            raise UserError(f"{self._where}: found no command, expected one after `process:`")
         return words
 
     def _started(self, words: list[str]) -> subprocess.Popen[bytes]:
@@ -141,7 +141,7 @@ class Program:
             raise UserError(f"{self._where}: cannot be started: {error}") from error
 
     def _write(self, line: bytes) -> None:
-        """Write a line; one larger than the pipe is taken in pieces by a program that reads."""
+        """Write a line. One larger than the pipe is taken in pieces by a program that reads."""
         stream = self._stdin
         if stream is None or stream.closed:
             raise BrokenPipeError

@@ -27,9 +27,9 @@ def serve(
 ) -> None:
     """Answer the lines of standard input until they end, with cores that `make` makes.
 
-    make: a factory of the slot, as in a process that runs worlds; handles are numbers here.
-    lines, out: for tests, in place of standard input and output.
-    Raises UserError for a slot whose cores cannot be in a program of their own.
+    make: a factory of the slot, as in a process that runs worlds. Handles are numbers here.
+    lines, out: for tests, in place of standard input and output. Raises UserError for a slot
+    without programs.
     """
     if slot not in DOORS:
         raise UserError(f"serve: found slot {slot!r}, expected one of {', '.join(DOORS)}")
@@ -51,7 +51,7 @@ class _Served:
         self._cores: dict[int, Any] = {}
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a message; what a core raises is one, too."""
+        """Return the answer to a message. What a core raises is one, too."""
         try:
             return self._answer(message)
         except ProtocolError as error:
@@ -82,7 +82,7 @@ class _Served:
         return {"ok": True}
 
     def _made(self, arguments: dict[str, Any]) -> Any:
-        """Make a core; the first parameters of the slot's factories are positional."""
+        """Make a core. The first parameters of the slot's factories are positional."""
         given = {
             name: decoder(kind)(arguments[name], name, _NUMBERS)
             for name, kind in self._door.arguments.items()
@@ -106,7 +106,7 @@ class _Served:
         return encoder(question.gives)(found, _NUMBERS)
 
 
-# How many of a slot's arguments are passed by position; the rest go by keyword.
+# How many of a slot's arguments are passed by position. The rest go by keyword.
 _POSITIONAL = {"handler": 2}
 
 

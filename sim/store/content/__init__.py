@@ -1,4 +1,4 @@
-"""What a partition's feed gives and what is applied of it, as spans in place of rows."""
+"""What a partition's feed gives and the applied data of it, as spans in place of rows."""
 
 from ckptsim.sim.store.content.feed import Feed as Feed
 from ckptsim.sim.store.content.feed import FeedBook as FeedBook

@@ -1,9 +1,8 @@
 """The log of one partition as arithmetic: no entry is kept, each is computed from its position.
 
-Position 0 is the start of push, then come the records of the push, which are there at once, the end
-of push, and records at a fixed rate with a topic switch after so many of them.  Data record `i`
-writes key `k<i mod keys>`; every so many records it is a delete.  Producers write in turn, each a
-segment of so many records.
+Position 0 is the start of push. Then come the records of the push at once, the end of push, and
+records at a fixed rate with topic switches.  Data record `i` writes key `k<i mod keys>`. Every so
+many records it is a delete.  Producers write in turn, each a segment of so many records.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from ckptsim.models.store import Control, ControlRecord, DataRecord, Rows, Topic
 from ckptsim.models.store.log import Entry
 from ckptsim.models.store.state import FieldValue, ProducerState
 
-# Made records of a feed that are kept at hand; an assumption: most feeds that are explored are
+# Made records of a feed that are kept at hand. An assumption: most feeds that are explored are
 # shorter.
 _REMEMBERED = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedShape:
-    """What one partition's log holds; interval_ns: between two records after the push."""
+    """What one partition's log holds. interval_ns: between two records after the push."""
 
     push: int
     stream: int
@@ -37,7 +36,7 @@ class FeedShape:
 
 
 class Feed:
-    """One partition's log; its clock is handed in, its beginning is an instant of the run."""
+    """One partition's log. Its clock is handed in, its beginning is an instant of the run."""
 
     def __init__(self, shape: FeedShape, begins_ns: int, clock: Callable[[], int]) -> None:
         self.shape = shape
@@ -51,7 +50,7 @@ class Feed:
 
     @property
     def compacted_to(self) -> int:
-        """Return the position up to which compaction has gone; -1 before any."""
+        """Return the position up to which compaction has gone. -1 before any."""
         return self._compacted_to
 
     @property
@@ -68,7 +67,7 @@ class Feed:
         return min(self.end_of_push + produced + switches, self._last)
 
     def available_ns(self, position: int) -> int:
-        """Return when an entry is there; a topic switch comes with the record before it."""
+        """Return when an entry is there. A topic switch comes with the record before it."""
         if position <= self.end_of_push:
             return self.begins_ns
         return self.begins_ns + self.records_before(position + 1) * self.shape.interval_ns
@@ -135,7 +134,7 @@ class Feed:
         return min(limit, self._until_control(position))
 
     def left_between(self, after: int, last: int) -> int:
-        """Count the data records behind a position, up to another one, that compaction left."""
+        """Count the data records after a position, up to another one, that compaction left."""
         found, position = 0, self.next_after(after)
         while position <= min(last, self._compacted_to):
             found += self._is_data(position)
@@ -195,11 +194,11 @@ class Feed:
             position = self.next_after(position)
 
     def compact(self) -> None:
-        """Keep of what is there only the newest record per key, and no delete."""
+        """Keep of the present state only the newest record per key, and no delete."""
         self._compacted_to = self.end
 
     def truncate(self, entries: int) -> None:
-        """Lose the last entries that are there; nothing more is written."""
+        """Lose the last entries that are there. Nothing more is written."""
         self._last = max(0, self.end - entries)
 
     def _is_data(self, position: int) -> bool:
@@ -233,7 +232,7 @@ class Feed:
 
 
 class FeedBook:
-    """The feeds of a run, by partition; they belong to the broker."""
+    """The feeds of a run, by partition. They belong to the broker."""
 
     def __init__(self) -> None:
         self.feeds: dict[TopicPartition, Feed] = {}

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Run:
     """Consecutive data records that are being applied.
 
-    first_ns: when the first of them is (or was) there; interval_ns: between two of them, 0 where
-    all are there; record k, from 1, ends at `end_of(k)`.
+    first_ns: when the first of them is (or was) there. interval_ns: between two of them, 0 where
+    all are there. Record k, from 1, ends at `end_of(k)`.
     """
 
     position: int
@@ -42,7 +42,7 @@ class Run:
         return max(busy, arrived)
 
     def behind(self, records: int) -> Run | None:
-        """Return what is left of the run behind its first records, if anything is."""
+        """Return the rest of the run after its first records, if anything is."""
         if records == self.records:
             return None
         return replace(
@@ -78,7 +78,7 @@ class RecordWriter:
         self._truth = truth
 
     def plan(self, position: int, replica: Replica, in_sync: int) -> Run:
-        """Return the run that begins now at a position; it is empty where its first record fails.
+        """Return the run that begins now at a position. It is empty where its first record fails.
 
         It ends where something has to happen: a sync by bytes, a control entry, a failing record.
         in_sync: bytes of the sync that is written meanwhile, if one is.
@@ -106,7 +106,7 @@ class RecordWriter:
         )
 
     def write(self, run: Run, records: int, content: WorkingContent) -> bool:
-        """Write the first records of a run, and count them; return whether they are durable now."""
+        """Write the first records of a run, and count them. Return whether they are durable now."""
         truth, last = self._truth, run.position + records - 1
         changes = self._apply(content, run.index, run.index + records)
         truth.applied += records
@@ -129,7 +129,7 @@ class RecordWriter:
         self._apply(content, self._feed.index_of(first), self._feed.index_of(last + 1))
 
     def _apply(self, content: WorkingContent, first: int, end: int) -> Changes:
-        """Apply data records to the working content; return what they change."""
+        """Apply data records to the working content. Return what they change."""
         if isinstance(content, SpanContent):
             content.apply_span(first, end)
             changes = FeedChanges(self._feed)

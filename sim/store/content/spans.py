@@ -1,8 +1,8 @@
 """Content as the spans of a feed that were applied, in place of the rows that follow from them.
 
 A record's key and value follow from its number, so that applying ten thousand of them is one span.
-Rows are made when somebody asks for them.  What the spans cannot say (a write of rows from
-elsewhere, such as those of a mirror) is kept as rows, as the model medium does.
+Rows are made when someone asks for them.  What the spans cannot say (a write of rows from
+elsewhere, such as the ones of a mirror) is kept as rows, as the model medium does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FeedChanges(Mapping[str, bytes | None]):
-    """What data records of a feed change, applied span after span; None deletes a key."""
+    """What data records of a feed change, applied span after span. None deletes a key."""
 
     def __init__(self, feed: Feed) -> None:
         self.feed = feed
@@ -34,7 +34,7 @@ class FeedChanges(Mapping[str, bytes | None]):
     def append(self, first: int, end: int) -> None:
         """Apply the records from a number up to another, which is not among them."""
         while self.spans and first <= self.spans[-1][1] <= end:
-            # The old span's last records are applied again, or the new one continues behind it.
+            # The old span's last records are applied again, or the new one continues after it.
             first = min(first, self.spans.pop()[0])
         self.spans.append((first, end))
         self._made = None
@@ -45,7 +45,7 @@ class FeedChanges(Mapping[str, bytes | None]):
 
     @property
     def leaves_rows(self) -> bool:
-        """Say whether any row is left of them."""
+        """Return whether any row is left of them."""
         return bool(self.spans) and (not self.feed.shape.deletes_every or bool(self.rows()))
 
     def __getitem__(self, name: str) -> bytes | None:
@@ -122,12 +122,12 @@ class SpanMedium(store.ModelMedium):
         return super().row(area, key, name) if spans is None else spans.get(name)
 
     def has_rows(self, area: store.Area, key: store.TopicPartition) -> bool:
-        """Say whether a partition has durable rows."""
+        """Return whether a partition has durable rows."""
         spans = self._spans.get((area, key))
         return bool(super().rows(area, key)) if spans is None else spans.leaves_rows
 
     def is_fold(self, area: store.Area, key: store.TopicPartition, *, first: int, end: int) -> bool:
-        """Say whether the rows are known to be those of the records of one span."""
+        """Return whether the rows are known to be the ones of the records of one span."""
         spans = self._spans.get((area, key))
         return spans is not None and spans.spans == [(first, end)]
 
@@ -156,7 +156,7 @@ _NONE_LOST = ContentLoss(missing=0, stale=0, ghost=0)
 
 
 class Contents:
-    """Questions about durable rows; where the medium keeps spans, no row is made to answer them."""
+    """Questions about durable rows. Where the medium keeps spans, no row is made to answer them."""
 
     def __init__(self, world: StoreWorld, medium: WatchedMedium) -> None:
         self._world = world
@@ -164,7 +164,7 @@ class Contents:
         self._spans = medium.inner if isinstance(medium.inner, SpanMedium) else None
 
     def has_rows(self, area: Area, key: TopicPartition) -> bool:
-        """Say whether a partition has durable rows."""
+        """Return whether a partition has durable rows."""
         if self._spans is not None:
             return self._spans.has_rows(area, key)
         return bool(self._medium.rows(area, key))

@@ -1,1 +1,1 @@
-"""What must hold of a checkpoint store, held against what was really written."""
+"""What must hold of a checkpoint store, held against everything that was really written."""

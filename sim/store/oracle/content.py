@@ -1,9 +1,9 @@
-"""What must hold of durable content, in a mirror as well: it is what is applied, deletes included.
+"""What must hold of durable content, in a mirror as well: it is the applied data, deletes included.
 
 Nothing is applied before the log has it.
 
 What it should be is worked out anew at each flush: the durable rows that the incarnation began
-with, a mirror's that were put back among them, and what the log says behind its first position.
+with, a mirror's that were put back among them, and what the log says after its first position.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.process import Drainer
     from ckptsim.sim.store.world import StoreWorld
 
-# Of more keys only a mirror is worked out, which is looked at nowhere else; an assumption: with so
+# Of more keys only a mirror is worked out, which is looked at nowhere else. An assumption: with so
 # many a flush takes as long to check as to carry out.
 _KEYS_MAX = 2_000
 
@@ -36,14 +36,14 @@ class ContentOracle:
         self._world = world
         self._violate = violate
         self._area = Area.MIRROR if world.client.mirrored else Area.DATA
-        # Where the first of duplicates wins, what is applied depends on the rows that are there.
+        # Where the first of duplicates wins, the applied data depends on the rows that are there.
         is_plain = world.model.sync.upsert is Upsert.LAST_WINS
         is_small = world.model.input.keys <= _KEYS_MAX
         self._is_checked = is_plain and (is_small or self._area is Area.MIRROR)
         self._expected: dict[TopicPartition, tuple[int, Rows]] = {}  # rows up to a position
 
     def opened(self, key: TopicPartition, position: int) -> None:
-        """Note what an incarnation begins with, behind a position."""
+        """Note what an incarnation begins with, after a position."""
         if self._is_checked:
             self._expected[key] = position, dict(self._world.client.medium.rows(Area.DATA, key))
 
@@ -63,7 +63,7 @@ class ContentOracle:
         key, feed = drainer.key, drainer.feed
         begun, expected = self._expected[key]
         if begun < feed.compacted_to:
-            return  # what the log implied behind it is no longer all in it
+            return  # what the log implied after it is no longer all in it
         first = feed.index_of(begun + 1)
         for record in feed.last_records(first, feed.index_of(position + 1) - first):
             if record.value is None:

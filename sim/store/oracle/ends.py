@@ -1,4 +1,4 @@
-"""What a run of a checkpoint store leaves behind: content against log, rework against its bound."""
+"""What a run of a checkpoint store leaves: content against log, rework against its bound."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rework_bound(world: StoreWorld) -> int | None:
 
 
 def _older_versions(world: StoreWorld) -> Iterator[Finding]:
-    """Yield what is kept of versions that are behind the one that was made current last."""
+    """Yield the kept data of versions that are after the one that was made current last."""
     for version in range(1, world.properties.swapped_to):
         for key in world.partitions():
             if key.topic in world.topics_of(version):
@@ -70,7 +70,7 @@ def _content(world: StoreWorld, key: TopicPartition) -> Iterator[Finding]:
 
 
 def left_of_version(world: StoreWorld, version: int) -> Iterator[Finding]:
-    """Yield what is left of a version right after it was dropped, its views among it."""
+    """Yield the rest of a version right after it was dropped, its views among it."""
     for topic in world.topics_of(version):
         for key in (each for each in world.truths if each.topic == topic):
             left = {

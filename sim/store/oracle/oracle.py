@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import Area, PartitionState, StoreError, TopicPartition, decode_state
+from ckptsim.models.store import (
+    Area,
+    PartitionState,
+    StepContent,
+    StoreError,
+    TopicPartition,
+    decode_state,
+)
 from ckptsim.models.store.ingestion.events import IngestionState
 from ckptsim.models.store.state import NOTHING
 from ckptsim.scenarios.store import PROPERTIES, StepOrder, Upsert
@@ -26,16 +33,17 @@ if TYPE_CHECKING:
     from ckptsim.models.store.ingestion.events import MakeDurable
     from ckptsim.sim.rows import ViolationRow
     from ckptsim.sim.store.process import Drainer
+    from ckptsim.sim.store.process.owners import LateStep
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
 
 # A partition is errored for at least so many times what another one takes for a record before that
-# one has to have moved; an assumption.
+# one has to have moved. An assumption.
 _STEPS = 4
 
 
 class StoreProperties:
-    """All properties of one run; `violations` has the first of each that did not hold."""
+    """All properties of one run. `violations` has the first of each that did not hold."""
 
     def __init__(self, world: StoreWorld) -> None:
         self.violations: list[ViolationRow] = []
@@ -54,13 +62,17 @@ class StoreProperties:
         self.versions = VersionOracle(world, self.violate)
 
     def violate(self, name: str, says: str, key: TopicPartition | None = None) -> None:
-        """Note that a property does not hold; the first violation of each is told."""
+        """Note that a property does not hold. The first violation of each is reported."""
         if name not in PROPERTIES:
             raise KeyError(name)
         if not self.violation_log.is_first(name):
             return
         world = self._world
         story = [] if key is None else _story(world, key)
+        drainer = None if key is None else world.drainers.get(key)
+        why = world.owners.written.get(key) or (drainer and drainer.subscription.wrong)
+        if why:
+            says += f": {why}"
         scope = None if key is None else str(key)
         index = None
         if key is not None and key in world.truths and world.truths[key].syncs:
@@ -117,6 +129,22 @@ class StoreProperties:
             )
         self._check_blob(drainer, wanted.checkpoint or b"", state, position)
         self.producers.checkpointed(key, state)
+
+    def on_late_step(self, late: LateStep) -> None:
+        """Take over what an owner that was replaced has made durable, and check the checkpoint."""
+        world, key, truth = self._world, late.key, self._world.truths[late.key]
+        if late.part is not StepContent.CHECKPOINT and late.position >= truth.flushed_to:
+            truth.cover(Area.DATA, late.first, late.position)
+            truth.flushed_to = truth.flushed_high = late.position
+            truth.generation += 1
+        if late.part is StepContent.DATA:
+            return
+        before = truth.checkpoint
+        self.resync_checkpoint(key)
+        truth.claims_these(world.client.settings.slot)
+        if before is not None and late.position < before:
+            says = f"{key}: an owner that was replaced moves it from {before} to {late.position}"
+            self.violate("checkpoint_never_goes_back", says, key)
 
     def after_commit(self, drainer: Drainer, *, failed: bool) -> None:
         """Check that a commit that failed left the checkpoint as it was."""
@@ -226,7 +254,7 @@ class StoreProperties:
         self._check_rows(key, position)
         self._reach_goals(key, position, checkpointed=state is not None)
         if position == NOTHING and truth.skipped_to > NOTHING:
-            # From here on nothing is left out any more; rows are no prefix before the next flush.
+            # From here on nothing is left out any more. Rows are no prefix before the next flush.
             truth.skipped_to = truth.flushed_to = NOTHING
 
     def on_down(self) -> None:
@@ -267,12 +295,12 @@ class StoreProperties:
         self._foreign[key] = True
 
     def resync_checkpoint(self, key: TopicPartition) -> None:
-        """Take over the checkpoint after somebody else has changed it."""
+        """Take over the checkpoint after someone else has changed it."""
         state = self._world.client.checkpoint(key)
         self._world.truths[key].checkpoint = None if state is None else state.position
 
     def resync_account(self, key: TopicPartition) -> None:
-        """Take over what is durable after a reset or a loss."""
+        """Take over the durable data after a reset or a loss."""
         world, truth = self._world, self._world.truths[key]
         self.resync_checkpoint(key)
         if not world.contents.has_rows(Area.DATA, key):
@@ -281,7 +309,7 @@ class StoreProperties:
             truth.covered[Area.MIRROR] = []
 
     def on_end(self) -> None:
-        """Check what the run leaves behind."""
+        """Check what the run leaves."""
         self.versions.over()
         for name, says, key in check_end(self._world):
             self.violate(name, says, key)

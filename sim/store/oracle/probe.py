@@ -1,4 +1,4 @@
-"""A probe of the store's interface: does whoever holds an argument or a result reach inside?"""
+"""A probe of the store's interface: does anyone who holds an argument or a result reach inside?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOPIC = "probe_v1"
 
 
 def probe(world: StoreWorld) -> Iterator[tuple[str, str]]:
-    """Store, mutate and read a blob under a topic of its own; yield what does not hold."""
+    """Store, mutate and read a blob under a topic of its own. Yield what does not hold."""
     client, key = world.client, TopicPartition(_TOPIC, 0)
     client.topics.register(_TOPIC, 1)
     world.act(key)

@@ -1,6 +1,6 @@
 """What a checkpoint says of each producer, against the records that its partition has taken.
 
-A restored reader tells records that come twice, or never, by the segment and the sequence number
+A restored reader shows records that come twice, or never, by the segment and the sequence number
 that its checkpoint has of their producer: one that is not of the checkpoint's position makes it
 drop records or refuse them.
 
@@ -43,7 +43,7 @@ class ProducerOracle:
         self._check(key, _named(restored), self._taken[key], "is restored with")
 
     def applied(self, drainer: Drainer, position: int) -> None:
-        """Note the producer of the last record that was applied; all of a run are of one."""
+        """Note the producer of the last record that was applied. All of a run are of one."""
         found = drainer.feed.producer_at(position)
         if found is not None:
             self._taken[drainer.key][found.guid] = found

@@ -35,7 +35,7 @@ class SyncOracle:
         self._begun: dict[TopicPartition, int] = {}  # how many when its last sync began
 
     def opened(self, key: TopicPartition, position: int) -> None:
-        """Count anew: an incarnation begins behind a position, by the settings of the scenario.
+        """Count anew: an incarnation begins after a position, by the settings of the scenario.
 
         A release may name another store, and changes nothing else.
         """
@@ -47,7 +47,7 @@ class SyncOracle:
             self._violate("syncs_have_a_cause", f"{key}: runs by {now}, not by {given}", key)
 
     def synced(self, key: TopicPartition, account: SyncAccount) -> None:
-        """Count anew behind a complete sync, from its beginning."""
+        """Count anew after a complete sync, from its beginning."""
         self._since[key] = self._begun[key], account.position
 
     def begun(self, drainer: Drainer, account: SyncAccount) -> None:
@@ -75,7 +75,7 @@ class SyncOracle:
                 return
 
     def _is_late(self, drainer: Drainer, size_bytes: int) -> bool:
-        """Say whether a sync by bytes was due before the last record, and none has been tried.
+        """Return whether a sync by bytes was due before the last record, and none has been tried.
 
         One that fails leaves the count as it is: what follows it is due at once, and never late.
         """
@@ -85,5 +85,5 @@ class SyncOracle:
         return size_bytes - model.input.record_bytes >= model.sync.sync_bytes
 
     def _tried(self, drainer: Drainer, position: int) -> bool:
-        """Say whether a sync of this incarnation, failed since, began at a position."""
+        """Return whether a sync of this incarnation, failed since, began at a position."""
         return any(one.position == position for one in drainer.truth.syncs)

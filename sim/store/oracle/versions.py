@@ -1,7 +1,7 @@
 """What must hold of the state that the partitions of a version share: regenerated, and right.
 
-It is regenerated when a version begins, behind a start of push, and by each start of the process
-for the versions that are there; a dictionary that cannot be had is asked for again.
+It is regenerated when a version begins, after a start of push, and by each start of the process for
+the versions that are there. A dictionary that cannot be had is asked for again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class VersionOracle:
         self._missing_ns[topic] = self._world.env.now
 
     def regenerated(self, topic: str, state: VersionState | None) -> None:
-        """Check a regenerated state; None where no start of push has been processed."""
+        """Check a regenerated state. None where no start of push has been processed."""
         world = self._world
         self._answered(topic)
         keys = world.client.topics.of_topic(topic)
@@ -70,8 +70,8 @@ class VersionOracle:
                 self._violate(_PROPERTY, f"{says} for {duration_text(silent_ns)}")
         for topic, opened_ns in self._opened_ns.items():
             known = topic in self._asked or topic in world.dropped
-            # At one instant with its start the process may go down before it has asked; one whose
-            # recovery has failed asks for nothing.
+            # At one instant with its start the process may go down before it has asked. One with a
+            # failed recovery asks for nothing.
             if known or world.process.paused or opened_ns == world.env.now:
                 continue
             if any(self._has_begun(key) for key in world.client.topics.of_topic(topic)):

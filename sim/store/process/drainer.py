@@ -4,9 +4,10 @@ A run of records is one wait.  Its end follows from arithmetic: record k ends wh
 its predecessor has ended, plus the time to apply it.  What interrupts a run (a sync that is due, a
 stop, a crash) settles it on the exact record.
 
-Only the wait for entries can be interrupted: whoever calls leaves a flag (`stopping`, the syncer's
-`due`) and rouses the thread, which settles what it has applied and looks at the flags.  While a
-step is becoming durable the flags wait, and a second call at one instant finds nothing to rouse.
+Only the wait for entries can be interrupted: anyone who calls leaves a flag (`stopping`, the
+syncer's `due`) and rouses the thread, which settles what it has applied and looks at the flags.
+While a step is becoming durable the flags wait, and a second call at one instant finds nothing to
+rouse.
 
 Where the store ingests while it syncs, another thread waits for the steps of a sync, and this one
 takes records until the next sync is due.  All else waits for the end of the sync.
@@ -22,6 +23,7 @@ from simpy import Interrupt
 from ckptsim.models.store import ControlRecord, TopicPartition
 from ckptsim.models.store.ingestion import events as ingestion_events
 from ckptsim.sim.store.content import RecordWriter, Run
+from ckptsim.sim.store.process.subscription import Subscription
 from ckptsim.sim.store.process.syncing import PeriodicSyncer, SyncSteps
 from ckptsim.sim.store.truth import PartitionTruth
 from ckptsim.sim.store.vocabulary import KIND_APPLIED
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ckptsim.models.store.replica import Replica
     from ckptsim.sim.kernel import Process
     from ckptsim.sim.store.content import Feed
+    from ckptsim.sim.store.process.owners import LateStep
     from ckptsim.sim.store.process.syncing import Steps
     from ckptsim.sim.store.truth import SyncAccount
     from ckptsim.sim.store.world import StoreWorld
@@ -64,6 +67,8 @@ class Drainer:
         self._sync_thread: Process | None = None  # while a sync is written beside the ingestion
         self.records = RecordWriter(world, key, feed, truth)
         self._syncs = SyncSteps(self)
+        self.subscription = Subscription(world, self.entity)
+        self._run_is_remote = False
         self._syncer = PeriodicSyncer(world.env, self.entity, self._rouse)
 
     @property
@@ -83,7 +88,7 @@ class Drainer:
 
     @property
     def caught_up(self) -> bool:
-        """Say whether everything that there will ever be has been processed."""
+        """Return whether everything that there will ever be has been processed."""
         replica = self._replica
         return (
             replica is not None
@@ -96,12 +101,18 @@ class Drainer:
         self._replica = replica
         self._stopping = False
         self._syncs.incarnation_begins(replica.position)
+        self.subscription.begin(replica.position)
         self._thread = self.world.process.threads.start(self._drain(replica), self.entity)
 
     def stop(self) -> None:
-        """Let the thread finish with what has been applied, and with one last sync."""
+        """Let the thread finish with the applied records, and with one last sync."""
         self._stopping = True
         self._rouse()
+
+    def switch(self) -> None:
+        """Consume the other log; what is being applied was consumed from the one before."""
+        if self._replica is not None and self.subscription.switch():
+            self._rouse()
 
     def join(self) -> Steps:
         """Wait until the thread has ended."""
@@ -109,14 +120,28 @@ class Drainer:
             yield self._thread
 
     def unsubscribe(self) -> None:
-        """Close without a sync; the core is told of everything that was applied."""
+        """Close without a sync. The core is notified of everything that was applied."""
         replica, run = self._replica, self._run
         if replica is not None and run is not None:
             self._settle(run, run.done_by(self.world.env.now), replica)
         self.die("unsubscribed")
 
+    def pause(self, *, begun: bool) -> tuple[LateStep, ...]:
+        """Settle what was applied, and return the steps of the sync that would be written next."""
+        replica, run = self._replica, self._run
+        if replica is None:
+            return ()
+        if run is not None:
+            self._settle(run, run.done_by(self.world.env.now), replica)
+        if replica.state is ingestion_events.IngestionState.ERRORED:
+            return ()
+        return self._syncs.late_steps(replica, begun=begun)
+
     def die(self, reason: str) -> None:
-        """Drop the incarnation; what it had applied is counted, what was not durable is gone."""
+        """Drop the incarnation.
+
+        What it had applied is counted, everything that was not durable is gone.
+        """
         replica, run = self._replica, self._run
         if replica is None:
             return
@@ -134,13 +159,15 @@ class Drainer:
     # The thread --------------------------------------------------------------------------------
 
     def _drain(self, replica: Replica) -> Steps:
-        """Take entry after entry, with the syncs that fall due, until told to stop; then sync."""
+        """Take entry after entry, with the syncs that fall due, until told to stop. Then sync."""
         yield self.world.process.recovered
         core = replica.ingestion
         while not self._stopping:
             position = self.feed.next_after(replica.position)
             if replica.state is ingestion_events.IngestionState.ERRORED:
                 yield from self._wait(self.world.env.event())
+            elif self.subscription.switching:
+                yield from self._subscribe(replica)
             elif self._syncer.due:
                 self._syncer.due = False
                 yield from self._carry_out(core.step(ingestion_events.SyncTimerFired()), replica)
@@ -160,8 +187,15 @@ class Drainer:
         self.left_at = replica.position
         self._replica = None
 
+    def _subscribe(self, replica: Replica) -> Steps:
+        """Go on in the log that was switched to, after the position that is kept for it."""
+        position = self.subscription.subscribe(replica.position)
+        if position != replica.position:
+            moved = ingestion_events.DataWritten(position=position, size_bytes=0)
+            yield from self._carry_out(replica.ingestion.step(moved), replica)
+
     def _waits_for_sync(self, position: int, replica: Replica) -> bool:
-        """Say whether what comes next waits for the end of a sync that is written meanwhile."""
+        """Return whether what comes next waits for the end of a sync that is written meanwhile."""
         if self._sync_thread is None:
             return False
         core, due = replica.ingestion, self.world.model.sync.sync_bytes
@@ -185,7 +219,8 @@ class Drainer:
         if not (yield from self._applied(position)):
             return
         siblings = self.world.client.version_copies(self.key.topic, apart_from=self.key)
-        event = ingestion_events.ControlRead(position=position, record=record, siblings=siblings)
+        kept = self.subscription.applied(position, is_remote=self.subscription.is_remote)
+        event = ingestion_events.ControlRead(position=kept, record=record, siblings=siblings)
         self.world.properties.content.applied(self, position, begun_ns)
         effects = replica.ingestion.step(event)
         self.truth.applied_to = max(self.truth.applied_to, position)
@@ -194,7 +229,7 @@ class Drainer:
         yield from self._carry_out(effects, replica)
 
     def _take_records(self, position: int, replica: Replica) -> Steps:
-        """Apply a run of records as they come; settle it on the record at which it is left."""
+        """Apply a run of records as they come. Settle it on the record at which it is left."""
         env = self.world.env
         run = self.records.plan(position, replica, self._syncs.bytes_in_sync)
         if run.records == 0:
@@ -204,7 +239,7 @@ class Drainer:
                     replica.ingestion.step(ingestion_events.WriteFailed(position)), replica
                 )
             return
-        self._run = run
+        self._run, self._run_is_remote = run, self.subscription.is_remote
         due_in_ns = run.end_of(run.records) - env.now
         whole = yield from self._wait(env.timeout(due_in_ns, kind=KIND_APPLIED))
         if self._run is None:
@@ -214,7 +249,7 @@ class Drainer:
         yield from self._carry_out(self._settle(run, records, replica), replica)
 
     def _carry_out(self, effects: list[ingestion_events.Effect], replica: Replica) -> Steps:
-        """Carry out what the core asks for; a durable step takes its time and has its effects."""
+        """Carry out what the core asks for. A durable step takes its time and has its effects."""
         goals = self.world.env.goals
         for effect in effects:
             self.world.faults.before_effect()
@@ -256,7 +291,7 @@ class Drainer:
     ) -> Steps:
         outcome = yield from self._syncs.make_durable(replica, wanted, account)
         run = self._run
-        if run is not None:  # of what was taken meanwhile the core learns first
+        if run is not None:  # of everything that was taken meanwhile the core learns first
             records = run.done_by(self.world.env.now)
             effects = self._settle(run, records, replica)
             self._run = run.behind(records)
@@ -266,14 +301,14 @@ class Drainer:
     # Waiting -----------------------------------------------------------------------------------
 
     def _applied(self, position: int) -> Generator[Any, Any, bool]:
-        """Wait until an entry is there and has been applied; return False if roused before."""
+        """Wait until an entry is there and has been applied. Return False if roused before."""
         env = self.world.env
         wait_ns = max(0, self.feed.available_ns(position) - env.now)
         apply_ns = self.world.model.process.apply_ns
         return (yield from self._wait(env.timeout(wait_ns + apply_ns, kind=KIND_APPLIED)))
 
     def _wait(self, event: Event) -> Generator[Any, Any, bool]:
-        """Wait for an event; return whether it has happened, False if roused before."""
+        """Wait for an event. Return whether it has happened, False if roused before."""
         self._can_be_roused = True
         try:
             yield event
@@ -292,15 +327,16 @@ class Drainer:
     # Runs --------------------------------------------------------------------------------------
 
     def _settle(self, run: Run, records: int, replica: Replica) -> list[ingestion_events.Effect]:
-        """Write the first records of the run under way, and tell the core; return its effects."""
+        """Write the first records of the run under way, and tell the core. Return its effects."""
         self._write(run, records, replica)
         if records == 0:
             return []
         if self._sync_thread is not None:
             self.world.env.goals.reach("records_taken_in_sync")
         last, size = run.position + records - 1, records * self.feed.shape.record_bytes
+        kept = self.subscription.applied(last, is_remote=self._run_is_remote)
         written = ingestion_events.DataWritten(
-            position=last, size_bytes=size, producer=self.feed.producer_at(last)
+            position=kept, size_bytes=size, producer=self.feed.producer_at(last)
         )
         return replica.ingestion.step(written)
 

@@ -1,4 +1,4 @@
-"""What a start of the process finds durable: what is gone, and what does not fit together."""
+"""What a start of the process finds durable: all that is gone, and what does not fit together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DurableState:
         self._loses = []
 
     def check(self, key: TopicPartition) -> None:
-        """Start a partition from scratch whose data are not those of its checkpoint."""
+        """Start a partition from scratch after data that does not fit its checkpoint."""
         world, truth = self._world, self._world.truths[key]
         state = world.client.checkpoint(key)
         if state is None or state.position == NOTHING:
@@ -51,7 +51,7 @@ class DurableState:
         self._process.reset(key, wipe=True)
 
     def opened_after(self, key: TopicPartition, error: StoreError) -> bool:
-        """Say whether a partition is open in spite of an error at its start."""
+        """Return whether a partition is open in spite of an error at its start."""
         world = self._world
         match error.refusal:
             case Refusal.CORRUPT_CHECKPOINT | Refusal.UNREADABLE_CHECKPOINT:

@@ -1,8 +1,8 @@
 """The process around the client: it starts, recovers, stops gracefully, dies and starts again.
 
-Whoever keeps it running starts it again after each end.  What runs in one start are its threads: a
-main thread that recovers and stops, one per partition, watchdog, retries.  A crash ends them all at
-that very instant; where it strikes inside one of them it unwinds that one as ProcessDied.
+Anyone who keeps it running starts it again after each end.  What runs in one start are its threads:
+a main thread that recovers and stops, one per partition, watchdog, retries.  A crash ends them all
+at that very instant. Where it strikes inside one of them it unwinds that one as ProcessDied.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Recovery:
-    """One restart: why, when, from where, and what was done again because of it."""
+    """One restart: why, when, from where, and the work done again because of it."""
 
     start: int
     reason: str
@@ -33,8 +33,8 @@ class Recovery:
     resumed_ns: int | None = None
     restored_from: str | None = None
     reprocessed: int = 0
-    undone: int = 0  # records that had been applied behind the checkpoints it restored
-    lost: int = 0  # records behind those checkpoints whose effect was never durable
+    undone: int = 0  # records that had been applied after the checkpoints it restored
+    lost: int = 0  # records after those checkpoints without a durable effect
     bounded: bool = True  # whether the bound of one interval applies to what it repeats
 
 
@@ -68,7 +68,7 @@ class ProcessHost:
 
     @property
     def busy(self) -> bool:
-        """Say whether the process is down, recovering or stopping."""
+        """Return whether the process is down, recovering or stopping."""
         return not self.up or self.paused or self.stopping
 
     def run(self) -> Steps:
@@ -96,6 +96,7 @@ class ProcessHost:
         self.up, self.paused, self.stopping = True, True, False
         self._env.trace.record("started", self.entity, self.starts)
         world.releases.take_over()
+        world.owners.begin(self.starts)
         self.durable.losses_strike()
         if world.faults.recovery_fails(self.starts):
             self._env.goals.reach("recovery_failed")
@@ -119,7 +120,7 @@ class ProcessHost:
         self._close(down_ns)
 
     def _recover(self) -> int:
-        """Open every partition; return how long the replay of the mirrors takes."""
+        """Open every partition. Return how long the replay of the mirrors takes."""
         world = self._world
         replay_ns = 0
         for key in world.partitions():
@@ -137,6 +138,7 @@ class ProcessHost:
         if self.recoveries and self.recoveries[-1].resumed_ns is None:
             self.recoveries[-1].resumed_ns = self._env.now
         self.recovered.succeed()
+        self._world.owners.successor_begins()
         self._world.caught_up()
 
     def _close(self, down_ns: int | None) -> None:
@@ -172,7 +174,7 @@ class ProcessHost:
             self.threads.start(self._fetch_version_state(topic), self.entity)
 
     def _fetch_version_state(self, topic: str) -> Steps:
-        """Regenerate the state of a version; ask again while its dictionary cannot be had."""
+        """Regenerate the state of a version. Ask again while its dictionary cannot be had."""
         world = self._world
         fetched = world.client.journal.dictionary_fetches
         while topic not in world.dropped and world.client.topics.knows(topic):
@@ -196,7 +198,7 @@ class ProcessHost:
         self.threads.start(self._open_later(drainer, drainer.replica), drainer.entity)
 
     def _open_later(self, drainer: Drainer, errored: Replica | None) -> Steps:
-        """Open an errored partition anew, unless somebody has done so meanwhile."""
+        """Open an errored partition anew, unless someone has done so meanwhile."""
         yield self._env.timeout(self._world.model.process.reopen_ns, kind=KIND_START)
         if self.stopping or errored is None or drainer.replica is not errored:
             return
@@ -211,7 +213,7 @@ class ProcessHost:
     # Partitions --------------------------------------------------------------------------------
 
     def open(self, key: TopicPartition) -> None:
-        """Open a partition from outside of the main thread; the process may die on the way."""
+        """Open a partition from outside of the main thread. The process may die on the way."""
         try:
             self._open(key)
         except ProcessDied as died:
@@ -254,7 +256,7 @@ class ProcessHost:
             world.properties.resync_account(key)
 
     def rebootstrap(self, key: TopicPartition, *, wipe: bool) -> None:
-        """Start a partition from scratch; the process may die on the way."""
+        """Start a partition from scratch. The process may die on the way."""
         if not self._consumes(key):
             return
         self._env.goals.reach("rebootstrapped")
@@ -266,8 +268,16 @@ class ProcessHost:
         except ProcessDied as died:
             self._die(died)
 
+    def switch(self, key: TopicPartition) -> None:
+        """Let a partition consume its other log."""
+        if self._consumes(key):
+            self._world.drainers[key].switch()
+
     def reopen(self, key: TopicPartition) -> None:
-        """Unsubscribe from a partition and subscribe again; what was not synced is dropped."""
+        """Unsubscribe from a partition and subscribe again.
+
+        Everything that was not synced is dropped.
+        """
         if not self._consumes(key):
             return
         self._world.drainers[key].unsubscribe()
@@ -299,7 +309,7 @@ class ProcessHost:
         self._go_down(reason, down_ns)
 
     def stop(self, reason: str, *, down_ns: int | None) -> None:
-        """Stop gracefully: one last sync per partition, then close; None: not to start again."""
+        """Stop gracefully: one last sync per partition, then close. None: not to start again."""
         if not self.up or self.stopping:
             return
         self.stopping = True
@@ -315,8 +325,8 @@ class ProcessHost:
         world, now_ns = self._world, self._env.now
         self.up, self.down_since = False, now_ns
         world.costs.restarted()
-        # Who dies before all partitions are open leaves what is repeated to the start after it, and
-        # with that the excuse of what was not committed before.
+        # Who dies before all partitions are open leaves everything that is repeated to the start
+        # after it, and with that the excuse of everything that was not committed before.
         before = self.recoveries[-1] if self.recoveries else None
         bounded = before is None or before.restored_from is not None or before.bounded
         row = Recovery(start=self.starts, reason=reason, failed_ns=now_ns, bounded=bounded)

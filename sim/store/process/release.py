@@ -1,7 +1,7 @@
 """Which release of the program a process is: what it writes and reads, and which store it names.
 
 The client of a run is one release.  A newer one writes the same states with a field more, under the
-next schema version, and reads both; the codecs of the client do that here while such a release is
+next schema version, and reads both. The codecs of the client do that here while such a release is
 deployed, so that what lies in a slot is what a real upgrade leaves there.
 """
 
@@ -32,7 +32,7 @@ class Releases:
         self.newer = False
 
     def deploy(self, fault: Deploy) -> None:
-        """Stop the process, if it runs; its next start is the new release's."""
+        """Stop the process, if it runs. Its next start is the new release's."""
         self._next = fault
         self._world.process.stop("another release", down_ns=fault.down_ns)
 
@@ -84,7 +84,7 @@ class _ReleaseCodec:
         return self._inner.encode(key, blob)
 
     def decode(self, key: TopicPartition, stored: bytes) -> bytes:
-        """Decode a state; a newer release reads those of both schemas."""
+        """Decode a state. A newer release reads the ones of both schemas."""
         blob = self._inner.decode(key, stored)
         opened = read_fields(blob) if self._releases.newer else None
         if opened is None:

@@ -1,6 +1,6 @@
 """The threads of a process, and the durable steps of one partition's syncs with their account.
 
-The ingestion core decides which steps there are and when; the drainer's thread waits for each.
+The ingestion core decides which steps there are and when. The drainer's thread waits for each.
 """
 
 from __future__ import annotations
@@ -9,10 +9,18 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ckptsim.models.store import Area, Placement, Refusal, StepContent
-from ckptsim.models.store.ingestion.events import MakeDurable, StepDurable, StepRefused
+from ckptsim.models.store.ingestion.events import (
+    Effect,
+    IngestionState,
+    MakeDurable,
+    StepDurable,
+    StepRefused,
+    SyncRequested,
+)
 from ckptsim.sim.mishaps import tear
 from ckptsim.sim.store.costs import each_durable
 from ckptsim.sim.store.faults import ProcessDied
+from ckptsim.sim.store.process.owners import LateStep
 from ckptsim.sim.store.truth import SyncAccount
 from ckptsim.sim.store.vocabulary import KIND_DURABLE, KIND_TIMER
 
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class SyncSteps:
-    """The syncs of one partition; at most one is under way."""
+    """The syncs of one partition. At most one is under way."""
 
     def __init__(self, drainer: Drainer) -> None:
         self._drainer = drainer
@@ -32,23 +40,25 @@ class SyncSteps:
         self._truth = drainer.truth
         self._unflushed_from = 0
         self._account: SyncAccount | None = None
-        # Of the step under way: the position to which it flushes, and, where records are taken
-        # meanwhile, the rows that it took when it began.
+        # Of the step under way: itself, the position to which it flushes, and, where records are
+        # taken meanwhile, the rows that it took when it began.
         self._flushes_to = -1
+        self._wanted: MakeDurable | None = None
         self._rows: tuple[RowsWrite, ...] | None = None
 
     @property
     def bytes_in_sync(self) -> int:
-        """Return how many bytes the sync under way holds; 0 where there is none."""
+        """Return how many bytes the sync under way holds. 0 where there is none."""
         return 0 if self._account is None else self._account.size_bytes
 
     def incarnation_begins(self, position: int) -> None:
-        """Begin with what is durable up to a position."""
+        """Begin with the durable data up to a position."""
         self._unflushed_from = position + 1
 
     def begin_step(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
-        """Begin a durable step, a sync with its first; what it flushes is what is there now."""
+        """Begin a durable step, a sync with its first. What it flushes is the present state now."""
         world, account = self._world, self._account_of(replica, wanted)
+        self._wanted = wanted
         self._truth.step_until_ns = self._end_of_step(replica, wanted, account)
         self._rows = None
         if wanted.part is not StepContent.CHECKPOINT:
@@ -60,7 +70,7 @@ class SyncSteps:
     def make_durable(
         self, replica: Replica, wanted: MakeDurable, account: SyncAccount
     ) -> Generator[Any, Any, StepDurable | StepRefused]:
-        """Carry out a durable step that begins now; return what to tell the core.
+        """Carry out a durable step that begins now. Return what to tell the core.
 
         Raises ProcessDied where the plan lets the process die in this sync.
         """
@@ -76,6 +86,8 @@ class SyncSteps:
         kept_bytes = world.faults.torn_bytes(account.number)
         if in_place and kept_bytes is not None:
             self._tear(wanted, kept_bytes)
+        if not world.owners.permits(self._drainer.key, wanted.part, account.position):
+            raise ProcessDied("it is not the owner any more", bounded=False)
         world.prepare_commit(self._drainer.key, wanted.part)
         outcome, failure = replica.make_durable(wanted, self._rows)
         if failure is None:
@@ -88,6 +100,32 @@ class SyncSteps:
             raise ProcessDied("between the steps of a sync")
         world.properties.after_commit(self._drainer, failed=failure is not None)
         return outcome
+
+    def late_steps(self, replica: Replica, *, begun: bool) -> tuple[LateStep, ...]:
+        """Take the steps that are left of the sync under way, or of one that is wanted now.
+
+        begun: the first one is carried out at once, unless it is the only one.
+        """
+        key, first, late = self._drainer.key, self._unflushed_from, []
+        if self._account is not None and replica.state is IngestionState.SYNCING:
+            wanted, position = self._wanted, self._account.position
+        else:
+            wanted, position = (
+                _durable_step(replica.ingestion.step(SyncRequested())),
+                replica.position,
+            )
+            self._flushes_to, self._rows = position, None
+        while wanted is not None:
+            rows = None if wanted.part is StepContent.CHECKPOINT else self._rows
+            if begun and wanted.part is StepContent.DATA:
+                self._world.act(key)
+                replica.make_durable(wanted, rows)
+                self._durable(wanted, self._flushes_to)
+            else:
+                step, part = replica.step_of(wanted, rows), wanted.part
+                late.append(LateStep(key=key, part=part, first=first, position=position, step=step))
+            wanted = _durable_step(replica.ingestion.step(StepDurable()))
+        return tuple(late)
 
     def _tear(self, wanted: MakeDurable, kept_bytes: int) -> NoReturn:
         """Die while a checkpoint is written, where the one before it was."""
@@ -118,7 +156,7 @@ class SyncSteps:
             self._world.sync_ended(self._drainer, account)
 
     def _account_of(self, replica: Replica, wanted: MakeDurable) -> SyncAccount:
-        """Return the account of the sync that a step is part of; its first one opens it."""
+        """Return the account of the sync that a step is part of. Its first one opens it."""
         core, account = replica.ingestion, self._account
         if account is None:
             account = self._world.sync_begun(self._drainer, core.cause, core.bytes_since_sync)
@@ -153,6 +191,10 @@ class SyncSteps:
             world.properties.after_checkpoint(self._drainer, wanted)
 
 
+def _durable_step(effects: list[Effect]) -> MakeDurable | None:
+    return next((effect for effect in effects if isinstance(effect, MakeDurable)), None)
+
+
 class PeriodicSyncer:
     """Says that a sync is due: `due` is set, then `rouse` is called."""
 
@@ -185,9 +227,9 @@ Steps = Generator[Any, Any, None]
 
 
 class Threads:
-    """Runs the threads of one start; one that raises ProcessDied takes all others with it.
+    """Runs the threads of one start. One that raises ProcessDied takes all others with it.
 
-    on_death: told of what a thread died of; it has to call `end`.
+    on_death: told of what a thread died of. It has to call `end`.
     """
 
     def __init__(self, env: Environment, on_death: Callable[[ProcessDied], None]) -> None:
@@ -203,7 +245,7 @@ class Threads:
         return thread
 
     def stop(self, thread: Process) -> None:
-        """End a thread where it waits; the active one is left alone, because it is unwinding."""
+        """End a thread where it waits. The active one is left alone, because it is unwinding."""
         if thread is not self._env.active_process:
             self._running.pop(thread.number, None)
             thread.stop()

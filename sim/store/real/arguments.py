@@ -24,7 +24,10 @@ Changes = dict[str, bytes | None]
 
 
 def checked_path(path: str | Path) -> Path:
-    """Return the absolute path of a store's file; raises StoreFileError for what is none."""
+    """Return the absolute path of a store's file.
+
+    Raises StoreFileError for a file that is no store.
+    """
     text = str(path)
     if not isinstance(path, str | Path) or not text or "\0" in text:
         raise StoreFileError(f"{path!r}: found no path, expected the path of a store file")
@@ -38,21 +41,21 @@ def checked_path(path: str | Path) -> Path:
 
 
 def checked_memory(memory_limit: str) -> str:
-    """Return a limit of memory; raises StoreError INVALID_ARGUMENT."""
+    """Return a limit of memory. Raises StoreError INVALID_ARGUMENT."""
     if not isinstance(memory_limit, str) or not _MEMORY.fullmatch(memory_limit):
         raise _wrong("memory_limit", memory_limit, "a size such as 512MB")
     return memory_limit
 
 
 def checked_key(key: TopicPartition) -> TopicPartition:
-    """Return a key; raises StoreError INVALID_ARGUMENT for what is none."""
+    """Return a key. Raises StoreError INVALID_ARGUMENT for a value that is none."""
     if not isinstance(key, TopicPartition):
         raise _wrong("key", key, "a TopicPartition")
     return key
 
 
 def checked_position(position: int, state: PartitionState | None, *, before: int) -> int:
-    """Return a position that may follow another; raises StoreError INVALID_ARGUMENT."""
+    """Return a position that may follow another. Raises StoreError INVALID_ARGUMENT."""
     if state is not None and not isinstance(state, PartitionState):
         raise _wrong("state", state, "a PartitionState")
     if not isinstance(position, int) or isinstance(position, bool):
@@ -65,7 +68,7 @@ def checked_position(position: int, state: PartitionState | None, *, before: int
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a row; raises StoreError INVALID_ARGUMENT."""
+    """Return the name of a row. Raises StoreError INVALID_ARGUMENT."""
     if not isinstance(name, str):
         raise _wrong("name", name, "a text")
     try:
@@ -81,7 +84,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_changes(changes: Iterable[tuple[str, bytes | None]]) -> Changes:
-    """Return changes by name, the last one of a name; raises StoreError INVALID_ARGUMENT."""
+    """Return changes by name, the last one of a name. Raises StoreError INVALID_ARGUMENT."""
     kept: Changes = {}
     try:
         for name, value in changes:
@@ -93,12 +96,12 @@ def checked_changes(changes: Iterable[tuple[str, bytes | None]]) -> Changes:
 
 
 def checked_rows(rows: Iterable[tuple[str, bytes]]) -> Rows:
-    """Return rows by name; raises StoreError INVALID_ARGUMENT."""
+    """Return rows by name. Raises StoreError INVALID_ARGUMENT."""
     return {checked_name(name): checked_value(value) for name, value in rows}
 
 
 def checked_value(value: bytes) -> bytes:
-    """Return a copy of a value; raises StoreError INVALID_ARGUMENT."""
+    """Return a copy of a value. Raises StoreError INVALID_ARGUMENT."""
     if not isinstance(value, bytes | bytearray | memoryview):
         raise _wrong("value", value, "bytes, or None for a delete")
     return bytes(value)

@@ -2,17 +2,17 @@
 
 Rules that measurements and bug reports of the database suggest, and that this module keeps:
 
-* one writer process; a second one is told so at once;
+* one writer process. A second one is notified so at once.
 * statements are set-based and de-duplicated before they reach the database, because with the same
-  key twice in one upsert the *first* row wins, without an error;
-* primary keys only, no secondary index, no change of schema after the file was created;
-* the memory limit is part of the connection, since the replay of a log happens before any `SET`;
-* the format of the file is recorded and checked; a fatal error is a crash, not something to retry;
+  key twice in one upsert the *first* row wins, without an error.
+* primary keys only, no secondary index, no change of schema after the file was created.
+* the memory limit is part of the connection, since the replay of a log happens before any `SET`.
+* the format of the file is recorded and checked. A fatal error is a crash, not something to retry.
 * a path is a path: no scheme, no file of another database, no extension that is looked for, loaded
   or downloaded.
 
-Source: DuckDB 1.5.6, measured; duckdb/duckdb issues 8147, 22124, 19712, 23645 (replay failures
-with indexes or schema changes).
+Source: DuckDB 1.5.6, measured. Duckdb/duckdb issues 8147, 22124, 19712, 23645 (replay failures with
+indexes or schema changes).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _NO_EXTENSIONS = {
 
 
 class DuckFile:
-    """A connection to one file; the only writer, used by one thread."""
+    """A connection to one file. The only writer, used by one thread."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class DuckFile:
             self._run(_UPSERT_ROWS, [*place, list(kept), list(kept.values())])
 
     def write_slots(self, writes: Sequence[SlotWrite]) -> None:
-        """Delete and upsert checkpoints; of several for one slot the last one wins."""
+        """Delete and upsert checkpoints. Of several for one slot the last one wins."""
         last = {(write.slot, write.key): write.stored for write in writes}
         for (slot, key), stored in last.items():
             if stored is None:
@@ -189,7 +189,7 @@ class DuckFile:
         self._connection = self._connect()
 
     def close(self) -> None:
-        """Close the file; the database merges its log into it."""
+        """Close the file. The database merges its log into it."""
         self._connection.close()
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
@@ -300,7 +300,7 @@ class frozen_files:  # noqa: N801  (used like a function)
     """Keep a file and its companions as they were on entry, whatever happens inside.
 
     It makes a crash of an embedded database deterministic: on entry the files are what a killed
-    process leaves behind; a clean close inside may do what it likes.
+    process leaves. A clean close inside may do what it likes.
     """
 
     def __init__(self, path: Path, suffixes: tuple[str, ...]) -> None:

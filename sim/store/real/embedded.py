@@ -40,9 +40,9 @@ Contents = tuple[Mapping[str, bytes], bytes | None]
 class EmbeddedStore:
     """Rows by name and one checkpoint per partition, in one DuckDB file.
 
-    It fills the interface of three operations (`get`, `set`, `delete` of opaque bytes) as well; a
-    checkpoint that `commit` wrote is such bytes.  Raises StoreFileError and its kinds for what is
-    wrong with the file, StoreError for what a call may not do; INVALID_ARGUMENT of these is an
+    It fills the interface of three operations (`get`, `set`, `delete` of opaque bytes) as well. A
+    checkpoint that `commit` wrote is such bytes.  Raises StoreFileError and its kinds for the
+    problems of the file, StoreError for what a call may not do. INVALID_ARGUMENT of these is an
     argument that is no key, position, name or value at all.
     """
 
@@ -68,9 +68,9 @@ class EmbeddedStore:
         self._topics.register(topic, partitions)
 
     def position(self, key: store.TopicPartition) -> int:
-        """Return the last position whose effect is durable; -1 is nothing yet.
+        """Return the last position with a durable effect. -1 is nothing yet.
 
-        Raises CORRUPT_CHECKPOINT; UNREADABLE_CHECKPOINT for one that a newer release wrote.
+        Raises CORRUPT_CHECKPOINT. UNREADABLE_CHECKPOINT for one that a newer release wrote.
         """
         return self.state(key).position
 
@@ -88,12 +88,12 @@ class EmbeddedStore:
         position: int,
         state: store.PartitionState | None = None,
     ) -> None:
-        """Make changes and the position behind them durable together.
+        """Make changes and the position after them durable together.
 
-        changes: name and value in the order of the log; None deletes; of several for one name the
+        changes: name and value in the order of the log. None deletes. Of several for one name the
         last one wins.
-        position: an integer of 0 or more, never behind the one that is durable.
-        state: what else the checkpoint holds; by default what it held before.
+        position: an integer of 0 or more, never after the one that is durable.
+        state: what else the checkpoint holds. By default what it held before.
         """
         before = self.state(key)
         checked_position(position, state, before=before.position)
@@ -158,5 +158,5 @@ class EmbeddedStore:
         self._topics.forget(topic)
 
     def close(self) -> None:
-        """Close the file; everything that was committed is durable already."""
+        """Close the file. Everything that was committed is durable already."""
         self._medium.close()

@@ -6,13 +6,14 @@ from ckptsim.scenarios.errors import UserError
 
 
 class StoreFileError(UserError):
-    """The files of a store cannot be used as they are; the message says which and why."""
+    """The files of a store cannot be used as they are. The message says which and why."""
 
 
 class StoreDamagedError(StoreFileError):
     """A file or its write-ahead log is damaged, or an instance failed beyond repair.
 
-    What was acknowledged up to the damage may still be there; nothing is repaired silently.
+    Everything that was acknowledged up to the damage may still be there. Nothing is repaired
+    silently.
     """
 
 
@@ -21,7 +22,7 @@ class StoreLockedError(StoreFileError):
 
 
 class StoreFormatError(StoreFileError):
-    """The file was written by a program whose format this one does not know."""
+    """The file was written by a program with an unknown format."""
 
 
 class StoreMismatchError(StoreFileError):

@@ -25,7 +25,7 @@ CREATE TABLE store_checkpoints (
 
 
 class LiteFile:
-    """A connection to one SQLite file; the only writer, used by one thread."""
+    """A connection to one SQLite file. The only writer, used by one thread."""
 
     def __init__(self, path: Path, *, identity: str) -> None:
         self.path = path

@@ -2,10 +2,10 @@
 
 Each measurement is the median over rounds of the median of repeated transactions, on a table that
 is filled beforehand.  The costs of the model follow from them: a transaction is its fixed part plus
-so much per row, taken from the smallest and the largest batch; of a flush the bytes of a row count
-apart, taken from rows of two sizes; what a checkpoint alone costs beyond
-the sync of the disk is its write-ahead log.  n and the fastest and slowest round are kept: a shared
-machine varies by a factor of two from day to day.
+so much per row, taken from the smallest and the largest batch. Of a flush the bytes of a row count
+apart, taken from rows of two sizes. What a checkpoint alone costs beyond the sync of the disk is
+its write-ahead log.  n and the fastest and slowest round are kept: a shared machine varies by a
+factor of two from day to day.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Measurement:
     """One measured step, in ns.
 
     median_ns: the median of the medians of the rounds, which lie between `fastest_round_ns` and
-    `slowest_round_ns`; p95_ns: of all n repetitions.
+    `slowest_round_ns`. p95_ns: of all n repetitions.
     """
 
     name: str
@@ -63,10 +63,10 @@ class _Case:
 def measure(folder: Path, *, repeats: int, rounds: int, progress: Progress) -> list[Measurement]:
     """Measure every step in a folder of the disk that is meant.
 
-    repeats: of a small transaction in a round; a large one is repeated a third as often.
-    rounds: how often all measurements are taken, one after the other; a machine that is busy for a
+    repeats: of a small transaction in a round. A large one is repeated a third as often.
+    rounds: how often all measurements are taken, one after the other. A machine that is busy for a
     while spoils one round of each and not all of one.
-    progress: is told the name of a measurement, how many are done and how many there are.
+    progress: is reported the name of a measurement, how many are done and how many there are.
     """
     colocated = DuckMedium(folder / "colocated.duckdb")
     external = DuckLiteMedium(folder / "external")

@@ -1,4 +1,4 @@
-"""The placements on real files, behind the protocol that the model medium fills too."""
+"""The placements on real files, after the protocol that the model medium fills too."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class DuckLiteMedium(_DuckRows):
     """Data in a DuckDB file, checkpoints in a SQLite file beside it: two durable steps.
 
     Both carry the identity of the store.  Raises StoreMismatchError when they differ: the data was
-    lost or replaced while its checkpoints stayed, and to resume would skip what is gone.
+    lost or replaced while its checkpoints stayed, and to resume would skip everything that is gone.
     """
 
     def __init__(self, folder: Path, *, memory_limit: str = "512MB") -> None:
@@ -127,7 +127,7 @@ class DuckLiteMedium(_DuckRows):
         self.checkpoints.crash()
 
     def lose(self, *, areas: tuple[store.Area, ...], slots: bool) -> None:
-        """Empty the tables of what is lost."""
+        """Empty the tables of the lost part."""
         self.data.clear(areas, slots=False)
         if slots:
             self.checkpoints.clear()

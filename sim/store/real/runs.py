@@ -1,7 +1,7 @@
-"""Keep what runs left behind in a store file, for inspection with any DuckDB client.
+"""Keep what runs left in a store file, for inspection with any DuckDB client.
 
 Each run has topics of its own, named after the beginning of its key.  `<key>-run_v1/0` holds the
-run's row and one row per checkpoint, as JSON; its position counts the checkpoints.  What a
+run's row and one row per checkpoint, as JSON. Its position counts the checkpoints.  What a
 simulated store or sink held as durable when the run ended follows partition by partition.  All of a
 run is one transaction.
 """
@@ -25,7 +25,7 @@ _KEY_CHARACTERS = 12
 
 
 class RunStore:
-    """A store file that keeps runs; keeping a run again replaces it."""
+    """A store file that keeps runs. Keeping a run again replaces it."""
 
     def __init__(self, path: str | Path) -> None:
         self._store = EmbeddedStore(path)
@@ -80,7 +80,7 @@ class PartitionContents:
     """One partition as it lies in the file.
 
     checkpoint: None when there is none, or when it is damaged, unreadable or no partition state.
-    damage: what is wrong with the stored blob, None when nothing is.
+    damage: the problems of the stored blob, None when nothing is.
     """
 
     key: store.TopicPartition
@@ -100,7 +100,7 @@ class StoreContents:
 
 
 def inspect_store(path: str | Path) -> StoreContents:
-    """Read a store file, read-only; raises StoreFileError when there is none or it is unusable."""
+    """Read a store file, read-only. Raises StoreFileError when there is none or it is unusable."""
     place = whole_file(path)
     file = DuckFile(place, read_only=True)
     try:

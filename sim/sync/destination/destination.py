@@ -1,7 +1,7 @@
 """The destination of one attempt: reader threads, pipelines, uploads, and the ordering core.
 
-It interprets the core's effects and nothing else decides what is sent.  One reader process per
-socket takes messages in; batches become durable beside it; states are sent one at a time.
+It interprets the core's effects and nothing else decides the sent data.  One reader process per
+socket takes messages in. Batches become durable beside it. States are sent one at a time.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ class Destination:
             )
 
     def _rejected(self, packet: RecordPacket, level: ordering.Level) -> int:
-        """Return how many records of a packet a level tells apart as rejected."""
+        """Return how many records of a packet a level shows apart as rejected."""
         late = self._table.rejects_at is RejectsAt.COMPLETE
         if late and level is ordering.Level.PERSISTED and self._table.levels is Levels.BOTH:
             return 0

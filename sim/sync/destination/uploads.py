@@ -28,7 +28,7 @@ class Intake(Protocol):
         """Take a packet that the core counts under an id."""
 
     def close_all(self) -> None:
-        """Hand on what is held back: no record follows."""
+        """Hand on the held data back: no record follows."""
 
     def room(self) -> Event | None:
         """Return the wait for room for more, or None when there is room."""
@@ -84,7 +84,7 @@ class Pipeline:
         self._batch_delay_ns = table.batch_delay_ns
 
     def add(self, packet: RecordPacket, wire_id: str) -> None:
-        """Add a packet to the open batch of its stream; close the batch when it is full."""
+        """Add a packet to the open batch of its stream. Close the batch when it is full."""
         stream = packet.stream
         batch = self._open.get(stream)
         if batch is None:
@@ -116,7 +116,7 @@ class Pipeline:
 
 
 class Uploader:
-    """Uploads batches to storage, a few at once, and tells the destination which are durable."""
+    """Uploads batches to storage, a few at once, and shows the destination which are durable."""
 
     def __init__(self, attempt: Attempt, on_durable: Callable[[Batch], None]) -> None:
         self.busy = 0
@@ -209,7 +209,7 @@ class Uploader:
 
 
 class StateMemory:
-    """A number of bytes; those who wait for some get it in the order in which they came."""
+    """A number of bytes. Those who wait for some get it in the order in which they came."""
 
     def __init__(self, env: Environment, capacity_bytes: int) -> None:
         self.used_bytes = 0
@@ -224,7 +224,7 @@ class StateMemory:
 
     @property
     def wanted_bytes(self) -> int:
-        """How many bytes whoever waits first waits for; 0 when nobody waits."""
+        """How many bytes anyone who waits first waits for. 0 when no one waits."""
         return self._waiting[0][0] if self._waiting else 0
 
     def reserve(self, size_bytes: int) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.ordering import EndStream, FailSync, OrderingCore, Refusal
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import Levels, Outcome
-from ckptsim.sim.sync.intervals import IntervalSet
+from ckptsim.sim.sync.intervals import IntervalSet, first_missing
 
 if TYPE_CHECKING:
     from ckptsim.sim.sync.attempt import Attempt
@@ -30,14 +30,21 @@ class EndChecks:
         self._of_state(name, says, state)
 
     def on_attempt_started(self, attempt: Attempt) -> None:
-        """Check that what is skipped is durable, and that all that was returned is skipped."""
+        """Check that the skipped part is durable, and that all that was returned is skipped."""
         truth = attempt.truth
         resume = self._world.platform.resume
         for feed, base, known in zip(self._truth.feeds, truth.base, resume, strict=True):
-            if known is not None and not self._truth.stored[feed.index].covers_all(base):
+            stored = self._truth.stored[feed.index]
+            if known is not None and not stored.covers_all(base):
+                low, high = first_missing(stored.missing, base)
+                says, state = "", self._truth.kept_claim(feed, low)
+                if state is not None and state.unread:  # its source claimed too much
+                    says = f": state {state.scope}/{state.index} claims records {low}-{high - 1}"
                 self._violate(
                     "no_record_lost",
-                    f"attempt {truth.number} skips records of {feed.name} that are not durable",
+                    f"attempt {truth.number} skips records of {feed.name} that are not durable"
+                    f"{says}",
+                    state if says else None,
                 )
             if truth.number > 1:
                 earlier = self._truth.attempts[-2].acknowledged[feed.index]
@@ -100,7 +107,7 @@ class EndChecks:
             self._violate("closing_is_orderly", says)
 
     def _check_counters(self, attempt: Attempt) -> None:
-        """Check the memory of our core; no other is asked for it."""
+        """Check the memory of our core. No other is asked for it."""
         core = attempt.destination.core
         if not isinstance(core, OrderingCore):
             return
@@ -113,7 +120,7 @@ class EndChecks:
                 )
 
     def on_fail(self, attempt: Attempt, effect: FailSync) -> None:
-        """Check the failure of an attempt: it must be one, and name what is in the way."""
+        """Check the failure of an attempt: it must be one, and name the content of the way."""
         unsent = any(
             state.accepted_ns is not None and state.acknowledged_ns is None
             for states in attempt.truth.states.values()
@@ -136,13 +143,13 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says)
 
     def on_attempt_ended(self, attempt: Attempt, reason: str | None) -> None:
-        """Check that an attempt is no success whose source has died, whatever else went well."""
+        """Check that an attempt with a dead source is no success, whatever else went well."""
         if reason is None and attempt.source.crashed:
             says = f"attempt {attempt.truth.number} counts as a success though its source crashed"
             self._violate("run_ends_with_a_reason", says)
 
     def check_memory(self, attempt: Attempt) -> bool:
-        """Check that nobody waits for memory that is free, and return whether that is so."""
+        """Check that no one waits for memory that is free, and return whether that is so."""
         memory, whole = attempt.destination.memory, attempt.model.destination.state_memory_bytes
         if memory.waiting and memory.used_bytes + memory.wanted_bytes <= whole:
             self._in_vain(attempt, "enough is free")
@@ -153,7 +160,7 @@ class EndChecks:
         return False
 
     def check_turn(self, attempt: Attempt, state: SourceState) -> None:
-        """Check that nobody was waiting when a state got memory without waiting for it."""
+        """Check that no one was waiting when a state got memory without waiting for it."""
         if waiting := attempt.destination.memory.waiting:
             says = f"{state.scope}/{state.index} takes memory before {waiting[0]}, which waits"
             self._violate("run_ends_with_a_reason", says, state)
@@ -214,10 +221,10 @@ class EndChecks:
             self._violate("run_ends_with_a_reason", says)
 
     def _is_explained(self, attempt: Attempt) -> bool:
-        """Say whether something is under way, or a fault has a state wait for what never comes.
+        """Return whether something is under way, or a fault has a state wait for what never comes.
 
-        That is a state whose count is wrong, which waits until the end, each one of a destination
-        that reports at one level only, and one behind a state that a crash of the source has lost.
+        That is a state with a wrong count, each one of a destination with one level only, and one
+        after a state that a crash of the source has lost.
         """
         destination = attempt.destination
         if destination.sender.busy or destination.completing or not destination.uploader.idle:
@@ -258,6 +265,6 @@ class EndChecks:
                 self._violate(
                     "no_record_lost",
                     f"the sync completed, but records {low}-{high - 1} of {feed.name} were never "
-                    "stored",
+                    f"stored{self._truth.left_out(feed)}",
                 )
                 return

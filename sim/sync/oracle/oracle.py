@@ -1,7 +1,7 @@
 """The properties of the ordering protocol, checked against the ground truth as things happen.
 
 The world calls a hook at every relevant event.  A hook compares what the core does with the account
-of every record (`sim/sync/truth`), never with the core's own counters.  A run goes on after a
+of every record (`sim/sync/truth`), never with the core's own counters.  A run continues after a
 violation, so that it shows what a broken rule loses in the end.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ckptsim.models.ordering import FailSync, Refusal, SendState, scope_text
 from ckptsim.scenarios.sync import DECLINED, PROPERTIES
 from ckptsim.sim.story import instant
-from ckptsim.sim.sync.intervals import shown
+from ckptsim.sim.sync.intervals import IntervalSet, shown
 from ckptsim.sim.sync.oracle.ends import EndChecks
 from ckptsim.sim.sync.oracle.records import RecordChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
@@ -33,7 +33,7 @@ VIOLATIONS_MAX = 10_000
 
 
 class OrderingProperties:
-    """All properties of one run; `violations` has the first violation of each.
+    """All properties of one run. `violations` has the first violation of each.
 
     names: of the properties that there are.
     """
@@ -77,7 +77,7 @@ class OrderingProperties:
 
     @property
     def may_hold_back(self) -> bool:
-        """Whether it is declined that what is ready is sent: other rules say the same again."""
+        """Whether it is declined that the data ready is sent: other rules say the same again."""
         return "every_state_is_released" in self.violation_log.ignored
 
     def on_attempt_started(self, attempt: Attempt) -> None:
@@ -99,7 +99,7 @@ class OrderingProperties:
         self.releases.on_send(attempt, effect)
 
     def on_stored(self, attempt: Attempt, effect: SendState, *, kept: bool) -> None:
-        """Enter whether the platform keeps a state; of one that it does not all is read again."""
+        """Enter whether the platform keeps a state. Of one that it does not all is read again."""
         state = self.releases.find(attempt, effect)
         if kept and effect.statistics.destination.accounted:
             attempt.truth.got_data = True
@@ -112,14 +112,17 @@ class OrderingProperties:
         return self.releases.on_sent(attempt, effect)
 
     def before_failed_send(self, attempt: Attempt, effect: SendState) -> tuple[int, int | None]:
-        """Return what a failed send must not change: what is unsent, and the lowest index of it."""
+        """Return what a failed send must not change.
+
+        All that is unsent and the lowest index of it.
+        """
         core = attempt.destination.core
         return core.pending_count(), core.head(effect.scope)
 
     def on_send_failed(
         self, attempt: Attempt, effect: SendState, before: tuple[int, int | None]
     ) -> None:
-        """Check that a failed send has changed nothing but the memory, which is free behind it."""
+        """Check that a failed send has changed nothing but the memory, which is free after it."""
         self._failed_sends += 1
         state, after = self.releases.find(attempt, effect), self.before_failed_send(attempt, effect)
         if state is not None and state.reserved:
@@ -134,7 +137,7 @@ class OrderingProperties:
             )
 
     def _is_superseded(self, before: tuple[int, int | None], after: tuple[int, int | None]) -> bool:
-        """Say whether a later state may have taken the place of the one that was not sent."""
+        """Return whether a later state may have taken the place of the one that was not sent."""
         if "releases_without_gaps" not in self.violation_log.ignored:
             return False
         return 0 < after[0] < before[0] and (after[1] or 0) >= (before[1] or 0)
@@ -151,7 +154,7 @@ class OrderingProperties:
     # Flushes ----------------------------------------------------------------------------------
 
     def on_flush_requested(self, attempt: Attempt) -> None:
-        """Enter a request: what is ready now must be sent by the flush that follows."""
+        """Enter a request: the data ready now must be sent by the flush that follows."""
         self._requested_step = attempt.truth.next_step()
         if attempt.destination.sender.busy:
             self._requested_during_send = True
@@ -218,7 +221,7 @@ class ReaderChecks:
         self._count = 0
 
     def begin(self) -> None:
-        """Begin an attempt, in which nobody reads yet."""
+        """Begin an attempt, in which no one reads yet."""
         self._busy.clear()
         self._count = 0
 
@@ -242,7 +245,10 @@ def state_story(truth: Truth, state: SourceState) -> list[str]:
     """Return one line per thing that happened to a state and to the records it claims."""
     name = f"{state.scope}/{state.index}"
     entries: list[tuple[int, str]] = [
-        (state.triggered_ns, f"the source makes state {name} (count {state.source_count})")
+        (
+            state.triggered_ns,
+            f"the source makes state {name} (count {state.source_count}){_ahead(state)}",
+        )
     ]
     for partition in state.partitions:
         entries += _partition(partition)
@@ -259,6 +265,17 @@ def state_story(truth: Truth, state: SourceState) -> list[str]:
         entries.append((state.acknowledged_ns, f"the send of state {name} returns"))
     entries.sort(key=lambda entry: entry[0])
     return [f"{instant(at_ns):>14}  {text}" for at_ns, text in entries]
+
+
+def _ahead(state: SourceState) -> str:
+    """Say what a state claims that was still being read when it was made, as a relative clause."""
+    feeds = {one.feed.index: (one.feed.name, IntervalSet()) for one in state.unread}
+    for one in state.unread:
+        feeds[one.feed.index][1].add(one.low, one.high)
+    found = [f"{shown(open_.intervals())} of {name}" for name, open_ in feeds.values()]
+    return (
+        f", which claims records {' and '.join(found)} that are still being read" if found else ""
+    )
 
 
 def _partition(partition: Partition) -> list[tuple[int, str]]:

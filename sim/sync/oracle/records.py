@@ -1,4 +1,4 @@
-"""The properties of records on their way: owners, counts, and what is sent again."""
+"""The properties of records on their way: owners, counts, and the sent data again."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class RecordChecks:
     def on_report(
         self, attempt: Attempt, packet: RecordPacket, rejected: int, level: Level
     ) -> None:
-        """Enter the report of a durable packet; check that no more is durable than was read.
+        """Enter the report of a durable packet. Check that no more is durable than was read.
 
-        What is rejected is told apart at both levels, or at the last one alone.
+        Everything that is rejected is distinguished at both levels, or at the last one alone.
         """
         truth, stream = attempt.truth, packet.stream
         table = attempt.model.destination

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.ordering import SendState, StateKind, scope_text
 from ckptsim.scenarios.sync import MissingState
-from ckptsim.sim.sync.intervals import IntervalSet
+from ckptsim.sim.sync.intervals import IntervalSet, first_missing
 
 if TYPE_CHECKING:
     from ckptsim.models.ordering import Count
     from ckptsim.sim.sync.attempt import Attempt
     from ckptsim.sim.sync.intervals import Intervals
-    from ckptsim.sim.sync.oracle.truth import Account, SourceState
+    from ckptsim.sim.sync.oracle.truth import Account, Partition, SourceState
     from ckptsim.sim.sync.world import SyncWorld
 
 
@@ -28,7 +28,7 @@ class ReleaseChecks:
         self._goals = world.env.goals
         self._violate = violate
         self._totals: dict[int, tuple[int, int, int]] = {}
-        self._next_totals = self._totals  # with the state whose send is outstanding
+        self._next_totals = self._totals  # with the outstanding state
         self._per_stream: bool | None = None
 
     def begin(self) -> None:
@@ -81,7 +81,7 @@ class ReleaseChecks:
     # Release ----------------------------------------------------------------------------------
 
     def on_send(self, attempt: Attempt, effect: SendState) -> None:
-        """Check a release; enter its beginning."""
+        """Check a release. Enter its beginning."""
         state = self.find(attempt, effect)
         name = f"{scope_text(effect.scope)}/{effect.key.index}"
         if state is None or state.accepted_ns is None:
@@ -135,8 +135,9 @@ class ReleaseChecks:
             durable = attempt.truth.durable[feed.index]
             if durable.covers_all(claims):
                 continue
-            low, high = _first_missing(durable.missing, claims)
-            own = any(p.feed is feed and p.low < high and low < p.high for p in state.partitions)
+            low, high = first_missing(durable.missing, claims)
+            counted = self._counted(state)
+            own = any(p.feed is feed and p.low < high and low < p.high for p in counted)
             repeated = not own and state.kind is not StateKind.STREAM
             self._violate(
                 "snapshot_claims_are_durable" if repeated else "no_premature_acknowledgement",
@@ -145,13 +146,22 @@ class ReleaseChecks:
                 state,
             )
 
+    def _counted(self, state: SourceState) -> list[Partition]:
+        """Return the partitions that a state counts and is the first to claim.
+
+        A core may tell the position of a partition with the records of another one.
+        """
+        ids = (state.wire_id, *(own_id for _, own_id in state.inner))
+        on_sockets = self._truth.on_sockets
+        return [one for one in state.partitions if not on_sockets or one.wire_id in ids]
+
     def _check_counts(
         self, effect: SendState, state: SourceState, skipped: Sequence[Account], name: str
     ) -> None:
-        """Check counts and running totals; skipped: of states that this one stands for, too.
+        """Check counts and running totals. skipped: of states that this one represents, too.
 
         A core takes the counts of those over at an instant of its own.  Where a later level revises
-        them, either is right: their sum alone is checked, and later totals build on what was sent.
+        them, either is right: their sum alone is checked, and later totals build on the sent data.
         """
         accounts = state.accounts
         totals = self._next_totals = self._with([*skipped, *accounts])
@@ -195,7 +205,7 @@ class ReleaseChecks:
         return totals
 
     def on_sent(self, attempt: Attempt, effect: SendState) -> SourceState | None:
-        """Enter that a send has returned; return the state."""
+        """Enter that a send has returned. Return the state."""
         state = self.find(attempt, effect)
         if state is None:
             return None
@@ -209,7 +219,7 @@ class ReleaseChecks:
     def _check_growth(self, attempt: Attempt, state: SourceState, before: list[Intervals]) -> None:
         """Check that a returned state claims what those before it did, or an attempt before."""
         if self._world.model.source.missing_state is MissingState.FINISHED:
-            return  # what such a source takes for read nobody has claimed
+            return  # what such a source takes for read no one has claimed
         after = attempt.truth.acknowledged
         for feed, earlier, now in zip(self._truth.feeds, before, after, strict=True):
             if not IntervalSet(now).covers_all(earlier):
@@ -228,7 +238,7 @@ class ReleaseChecks:
         return None
 
     def _ready(self, state: SourceState, step: int) -> bool:
-        """Say whether a state had arrived, with all that it has to wait for, at that step."""
+        """Return whether a state had arrived, with all that it has to wait for, at that step."""
         if state.accepted_ns is None or state.accepted_step > step:
             return False
         accounts = state.accounts
@@ -239,17 +249,12 @@ class ReleaseChecks:
         return sum(account.reported for account in accounts) == state.source_count
 
     def _was_blocked(self, attempt: Attempt, state: SourceState) -> bool:
-        """Say whether a state was ready before its predecessor was returned."""
+        """Return whether a state was ready before its predecessor was returned."""
         if state.index < 2:
             return False
         before = attempt.truth.states[state.scope][state.index - 2].acknowledged_ns
         durable = max((p.last_durable_ns for p in state.partitions), default=0)
         return before is not None and max(durable, state.accepted_ns or 0) < before
-
-
-def _first_missing(missing: Callable[[int, int], Intervals], claims: Intervals) -> tuple[int, int]:
-    """Return the first run of positions that is claimed and missing."""
-    return next(gap for low, high in claims for gap in missing(low, high))
 
 
 def _settled(accounts: Iterable[Account]) -> tuple[int, int, int]:
@@ -260,7 +265,7 @@ def _settled(accounts: Iterable[Account]) -> tuple[int, int, int]:
 
 
 def _agree(told: Count, true: tuple[int, ...], *, either: bool) -> bool:
-    """Return whether counts of records agree; either: in sum, however many are rejected."""
+    """Return whether counts of records agree. either: in sum, however many are rejected."""
     if either:
         return told.records + told.rejected == true[0] + true[1]
     return (told.records, told.rejected) == true[:2]

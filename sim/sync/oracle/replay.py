@@ -1,8 +1,8 @@
-"""The property that what is released does not depend on the interleaving.
+"""The property that releases do not depend on the interleaving.
 
-When an attempt has come to rest, everything that its core was told is told to fresh cores again, in
-quite other orders that the wire allows as well, with one flush at the end.  They must release the
-same states with the same number of records.
+When an attempt has come to rest, fresh cores get its events again, in other orders that the wire
+allows, with one flush at the end.  They must release the same states with the same number of
+records.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Released: TypeAlias = dict[str, list[tuple[int, int]]]
 
 
 class ReplayChecks:
-    """Keeps what a core was told and tells it to others."""
+    """Keeps what a core was told and shows it to others."""
 
     def __init__(
         self, world: SyncWorld, violate: Callable[[str, str, SourceState | None], None]
@@ -47,11 +47,11 @@ class ReplayChecks:
         self._inputs = []
 
     def on_input(self, event: Input) -> None:
-        """Keep what the core is told."""
+        """Keep what the core is reported."""
         self._inputs.append(event)
 
     def on_rest(self, attempt: Attempt) -> None:
-        """Compare what was released with what other interleavings release."""
+        """Compare the released states with other interleavings."""
         if self._is_misled(attempt):
             return
         happened = _happened(attempt)
@@ -66,7 +66,7 @@ class ReplayChecks:
                 )
 
     def _is_misled(self, attempt: Attempt) -> bool:
-        """Say whether a fault of the source makes more than one outcome right.
+        """Return whether a fault of the source makes more than one outcome right.
 
         One that counts too few has states released before all their records have come.  Two readers
         of a feed with one id make a state wait for the records of both, or be refused.
@@ -78,9 +78,9 @@ class ReplayChecks:
         return self._world.truth.on_sockets and len(dict.fromkeys(ids)) < len(ids)
 
     def _interleavings(self) -> list[tuple[str, list[Input]]]:
-        """Return other orders of the same inputs; records are read before they are durable.
+        """Return other orders of the same inputs. Records are read before they are durable.
 
-        On one channel states divide the records, so the order of what is read is fixed there.
+        On one channel states divide the records, so the order of the data read is fixed there.
         """
         durable = [event for event in self._inputs if isinstance(event, RecordsDurable)]
         states = [event for event in self._inputs if isinstance(event, StateRead)]

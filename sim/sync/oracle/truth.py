@@ -1,6 +1,6 @@
 """The world's own account of every record and state, kept apart from what the core believes.
 
-A record is a position of a feed; packets are runs of positions.  Nothing here is asked by source,
+A record is a position of a feed. Packets are runs of positions.  Nothing here is asked by source,
 destination or core: only properties, rows and goals read it.
 """
 
@@ -20,7 +20,7 @@ LOG_FEED = "*"
 class Feed:
     """What the source reads in one sequence: a stream, or the change log of all streams.
 
-    index: place among the feeds; stream: index of its stream, None for the log.
+    index: place among the feeds. stream: index of its stream, None for the log.
     total: how many records it has, at positions 0 to total - 1.
     """
 
@@ -37,6 +37,7 @@ class Partition:
     ordinal: its number among the readers of its feed over the run, from 0.
     wire_id: the partition id on its records; it identifies nothing when two readers draw the same.
     low, high: its positions; `high` is what it read in the end, which may be less than planned.
+    place: its number among the planned partitions of its feed, from 1; 0 for none.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class Partition:
         "last_read_ns",
         "low",
         "ordinal",
+        "place",
         "produced",
         "read",
         "socket",
@@ -58,6 +60,7 @@ class Partition:
     def __init__(self, feed: Feed, *, low: int, high: int) -> None:
         self.feed = feed
         self.ordinal = 0
+        self.place = 0
         self.low = low
         self.high = high
         self.wire_id = ""
@@ -74,10 +77,11 @@ class Partition:
 class SourceState:
     """One state message of the source, from its making to its acknowledgement.
 
-    index: its number in its scope, from 1; wire_index: what the wire says (sockets), the same
+    index: its number in its scope, from 1. wire_index: what the wire says (sockets), the same
         unless a fault is planned.
     claims: per feed, every position that a restart from this state does not read again.
     partitions: those whose records it is the first to claim.
+    unread: those that it claims though their readers were still at work when it was made.
     accounts: what the core has to wait for before it may release this state.
     settled: committed and rejected records with which it was returned.
     refused: whether the platform did not keep it when it was returned.
@@ -107,6 +111,7 @@ class SourceState:
         "stream",
         "tries",
         "triggered_ns",
+        "unread",
         "wire_id",
         "wire_index",
     )
@@ -126,6 +131,7 @@ class SourceState:
         self.size_bytes = 0
         self.claims: tuple[Intervals, ...] = ()
         self.partitions: tuple[Partition, ...] = ()
+        self.unread: tuple[Partition, ...] = ()
         self.socket: int | None = None
         self.accepted_ns: int | None = None
         self.accepted_step = 0
@@ -141,7 +147,7 @@ class SourceState:
 
 @dataclass(slots=True, eq=False)
 class Account:
-    """What was read, and what was reported to the core, of what one state has to wait for.
+    """Everything that was read, and the report to the core, of what one state has to wait for.
 
     On sockets: the records of one partition id of one stream.  On STDIO: the records of one stream
     that were read between two states.
@@ -149,14 +155,14 @@ class Account:
 
     stream: int
     read: int = 0
-    persisted: tuple[int, int] = (0, 0)  # committed, rejected; of the same records at each level
+    persisted: tuple[int, int] = (0, 0)  # committed, rejected. Of the same records at each level
     complete: tuple[int, int] = (0, 0)
     persisted_bytes: int = 0  # of committed records
     complete_bytes: int = 0
     reported_step: int = 0  # `AttemptTruth.step` of the last report
 
     def report(self, level: Level, committed: int, rejected: int, size_bytes: int) -> None:
-        """Enter a report of one level; size: of the committed records."""
+        """Enter a report of one level. size: of the committed records."""
         if level is Level.COMPLETE:
             self.complete = (self.complete[0] + committed, self.complete[1] + rejected)
             self.complete_bytes += size_bytes
@@ -196,7 +202,7 @@ class AttemptTruth:
 
     base: per feed, what the attempt was told not to read again.
     durable: per feed, what this attempt made durable, and the base.
-    states: scope -> the source's states in their order; released: scope -> how many were returned.
+    states: scope -> the source's states in their order. released: scope -> how many were returned.
     """
 
     number: int
@@ -209,8 +215,9 @@ class AttemptTruth:
     intervals: dict[int, int] = field(default_factory=dict)  # per stream, on STDIO
     partitions: list[Partition] = field(default_factory=list)
     read: dict[int, int] = field(default_factory=dict)  # records per stream
-    completed: dict[str, None] = field(default_factory=dict)  # scopes whose COMPLETE was read
+    completed: dict[str, None] = field(default_factory=dict)  # scopes with a COMPLETE
     acknowledged: list[Intervals] = field(default_factory=list)  # per feed, by returned states
+    unread: dict[int, str] = field(default_factory=dict)  # why a feed was not read to its end
     redelivered: int = 0
     got_data: bool = False  # the platform kept a state of some records
     step: int = 0  # a count of what happened, to say what came before what
@@ -270,6 +277,31 @@ class Truth:
         attempt.acknowledged = list(base)
         self.attempts.append(attempt)
         return attempt
+
+    def kept_claim(self, feed: Feed, position: int) -> SourceState | None:
+        """Return the state that the attempts before this one left with a claim of a position."""
+        states = [
+            state
+            for attempt in self.attempts[:-1]
+            for own in attempt.states.values()
+            for state in own
+            if state.acknowledged_ns is not None and not state.refused and state.claims
+        ]
+        claiming = (
+            state
+            for state in states
+            if any(low <= position < high for low, high in state.claims[feed.index])
+        )
+        return next(claiming, None)
+
+    def left_out(self, feed: Feed) -> str:
+        """Say why the last attempt has read a feed in part, as the end of a sentence."""
+        why = self.attempts[-1].unread.get(feed.index)
+        return f": the source ended {feed.name} though {why}" if why else ""
+
+    def descriptor_of(self, feed: Feed) -> StreamDescriptor | None:
+        """Return the stream of a feed, or None for the log."""
+        return None if feed.stream is None else self.descriptors[feed.stream]
 
     def stream_at(self, feed: Feed, position: int) -> int:
         """Return the index of the stream that a record belongs to."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Resources:
-    """Connections and sockets of a source; who asked first is served first.
+    """Connections and sockets of a source. Who asked first is served first.
 
     shared: all readers write to one channel (STDIO), so that only connections are scarce.
     """
@@ -39,11 +39,11 @@ class Resources:
         return len(self._waiting)
 
     def try_acquire(self) -> Socket | None:
-        """Take a connection and a socket if both are free and nobody waits."""
+        """Take a connection and a socket if both are free and no one waits."""
         return None if self._waiting else self._take()
 
     def wait(self) -> Event:
-        """Return the event whose value is the socket to use."""
+        """Return the event with the socket to use as value."""
         event = self._env.event()
         self._waiting.append(event)
         return event
@@ -67,7 +67,7 @@ class Resources:
 
 
 class PartitionIds:
-    """Draws partition ids of one attempt; a fault plan may have a reader draw another one's."""
+    """Draws partition ids of one attempt. A fault plan may have a reader draw another one's."""
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt

@@ -1,8 +1,7 @@
 """The source of one attempt: feeds read in rounds by concurrent readers, and their states' way out.
 
 On sockets a reader first carries the states that have queued, of whatever feed, through its own
-socket; on STDIO states are written in line.  What states say and in which order they come is the
-source core's business (`models/ordering/source`).
+socket; on STDIO states are written in line.  What states say is the source core's business.
 
 Source: airbytehq/airbyte, bulk extract CDK: `FeedReader` and the socket output of states.
 """
@@ -13,16 +12,14 @@ from collections import deque
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from ckptsim.models.ordering import Medium
 from ckptsim.models.ordering.source import (
     EmitState,
     FailFeed,
+    GenerationEnded,
+    PartitionGenerated,
     ReaderFailed,
     ReaderFinished,
-    RoundStarted,
-    SourceCore,
     SourceEffect,
-    SourceParameters,
 )
 from ckptsim.scenarios.sync import CheckpointLock, FinalDrain, Point, Side, StateKind
 from ckptsim.sim.sync.kinds import KIND_CHECKPOINT
@@ -35,6 +32,7 @@ from ckptsim.sim.sync.socket import (
     StateMessage,
 )
 from ckptsim.sim.sync.source.resources import PartitionIds, Resources
+from ckptsim.sim.sync.source.rounds import Rounds
 from ckptsim.sim.sync.source.states import FeedPlan, StateMaker, View
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """The source of one attempt; `base` is, per feed, what it does not read again."""
+    """The source of one attempt. `base` is, per feed, what it does not read again."""
 
     def __init__(self, attempt: Attempt, base: tuple[Intervals, ...]) -> None:
         self.crashed: bool = False
@@ -63,41 +61,24 @@ class Source:
             connections=self._table.connections,
             shared=not self._on_sockets,
         )
-        descriptors = self._truth.descriptors
         self._plans = [
-            FeedPlan(feed, None if feed.stream is None else descriptors[feed.stream], own)
+            FeedPlan(feed, self._truth.descriptor_of(feed), own)
             for feed, own in zip(self._truth.feeds, base, strict=True)
         ]
-        per_stream = attempt.model.state_kind is StateKind.STREAM
-        # Token 0 of a feed is what the attempt resumes from: a global state repeats it until the
-        # feed has a newer one, else a restart would take what the platform holds back.
-        resumed = {
-            None if feed.stream is None else descriptors[feed.stream]: 0
-            for feed, known in zip(self._truth.feeds, attempt.world.platform.resume, strict=True)
-            if known is not None
-        }
-        parameters = SourceParameters(
-            medium=Medium.SOCKET if self._on_sockets else Medium.STDIO,
-            streams=descriptors,
-            is_global=not per_stream,
-            initial={stream: token for stream, token in resumed.items() if stream is not None},
-            initial_shared=resumed.get(None),
-        )
-        core = SourceCore(parameters)
-        self._core: SourceCore = self._env.witness("source", core, parameters)
-        self._per_stream = per_stream
+        self.rounds: Rounds = Rounds(attempt)
+        self._per_stream = attempt.model.state_kind is StateKind.STREAM
         self._maker = StateMaker(attempt, self._plans)
         self._ids = PartitionIds(attempt)
         self._pending: deque[Message] = deque()
         self._feeds_left = len(self._plans)
-        self._unlocked = self._table.checkpoint_lock is CheckpointLock.UNLOCKED and not per_stream
+        unlocked = self._table.checkpoint_lock is CheckpointLock.UNLOCKED
+        self._unlocked = unlocked and not self._per_stream
         self._checkpoints = 0
         self._states_sent = 0  # at once, by `disorder`
         self._checkpoints_under_way = 0
         self._last_due_ns = 0
         self._ended = self._env.event()
         self._feed_processes: list[Process] = []
-        self._cancelled_after: dict[int, int] = {}  # feed -> the reader that failed
 
     def start(self) -> None:
         """Start one process per feed, and one that closes the sockets after all of them."""
@@ -108,7 +89,10 @@ class Source:
         self._attempt.run_process(Side.SOURCE, self._close(), self._env.entity("source"))
 
     def crash(self) -> None:
-        """Lose what was not written; what was is passed on to the destination, then the end."""
+        """Lose everything that was not written.
+
+        Everything that was is passed on to the destination, then the end.
+        """
         self.crashed = True
         self._pending.clear()
         for socket in self._attempt.sockets:
@@ -120,11 +104,15 @@ class Source:
         """Read a feed round by round, then say that it is complete and bring its states out."""
         while True:
             yield from self._flood(plan)
-            partitions = plan.next_round(self._table.round_readers)
-            if not partitions:
+            if plan.exhausted:
                 break
-            self._core.step(RoundStarted(feed=plan.descriptor, readers=len(partitions)))
-            yield from self._run_round(plan, partitions)
+            if self._table.generate_ns is not None:
+                if (yield from self._run_generated(plan, self._table.generate_ns)):
+                    break
+            else:
+                partitions = plan.next_round(self._table.round_readers)
+                self.rounds.begin(plan.descriptor, len(partitions))
+                yield from self._run_round(plan, partitions)
         self._feeds_left -= 1
         self._publish_complete(plan)
         if not self._feeds_left and self._checkpoints_under_way == 0:
@@ -132,26 +120,69 @@ class Source:
         yield from self._drain_finally()
 
     def _run_round(self, plan: FeedPlan, partitions: list[Partition]) -> Generator[Any, Any, None]:
-        """Start the readers of a round in their order as resources become free; await them all."""
+        """Start the readers of a round in their order as resources become free. Await them all."""
         readers = []
         for number, partition in enumerate(partitions, start=1):
             socket = self.resources.try_acquire()
             if socket is None:
                 socket = yield self.resources.wait()
-            feed = plan.feed.index
-            partition.ordinal = self._attempt.world.next_reader(feed)
-            entity = self._env.entity(f"reader.{feed}", number)
-            reader = self._read_partition(plan, partition, socket, number)
-            readers.append(self._attempt.run_process(Side.SOURCE, reader, entity))
+            readers.append(self._start_reader(plan, partition, number, socket))
+        yield from self._end_round(plan, readers)
+
+    def _run_generated(self, plan: FeedPlan, generate_ns: int) -> Generator[Any, Any, bool]:
+        """Generate partitions while others are read; return whether the core wanted no more."""
+        plan.round += 1
+        current = self.rounds.begin(plan.descriptor, 0, generating=True)
+        readers: list[Process] = []
+        while not plan.exhausted:
+            yield self._env.timeout(generate_ns)
+            if current.over:
+                break
+            partition = plan.next_partition()
+            if any(reader.is_alive for reader in readers):
+                self._env.goals.reach("partition_generated_while_read")
+            yield from self._hand(PartitionGenerated(feed=plan.descriptor))
+            readers.append(self._start_reader(plan, partition, len(readers) + 1))
+        if early := not plan.exhausted:
+            self._attempt.truth.unread[plan.feed.index] = "partitions were still to be generated"
+            where = (plan.feed.name, plan.next_partition().low)
+            self._env.trace.record("round_ended_early", self._env.active_entity, *where)
+        else:
+            yield from self._hand(GenerationEnded(feed=plan.descriptor))
+        yield from self._end_round(plan, readers)
+        return early
+
+    def _hand(self, event: PartitionGenerated | GenerationEnded) -> Generator[Any, Any, None]:
+        """Hand an event of a generation to the core, and await what is written in line."""
+        effects = self.rounds.step(event)
+        accepted = self._carry_out(effects) if effects else None
+        if accepted is not None:
+            yield accepted
+
+    def _start_reader(
+        self, plan: FeedPlan, partition: Partition, number: int, socket: Socket | None = None
+    ) -> Process:
+        """Start the reader of a partition; without a socket it waits for one itself."""
+        feed = plan.feed.index
+        partition.ordinal = self._attempt.world.next_reader(feed)
+        reader = self._read_partition(plan, partition, number, socket)
+        entity = self._env.entity(f"reader.{feed}", number)
+        return self._attempt.run_process(Side.SOURCE, reader, entity)
+
+    def _end_round(self, plan: FeedPlan, readers: list[Process]) -> Generator[Any, Any, None]:
+        """Await the readers of a round, and the core's word that it is over."""
         for process in readers:
             if process.is_alive:
                 yield process
+        yield from self.rounds.wait_over(plan.descriptor)
 
     def _read_partition(
-        self, plan: FeedPlan, partition: Partition, socket: Socket, number: int
+        self, plan: FeedPlan, partition: Partition, number: int, socket: Socket | None
     ) -> Generator[Any, Any, None]:
         """Carry out queued states, read a partition into the socket, and checkpoint."""
         env, table, feed = self._env, self._table, plan.feed
+        if socket is None:
+            socket = self.resources.try_acquire() or (yield self.resources.wait())
         partition.socket = socket.index
         partition.started_ns = env.now
         partition.wire_id = self._ids.draw(feed.index, partition.ordinal)
@@ -171,7 +202,7 @@ class Source:
         fails_after = self._attempt.faults.reader_failure(feed.index, partition.ordinal)
         low, packets = partition.low, 0
         while low < partition.high:
-            if self._cancelled_after.get(feed.index, number) < number:
+            if self.rounds.is_cancelled(plan.descriptor, number):
                 break
             if fails_after is not None and packets >= fails_after:
                 self._fail_reader(plan, number)
@@ -183,8 +214,9 @@ class Source:
                 yield accepted
             self._attempt.point(Point.AFTER_PACKET)
             low, packets = end, packets + 1
-            if limit_ns is not None and env.now - partition.started_ns > limit_ns:
-                self._cut_off(plan, partition, low)
+            late = limit_ns is not None and env.now - partition.started_ns > limit_ns
+            if late and plan.cut(partition, low):
+                env.goals.reach("reader_cut_off")
         else:
             accepted = self._finish_reader(plan, partition, number)
             if accepted is not None:
@@ -202,18 +234,13 @@ class Source:
         self._attempt.world.properties.records.on_produced(self._attempt, packet)
         return socket.put((packet,))
 
-    def _cut_off(self, plan: FeedPlan, partition: Partition, at: int) -> None:
-        if at < partition.high:
-            self._env.goals.reach("reader_cut_off")
-            plan.cut(partition, at)
-
     # Results and states -----------------------------------------------------------------------
 
     def _finish_reader(self, plan: FeedPlan, partition: Partition, number: int) -> Event | None:
-        """Hand a reader's result to the core; return the wait for states written in line."""
+        """Hand a reader's result to the core. Return the wait for states written in line."""
         error = self._attempt.faults.count_error(plan.feed.index, partition.ordinal)
         partition.source_count = max(0, partition.high - partition.low + error)
-        effects = self._core.step(
+        effects = self.rounds.step(
             ReaderFinished(
                 feed=plan.descriptor,
                 reader=number,
@@ -227,11 +254,11 @@ class Source:
     def _fail_reader(self, plan: FeedPlan, number: int) -> None:
         self._env.trace.record("reader_failed", self._env.active_entity, plan.feed.name)
         self._env.goals.reach("reader_failed")
-        self._cancelled_after[plan.feed.index] = number
-        self._carry_out(self._core.step(ReaderFailed(feed=plan.descriptor, reader=number)))
+        self._attempt.truth.unread[plan.feed.index] = "its reader had failed"
+        self._carry_out(self.rounds.step(ReaderFailed(feed=plan.descriptor, reader=number)))
 
     def _carry_out(self, effects: list[SourceEffect]) -> Event | None:
-        """Emit the states that a result has freed; a failure that is due ends the source."""
+        """Emit the states that a result has freed. A failure that is due ends the source."""
         emitted = [effect for effect in effects if isinstance(effect, EmitState)]
         if len(emitted) > 1:
             self._env.goals.reach("states_freed_together")
@@ -309,7 +336,7 @@ class Source:
         count = self._attempt.faults.flood(feed.index, plan.round)
         if not count:
             return
-        self._core.step(RoundStarted(feed=plan.descriptor, readers=count))
+        self.rounds.begin(plan.descriptor, count)
         for number in range(1, count + 1):
             partition = Partition(feed, low=0, high=0)
             partition.ordinal = self._attempt.world.next_reader(feed.index)
@@ -321,7 +348,7 @@ class Source:
     # The way out ------------------------------------------------------------------------------
 
     def _drain(self, socket: Socket) -> Generator[Any, Any, None]:
-        """Send what has queued through a socket, before anything else of its reader."""
+        """Send everything that has queued through a socket, before anything else of its reader."""
         self._attempt.point(Point.BEFORE_DRAIN)
         while self._pending:
             messages, self._pending = list(self._pending), deque()
@@ -353,9 +380,9 @@ class Source:
         self._attempt.point(Point.AFTER_COMPLETE)
 
     def _drain_finally(self) -> Generator[Any, Any, None]:
-        """Bring out what has queued at the end of a feed, if there is a socket for it.
+        """Bring out everything that has queued at the end of a feed, if there is a socket for it.
 
-        Behind the last feed this waits for the checkpoints that are still under way, on STDIO as
+        After the last feed this waits for the checkpoints that are still under way, on STDIO as
         well, where their states are written in line.
         """
         if not self._feeds_left and not self._ended.triggered:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 
 from ckptsim.models.ordering import StateKind, StreamDescriptor
 from ckptsim.models.ordering.source import EmitState
-from ckptsim.scenarios.sync import MixedKind, RepeatIndex, RepeatState
+from ckptsim.scenarios.sync import CheckpointLock, MixedKind, RepeatIndex, RepeatState
 from ckptsim.sim.sync.intervals import Intervals, IntervalSet
 from ckptsim.sim.sync.oracle.truth import LOG_FEED, Partition, SourceState
 
@@ -20,16 +20,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a message says, per feed: the state's token or None, and the partitions new in it."""
+    """What a message says, per feed: the state's token or None, and the partitions new in it.
+
+    unread: partitions that it claims although their readers are still at work.
+    """
 
     tokens: tuple[int | None, ...]
     partitions: tuple[Partition, ...]
+    unread: tuple[Partition, ...] = ()
 
 
 class StateMaker:
     """Makes the states of one attempt.
 
-    A reader's state is a number, its feed's token; what it claims is kept by the feed's plan.  A
+    A reader's state is a number, its feed's token. What it claims is kept by the feed's plan.  A
     message's payload is the text of all the tokens that it repeats.
     """
 
@@ -40,17 +44,18 @@ class StateMaker:
         self._plans = plans
 
     def view(self, effect: EmitState) -> View:
-        """Fix what a message says: absorb what is new in it, repeat what is not."""
+        """Fix what a message says: absorb the news in it, repeat everything that is not."""
         tokens = self._tokens(effect)
         told = [
             plan.absorb(token)
             for plan, token in zip(self._plans, tokens, strict=True)
             if token is not None
         ]
-        partitions = tuple(partition for partition in told if partition is not None)
-        if len(partitions) < len(told):
+        new = [one for one in told if one is not None]
+        if len(new) < len(told):
             self._attempt.env.goals.reach("stale_entry_repeated")
-        return View(tokens, partitions)
+        unread = tuple(partition for _, passed in new for partition in passed)
+        return View(tokens, tuple(partition for partition, _ in new), unread)
 
     def make(self, effect: EmitState, view: View) -> list[SourceState]:
         """Make the messages that go out for one effect: one, unless a fault is planned."""
@@ -82,7 +87,8 @@ class StateMaker:
     def _mixed(self, effect: EmitState, state: SourceState) -> SourceState:
         """Make a global state that repeats what a stream's state says."""
         view = View((None,) * len(self._plans), ())
-        mixed = self._make(replace(effect, stream=None, kind=StateKind.GLOBAL, count=0), view)
+        told = replace(effect, stream=None, kind=StateKind.GLOBAL, count=0, index=None)
+        mixed = self._make(told, view)
         mixed.wire_id = f"{state.wire_id}-again"
         mixed.claims = state.claims
         return mixed
@@ -95,11 +101,15 @@ class StateMaker:
             None if token is None else plan.claims(token)
             for plan, token in zip(self._plans, view.tokens, strict=True)
         )
+        platform = self._attempt.world.platform
+        payload = f"{scope} " + ",".join("-" if t is None else str(t) for t in view.tokens)
+        if platform.has_other(truth.number, scope, payload, effect.count):
+            payload += f" again at {len(states) + 1}"
         state = SourceState(
             attempt=truth.number,
             scope=scope,
             index=len(states) + 1,
-            payload=f"{scope} " + ",".join("-" if t is None else str(t) for t in view.tokens),
+            payload=payload,
             now=self._attempt.env.now,
         )
         state.kind = effect.kind
@@ -110,8 +120,12 @@ class StateMaker:
         state.size_bytes = self._size_bytes(state.stream)
         state.claims = tuple(own or () for own in claims)
         state.partitions = view.partitions
+        state.unread = view.unread
+        # Without the lock a message gets its index only now, after what it says.
+        if effect.index is not None and self._table.checkpoint_lock is CheckpointLock.LOCKED:
+            state.wire_index = effect.index
         states.append(state)
-        self._attempt.world.platform.note(state, claims)
+        platform.note(state, claims)
         return state
 
     def _size_bytes(self, stream: int | None) -> int:
@@ -129,52 +143,85 @@ class StateMaker:
 
 
 class FeedPlan:
-    """What one feed has left to read in one attempt, cut into rounds of partitions."""
+    """What one feed has left to read in one attempt, cut into rounds of partitions.
+
+    A reader's state is a position: it claims its own partition and all that were planned before.
+    """
 
     def __init__(self, feed: Feed, descriptor: StreamDescriptor | None, base: Intervals) -> None:
         self.feed = feed
         self.descriptor = descriptor
         self.round = 0
+        self._base = base
         self._claimed = IntervalSet(base)
         self._left = deque(self._claimed.missing(0, feed.total))
-        # What the n-th state of this attempt claims, once it has been absorbed.
+        self._planned: list[Partition] = []
+        self._position = 0  # how many of these the states so far have claimed
+        # What the n-th state of this attempt claims, once a message has told it.
         self._claims: list[Intervals] = [base]
-        self._new: dict[int, Partition] = {}  # those whose state no message has told yet
+        self._new: dict[int, tuple[Partition, int]] = {}  # not told yet, with their positions
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all partitions have been planned."""
+        return not self._left
 
     def next_round(self, readers: int) -> list[Partition]:
         """Take the partitions of the next round, at most as many as there are readers."""
         self.round += 1
         partitions: list[Partition] = []
         while self._left and len(partitions) < readers:
-            low, high = self._left.popleft()
-            end = min(high, low + self.feed.partition_records)
-            if end < high:
-                self._left.appendleft((end, high))
-            partitions.append(Partition(self.feed, low=low, high=end))
+            partitions.append(self.next_partition())
         return partitions
 
-    def cut(self, partition: Partition, at: int) -> None:
-        """End a partition before its planned end; the rest is left for a later round."""
-        if at < partition.high:
-            self._left.appendleft((at, partition.high))
-            partition.high = at
-
-    def new_token(self, partition: Partition) -> int:
-        """Return the name of the state that a reader's end makes; what it claims comes later."""
-        self._claims.append(())
-        token = len(self._claims) - 1
-        self._new[token] = partition
-        return token
-
-    def absorb(self, token: int) -> Partition | None:
-        """Let a state that is new claim its partition and all that was absorbed before."""
-        partition = self._new.pop(token, None)
-        if partition is None:
-            return None
-        self._claimed.add(partition.low, partition.high)
-        self._claims[token] = self._claimed.intervals()
+    def next_partition(self) -> Partition:
+        """Take the next partition."""
+        low, high = self._left.popleft()
+        end = min(high, low + self.feed.partition_records)
+        if end < high:
+            self._left.appendleft((end, high))
+        partition = Partition(self.feed, low=low, high=end)
+        self._planned.append(partition)
+        partition.place = len(self._planned)
         return partition
 
+    def cut(self, partition: Partition, at: int) -> bool:
+        """End a partition before its planned end; the rest is left.  Return whether one is."""
+        if at == partition.high:
+            return False
+        self._left.appendleft((at, partition.high))
+        partition.high = at
+        return True
+
+    def new_token(self, partition: Partition) -> int:
+        """Return the name of the state that a reader's end makes. What it claims comes later."""
+        self._claims.append(())
+        token = len(self._claims) - 1
+        self._new[token] = (partition, partition.place or len(self._planned))
+        return token
+
+    def absorb(self, token: int) -> tuple[Partition, tuple[Partition, ...]] | None:
+        """Let a state that is new claim what its position stands for.
+
+        Returns its partition, and those that it claims before their readers have ended.
+        """
+        found = self._new.pop(token, None)
+        if found is None:
+            return None
+        partition, position = found
+        if position < self._position:  # it was overtaken by a later position
+            before = IntervalSet(self._base)
+            for one in self._planned[:position]:
+                before.add(one.low, one.high)
+            self._claims[token] = before.intervals()
+            return partition, ()
+        passed = self._planned[self._position : position]
+        for one in passed:
+            self._claimed.add(one.low, one.high)
+        self._position = position
+        self._claims[token] = self._claimed.intervals()
+        return partition, tuple(one for one in passed if one.produced < one.high - one.low)
+
     def claims(self, token: int) -> Intervals:
-        """Return what an absorbed state claims."""
+        """Return what a state claims that was told."""
         return self._claims[token]

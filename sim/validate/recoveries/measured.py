@@ -1,7 +1,7 @@
 """Read measured recoveries: runs of jobs that were made to fail and came back.
 
-What may be taken from a run to predict it stands in `MeasuredRecovery` as `given`: nothing else of
-a recovery reaches the simulation.
+What may be taken from a run to predict it is in `MeasuredRecovery` as `given`: nothing else of a
+recovery reaches the simulation.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ LINE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a prediction is told of one failure; instants in ms since the first record fell due.
+    """What a prediction is notified of one failure. Instants in ms since the first record fell due.
 
     until_ms: the next failure, or the end of the run.  restored: number and trigger of the
     checkpoint that was restored, None for the job's beginning.  downtime_ms: of a resubmission,
-    which a client times; None for a restart.
+    which a client times. None for a restart.
     """
 
     at_ms: float
@@ -65,7 +65,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What one recovery took, measured or predicted; None where it does not apply or come."""
+    """What one recovery took, measured or predicted. None where it does not apply or come."""
 
     downtime_ms: float | None
     reprocessed_records: float | None
@@ -93,12 +93,12 @@ class RecoveryRun:
 
 
 def is_recovery_run(entry: object) -> bool:
-    """Return whether a line has recoveries, so that these are what is predicted."""
+    """Return whether a line has recoveries, so that these are predicted."""
     return isinstance(entry, Mapping) and "recoveries" in entry
 
 
 def more_problems(entry: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what keeps a line from being read, all of which is in the schema by itself."""
+    """Yield the problems of a line, as the schema has them."""
     config = entry["config"]
     if config["failure"]["kind"] == FAILURES[-1] and config.get("rescale_to") is None:
         yield Problem("config.rescale_to", "null", "a whole number of at least 1")

@@ -1,7 +1,7 @@
 """Simulate measured runs with failures, each with several seeds, and merge what the seeds give.
 
 From a run come its configuration, when it failed, and the phase of the periodic trigger in each
-attempt, as the checkpoint shows that was restored; for a resubmission how long a client took.
+attempt, as the checkpoint shows that was restored. For a resubmission how long a client took.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RecoveryPrediction: TypeAlias = Prediction[RecoveryRun, tuple[Figures, ...]]
 
 
 def with_parallelism(model: Job, parallelism: int) -> Job:
-    """Return the job with another parallelism of all operators; sources keep their own."""
+    """Return the job with another parallelism of all operators. Sources keep their own."""
     vertices = tuple(
         vertex if vertex.is_source else replace(vertex, parallelism=parallelism)
         for vertex in model.vertices
@@ -67,7 +67,7 @@ def resubmitted(
 def _once(
     model: Job, parallelism: int, given: Given, constants: Constants, run: tuple[int, int]
 ) -> tuple[FailoverRecord, int | None]:
-    """Run both jobs; run: the seed, and how long the second one takes to its first record."""
+    """Run both jobs. run: the seed, and how long the second one takes to its first record."""
     seed, start_ns = run
     at_ns, until_ns = round(given.at_ms * _MS), round(given.until_ms * _MS)
     phases = [] if given.restored is None else [round(given.restored[1] * _MS)]
@@ -113,7 +113,7 @@ _NEAR_NS = 300 * _MS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """What one seed gave: figures per recovery, and whether each restored what was restored."""
+    """What one seed gave: figures per recovery, and whether each restored the restored data."""
 
     figures: tuple[Figures, ...]
     same: tuple[bool, ...]

@@ -1,9 +1,9 @@
 """How good predicted recoveries are, figure by figure.
 
 Right is a downtime within max(15 %, 200 ms), records done again within max(10 %, 300), a time until
-caught up within max(10 %, 350 ms).  The mean error of the latter is over max(measured, 2 s), that
-of the peak latency over what was measured.  The downtime of a resubmission is given, so it is no
-prediction and counts nowhere.
+caught up within max(10 %, 350 ms).  The mean error of the latter is over max(measured, 2 s), the
+one of the peak latency over the measured values.  The downtime of a resubmission is given, so it is
+no prediction and counts nowhere.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ CATCH_UP = Bound(relative=0.10, absolute=350.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryLine:
-    """One recovery, predicted beside measured; None where either side has nothing.
+    """One recovery, predicted beside measured. None where either side has nothing.
 
-    came: whether the job was caught up, predicted and measured; None for a job without a rate.
+    came: whether the job was caught up, predicted and measured. None for a job without a rate.
     """
 
     name: str
@@ -40,7 +40,7 @@ class RecoveryLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryScore:
-    """All comparisons; skipped: runs that could not be simulated."""
+    """All comparisons. skipped: runs that could not be simulated."""
 
     lines: tuple[RecoveryLine, ...]
     skipped: tuple[RecoveryPrediction, ...]
@@ -57,7 +57,7 @@ class RecoveryScore:
 
     @property
     def catch_up(self) -> Share:
-        """Times until caught up that are right; one that came on one side only is wrong."""
+        """Times until caught up that are right. One that came on one side only is wrong."""
         found = _share(CATCH_UP, (line.catch_up for line in self.lines))
         missed = sum(1 for line in self.lines if line.came in ((True, False), (False, True)))
         return Share(right=found.right, count=found.count + missed)

@@ -28,9 +28,9 @@ _NUMBER = re.compile(r"-?$|-?[\d,.]+ ?(%|[a-zA-Z]{1,3})?$")
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table no wider than the terminal, with its last column wrapped.
 
-    Where that is not enough the first one is, too, or the last one stands below the others.
-    Without a head (an empty one) there is no first line.  On a terminal a table with a head has a
-    rule below it, and numbers on the right.
+    Where that is not enough the first one is, too, or the last one is below the others. Without a
+    head (an empty one) there is no first line.  On a terminal a table with a head has a rule below
+    it, and numbers on the right.
     """
     if head and os.isatty(1):
         return _ruled(head, rows)
@@ -83,7 +83,7 @@ def _ruled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def set_in(text: str, left: int) -> str:
-    """Return a text for a column that begins behind `left` others, no wider than the terminal."""
+    """Return a text for a column that begins after `left` others, no wider than the terminal."""
     whole = min(_WIDEST, _columns())
     return f"\n{'':<{left}}".join(_wrapped(text, max(_NARROWEST, whole - left)))
 
@@ -94,7 +94,7 @@ def paragraph(text: str) -> list[str]:
 
 
 def notes_lines(notes: Sequence[str]) -> list[str]:
-    """Return the lines of notes below an answer, behind an empty one where there are any."""
+    """Return the lines of notes below an answer, after an empty one where there are any."""
     lines = [""] if notes else []
     for note in notes:
         lines += paragraph(f"note: {note}")
@@ -145,7 +145,10 @@ def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, st
 
 
 def setting_of(subject: Subject) -> list[tuple[str, str]]:
-    """Return the lines that say what was not as it is by default: cores, and what was judged."""
+    """Return the lines about settings that differ from the defaults.
+
+    Cores and judged properties.
+    """
     lines = ran_with(subject.names, subject.mutant)
     judging = subject.judging
     lines += [("not judged", ", ".join(judging.ignore))] if judging.ignore else []

@@ -47,8 +47,8 @@ class Scenario(scenarios.Scenario):
 
     It is frozen: `with_` returns a changed one.  One that you make yourself is checked as a file
     is. A wrong value raises ScenarioError with every problem found.
-    origin: the file or name that it was loaded from and what was set since, for commands that
-    repeat a run of it. None for one that you made.
+    origin: its file or name with later settings, for commands that repeat a run of it. None for one
+    that you made.
     """
 
     origin: Origin | None = field(init=False, default=None)
@@ -146,8 +146,8 @@ class Scenario(scenarios.Scenario):
 def load(source: str | Path) -> Scenario:
     """Return a scenario of the library by its name, or the one in the TOML file at a path.
 
-    A name is what `ckptsim list` shows. A path ends in `.toml` or has a slash.
-    Raises ScenarioError, with every problem found, each with its path, what was found and what was
+    A name is what `ckptsim list` shows. A path ends in `.toml` or has a slash. Raises
+    ScenarioError, with every problem found, each with its path, the value found and the value
     expected.
     """
     return wrapped(by_name(str(source)), Origin(source=str(source)))
@@ -246,7 +246,7 @@ def _values(scenario: scenarios.Scenario) -> dict[str, Any]:
 
 
 class _Library(Mapping[str, Scenario]):
-    """The library as a mapping that loads what is looked up."""
+    """The library as a mapping that loads on demand."""
 
     def __getitem__(self, name: str) -> Scenario:
         if name not in all_names():

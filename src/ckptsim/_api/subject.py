@@ -117,7 +117,7 @@ def check_importable(subject: Subject) -> None:
 
 
 def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
-    """Return what a folder of `hunt` repeats, and the lines that say what is imported for it.
+    """Return what a folder of `hunt` repeats, and the lines about its imports.
 
     allowed: start the commands that it names, and import modules that lie in it.
     Raises UserError for a folder that is damaged, or that needs this leave.
@@ -137,9 +137,8 @@ def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
 def _leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> list[str]:
     """Refuse a folder that names commands, or modules that lie in it, unless they are allowed.
 
-    Modules from elsewhere are the user's, and those of the folder's author are not: the lines that
-    are returned say what is imported.
-    Raises UserError with what would be started.
+    Modules from elsewhere are the user's, and the ones of the folder's author are not: the returned
+    lines name the imports. Raises UserError with what would be started.
     """
     asked, imported = [], []
     for core in cores:

@@ -20,8 +20,7 @@ from ckptsim.sim.search.folder import keep, slug
 from ckptsim.sim.search.harm import with_harm
 from ckptsim.sim.search.shrink import Run
 from ckptsim.sim.search.trial import Trial, replay_of
-from ckptsim.sim.slots import slots_of
-from ckptsim.sim.slots.resolve import expected_slots, resolve
+from ckptsim.sim.slots.resolve import only_slot, resolve
 
 RUNS = 200
 SHRINKING_RUNS_MAX = 300
@@ -86,28 +85,19 @@ def assert_survives(
         return _checked(subject, runs, seed, Path(out))
     if link not in GENERATORS:
         raise UserError(
-            f"link: found {link!r}, whose scenarios cannot be drawn; expected one of "
+            f"link: found {link!r}, which has no drawn scenarios, expected one of "
             f"{', '.join(GENERATORS)}, or a scenario"
         )
     worlds = Explorer(link=link).worlds
-    cores = {_slot(worlds, slot): core}
+    cores = {slot or only_slot(worlds, "slot: found none"): core}
     resolve(*worlds, cores=cores)
     return _explored(Explorer(link=link, cores=cores, judging=judging), runs, seed, Path(out))
-
-
-def _slot(worlds: Sequence[str], slot: str | None) -> str:
-    if slot is not None:
-        return slot
-    found = slots_of(*worlds)
-    if len(found) != 1:
-        raise UserError(f"slot: found none, {expected_slots(worlds)}")
-    return found[0].name
 
 
 def _subject(
     core: Core, scenario: Scenario, slot: str | None, source: str | None, judging: Judging
 ) -> Subject:
-    cores = {_slot((scenario.world,), slot): core}
+    cores = {slot or only_slot((scenario.world,), "slot: found none"): core}
     resolve(scenario.world, cores=cores)
     return Subject(scenario=scenario, cores=cores, source=source, judging=judging)
 

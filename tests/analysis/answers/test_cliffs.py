@@ -62,7 +62,7 @@ def test_steps_of_three_times_and_noise_are_no_cliffs() -> None:
 
 
 def test_the_same_step_at_other_values_is_counted() -> None:
-    """Of a step that is a cliff at several values of the other axes the highest is told."""
+    """Of a step that is a cliff at several values of the other axes the highest is reported."""
     values = around(61e6, 61e6, 61e6, 1.2e9, 2.4e9, 61e6)
     found = findings({"mode": MODES, "interval": INTERVALS}, {"median_latency_ns": values})
     told = [sentence(jump, None) for jump in jumps(found)]
@@ -87,7 +87,7 @@ def test_a_recovery_is_explained_by_its_parts() -> None:
 
 
 def test_a_cause_that_is_not_known_is_not_told() -> None:
-    """Without phases, or where no phase grew, the cliff stands alone."""
+    """Without phases, or where no phase grew, the cliff is alone."""
     found = findings({"mode": MODES}, {"median_latency_ns": around(1e6, 9e6)})
     (jump,) = jumps(found)
     assert cause(jump, phases(found, (1, 5, 5, 10), (1, 5, 5, 10))) is None
@@ -96,7 +96,7 @@ def test_a_cause_that_is_not_known_is_not_told() -> None:
 
 
 def test_phases_are_of_the_subtask_that_acknowledged_last() -> None:
-    """Of a job the last subtask's parts and the rest; steps of others and unfinished ones are out.
+    """Of a job the last subtask's parts and the rest. Steps of others and unfinished ones are out.
 
     Of a sync each state's waits.
     """
@@ -130,7 +130,7 @@ def test_phases_are_of_the_subtask_that_acknowledged_last() -> None:
 
 @pytest.mark.spark
 def test_a_sweep_of_a_job_explains_its_cliff(spark: SparkSession, tmp_path: Path) -> None:
-    """Barriers behind full buffers: the tables themselves name the phase that grew."""
+    """Barriers after full buffers: the tables themselves name the phase that grew."""
     store = sweep_here(
         {
             "name": "modes",

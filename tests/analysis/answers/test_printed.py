@@ -25,7 +25,7 @@ def swept(
 ) -> Any:
     """Return findings with the frames that the table shows.
 
-    medians: of checkpoint durations per point, twice as much for p95; broken: per point from the
+    medians: of checkpoint durations per point, twice as much for p95. broken: per point from the
     first one a property that a run of three broke, and whether its scenario says so.
     """
     found = findings(axes, metrics)
@@ -77,7 +77,7 @@ def test_a_line_per_point_says_how_long_how_many_and_which_is_best() -> None:
 
 
 def test_nothing_is_best_within_noise_or_where_neither_way_is_better() -> None:
-    """A mark needs a difference beyond noise, and a metric of which one way is better."""
+    """A mark needs a difference beyond noise, and a metric with a better direction."""
     alike = [[90, 100, 111], [91, 99, 110]]
     for metric, values in (("ended_ns", alike), ("records_committed", around(1, 9))):
         lines = point_table(swept({"mode": MODES}, {metric: values}))
@@ -122,7 +122,7 @@ def test_of_many_points_the_best_and_the_worst_are_shown() -> None:
 
 
 def test_a_point_that_breaks_a_property_is_never_the_best() -> None:
-    """The quickest design that loses records is no best one; one that is meant to may be."""
+    """The quickest design that loses records is no best one. One that is meant to may be."""
     modes = ("fast", "right", "slow")
     values = {"ended_ns": around(1, 5, 9)}
     for meant, best in ((False, "right"), (True, "fast")):

@@ -72,7 +72,7 @@ def test_runs_under_several_tie_policies_are_told() -> None:
 
 
 def test_what_does_not_differ_is_said_not_to() -> None:
-    """Series whose seeds overlap give no number of times but `does not differ beyond noise`."""
+    """Series with overlapping seeds give no number of times but `does not differ beyond noise`."""
     values = [[90, 100, 111], [91, 99, 110], [92, 108, 95], [110, 90, 101], [100, 93, 105],
               [95, 104, 99]]  # fmt: skip
     found = answer(findings({"mode": MODES, "service": SIZES}, {"records_produced": values}))
@@ -83,7 +83,10 @@ def test_what_does_not_differ_is_said_not_to() -> None:
 
 
 def test_an_optimum_and_a_cliff_are_named() -> None:
-    """The best place is told with its interval against both ends; a jump with its neighbours."""
+    """The best place is reported with its interval against both ends.
+
+    A jump with its neighbours.
+    """
     sizes = {"size": ("1 MB", "2 MB", "4 MB", "8 MB")}
     found = answer(findings(sizes, {"lost_share": around(0.4, 0.1, 0.12, 0.5)}))
     assert found.sentences == (
@@ -97,7 +100,7 @@ def test_an_optimum_and_a_cliff_are_named() -> None:
 
 
 def test_of_many_series_each_parameter_has_its_effect() -> None:
-    """With three further parameters it is told what makes a difference, and what makes none."""
+    """With three further parameters it is reported what makes a difference, and what makes none."""
     axes = {"depth": ("1", "3"), "backlog": ("1", "4"), "kind": ("a", "b"), "mode": ("x", "y")}
     values = [
         [float(depth * backlog)]
@@ -115,7 +118,7 @@ def test_of_many_series_each_parameter_has_its_effect() -> None:
 
 
 def test_each_metric_of_a_plan_has_a_sentence() -> None:
-    """All four metrics that a plan may name are told, also without a difference or a value."""
+    """All four metrics that a plan may name are reported, also without a difference or a value."""
     metrics = {
         "median_latency_ns": around(1e6, 2e6, 5e6),
         "ended_ns": [[5e9] * 3] * 3,
@@ -162,7 +165,7 @@ def test_without_a_value_it_says_so() -> None:
 
 @pytest.mark.parametrize("metric", ["lost_per_crash", "persisted_bytes"])
 def test_zero_has_no_ratio(metric: str) -> None:
-    """Where one series is zero nothing is told in times."""
+    """Where one series is zero nothing is reported in times."""
     values = [*around(0, 0, 0), *around(10, 20, 30)]
     found = answer(findings({"mode": MODES, "service": SIZES}, {metric: values}))
     assert "times" not in found.sentences[0]
@@ -190,7 +193,7 @@ def test_a_number_is_told_without_the_name_of_its_parameter_again() -> None:
 
 
 def test_ends_that_are_alike_do_not_rise_or_fall() -> None:
-    """Where places between differ from each other and not from the ends, no direction is told."""
+    """Where places between differ from each other and not from the ends, no direction is named."""
     values = [[100, 104, 108], [95, 99, 103], [105, 109, 113], [101, 103, 107]]
     found = answer(
         findings({"size": ("1 MB", "2 MB", "4 MB", "8 MB")}, {"undone_per_crash": values})

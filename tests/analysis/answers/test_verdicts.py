@@ -1,4 +1,4 @@
-"""What is said of a metric follows from its replications, and noise is called noise."""
+"""The text of a metric follows from its replications, and noise is called noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ckptsim.analysis.statistics import interval
 def series(
     means: Sequence[float], *, noise: float = 0.0, seeds: int = 8, label: str = ""
 ) -> Series:
-    """Return places at 1, 2, 4, ... with these means; seeds differ, and have noise of their own."""
+    """Return places at 1, 2, 4, ... with these means. Seeds differ, and have noise of their own."""
     draws = random.Random(1)
     common = [draws.gauss(0, noise) for _ in range(seeds)]
     places = []
@@ -50,7 +50,7 @@ def test_common_noise_cancels_between_pairs() -> None:
 
 
 def test_a_change_has_its_ends_and_its_cliff() -> None:
-    """A jump between neighbours is a cliff; growing with the parameter is none."""
+    """A jump between neighbours is a cliff. Growing with the parameter is none."""
     found = judge(series([10, 10.5, 80, 85, 90], noise=0.02))
     assert isinstance(found, Change)
     assert (found.first.shown, found.last.shown) == ("1", "16")
@@ -76,7 +76,7 @@ def test_an_optimum_between_the_ends_is_found_and_one_in_noise_is_not() -> None:
 
 
 def test_a_contrast_has_ratios_and_counts_where_it_is_clear() -> None:
-    """Of two series the less is told first, with the least and greatest ratio."""
+    """Of two series the less is reported first, with the least and greatest ratio."""
     low, high = series([10, 10, 10], noise=0.02, label="a"), series([20, 50, 300], label="b")
     found = contrast(high, low)
     assert found is not None
@@ -97,7 +97,7 @@ def test_one_replication_is_compared_as_it_is() -> None:
 
 
 def test_points_are_laid_along_the_parameter_with_most_numbers() -> None:
-    """Numbers win over words, more of them over fewer; what does not vary tells nothing apart."""
+    """Numbers win over words, more of them over fewer. What does not vary distinguish nothing."""
     axes = {
         "mode": ["a", "b", "c", "d"],
         "size": ["1 MB", "2 MB"],

@@ -43,7 +43,7 @@ def sync_timeline() -> Figure:
 
 
 def recovery_means() -> pd.DataFrame:
-    """Return the parts of recoveries at two loads, one of which is not caught up with."""
+    """Return the parts of recoveries at two loads, one of them too high to catch up."""
     parts = dict(zip(PARTS, (50e6, 1.05e9, 600e6, 12e6, 3e9), strict=True))
     rows = [
         ("s", json.dumps({"load": load}), metric, 2, value, value, value)
@@ -135,7 +135,7 @@ def drawn(request: pytest.FixtureRequest) -> Figure:
 
 
 def texts_of(figure: Figure) -> list[Text]:
-    """Return the texts that are drawn; labels of ticks beyond the ends of an axis are not."""
+    """Return the texts that are drawn. Labels of ticks beyond the ends of an axis are not."""
     beyond: list[Text] = []
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
@@ -182,7 +182,7 @@ def test_no_two_texts_overlap(drawn: Figure) -> None:
 
 
 def test_axes_have_labels_and_counts_are_shown(drawn: Figure) -> None:
-    """Quantities have a unit, and it can be seen how many values stand behind the figure."""
+    """Quantities have a unit, and it can be seen how many values stand after the figure."""
     axes = [ax for ax in drawn.axes if ax.get_label() != "<colorbar>"]
     assert all(ax.get_xlabel() for ax in axes)
     words = "\n".join(text.get_text() for text in texts_of(drawn))
@@ -231,7 +231,7 @@ def test_a_censored_curve_ends_below_one() -> None:
 
 
 def test_lines_differ_in_more_than_colour() -> None:
-    """Who sees no colours can still tell the curves apart."""
+    """Who sees no colours can still distinguish the curves."""
     (ax,) = latency_cdf(frames.distribution(), frames.AXES).axes
     curves = [line for line in ax.get_lines() if len(line.get_xdata()) > 2]
     styles = [str(line.get_linestyle()) + str(line._dash_pattern) for line in curves]
@@ -258,7 +258,7 @@ def test_colours_are_told_apart_without_red_or_green() -> None:
 
 
 def test_words_are_placed_by_order_and_not_joined() -> None:
-    """Words stand in the order of appearance; no line joins them, there is nothing between them."""
+    """Words stand in the order of appearance. No line joins them, there is nothing between them."""
     table = pd.DataFrame({"parameters": ['{"a": "x"}', '{"a": "y"}', '{"a": "x"}', '{"b": 1}']})
     assert with_axis(table, "a")["x"].tolist() == [0, 1, 0]
     (words,) = headline(frames.series(ordered=False), "ended_ns", WORDS).axes

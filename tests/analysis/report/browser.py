@@ -1,8 +1,7 @@
 """A page looked at in headless Chromium: what it says on the console, and where its texts are.
 
-Chromium is driven by its command line alone: a script that measures is put into a copy of the page,
-the page is shown in a frame of the wanted width, and what was measured is read from the document
-that Chromium prints.
+Chromium is driven by its command line alone: a script measures in a copy of the page, in a frame of
+the wanted width. The values are read from the document that Chromium prints.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
-# Every text of the page that can be seen, with its box; of a text in a figure also the figure's.
+# Every text of the page that can be seen, with its box. Of a text in a figure also the figure's.
 MEASURE = """
 addEventListener("load", () => setTimeout(async () => {
   const found = { texts: [], page: document.documentElement.scrollWidth, width: innerWidth };
@@ -56,7 +55,7 @@ def chromium() -> str | None:
 def look(
     page: Path, directory: Path, *, width: int, action: str = UNFOLD
 ) -> tuple[dict[str, Any], list[str]]:
-    """Show a page at a width and return what was measured, and the lines of the console.
+    """Show a page at a width and return the measured values, and the lines of the console.
 
     action: JavaScript that is run before, and may add to `found`.
     """

@@ -38,7 +38,7 @@ RACE = {
 
 
 def sweep_here(found: dict[str, Any] | str, directory: Path) -> SweepStore:
-    """Run a plan's rows in this process and save them as a sweep does; a text names a plan."""
+    """Run a plan's rows in this process and save them as a sweep does. A text names a plan."""
     plan = load_plan(found) if isinstance(found, str) else plan_from(found, source="test")
     rows = sweep_rows(plan)
     store = SweepStore(directory / plan.name)
@@ -49,7 +49,7 @@ def sweep_here(found: dict[str, Any] | str, directory: Path) -> SweepStore:
 
 
 def write_small_report(directory: Path) -> Path:
-    """Sweep a sync, a job with barriers and an anti-pattern; return where the page is."""
+    """Sweep a sync, a job with barriers and an anti-pattern. Return where the page is."""
     for found in (SOCKETS, RACE, "barrier_modes", "final_by_depth"):
         sweep_here(found, directory)
     write_report(directory)

@@ -19,7 +19,7 @@ from tests.analysis.report.small import write_small_report
 pytestmark = [
     pytest.mark.skipif(chromium() is None, reason="there is no Chromium on the PATH"),
 ]
-SLACK = 1.5  # pixels; browsers round where text begins
+SLACK = 1.5  # pixels. Browsers round where text begins
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_no_label_is_cut_off_or_covered(page: Path, tmp_path: Path, width: int) 
 
 
 def overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Tell whether two upright texts have more than their edges in common."""
+    """Return whether two upright texts have more than their edges in common."""
     if one["turned"] % 90 or other["turned"] % 90:
         return False  # boxes of tilted texts are wider than they are: see the tests of figures
     (a, b, c, d), (e, f, g, h) = one["box"], other["box"]
@@ -91,7 +91,7 @@ def test_the_page_of_variants_can_be_read_on_a_narrow_screen(tmp_path: Path) -> 
 
 
 def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
-    """Tables sort and filter, a pointer finds values, what is copied or saved is what is shown."""
+    """Tables sort and filter, a pointer finds values, and copies are as shown."""
     action = f"""
     {UNFOLD}
     const table = document.querySelector("table.sortable"), body = table.tBodies[0];
@@ -140,7 +140,7 @@ def test_buttons_do_what_they_say(page: Path, tmp_path: Path) -> None:
 
 
 def test_a_printed_report_is_short(page: Path, tmp_path: Path) -> None:
-    """What is folded on the screen is not printed: a report of three sweeps has few pages."""
+    """Folded parts are not printed: a report of three sweeps has few pages."""
     program = chromium()
     assert program is not None
     out = tmp_path / "report.pdf"

@@ -110,7 +110,7 @@ def test_the_page_has_what_a_reader_needs(page: Page) -> None:
 
 
 def test_figures_are_text_and_follow_the_style_of_the_page(swept: Path) -> None:
-    """Labels are text elements; ink, paper and font are the page's, so it can go dark."""
+    """Labels are text elements. Ink, paper and font are the page's, so it can go dark."""
     text = (swept / PAGE).read_text(encoding="utf-8")
     for figure in re.findall(r"<svg.*?</svg>", text, re.DOTALL):
         assert "<text" in figure
@@ -121,7 +121,7 @@ def test_figures_are_text_and_follow_the_style_of_the_page(swept: Path) -> None:
 
 
 def test_the_data_of_a_figure_are_in_the_page(swept: Path) -> None:
-    """The text behind the button CSV is a table with the numbers of the figure."""
+    """The text after the button CSV is a table with the numbers of the figure."""
     text = (swept / PAGE).read_text(encoding="utf-8")
     first = re.search(r'<script type="text/csv">(.*?)</script>', text, re.DOTALL)
     assert first is not None
@@ -162,7 +162,7 @@ def test_the_same_tables_give_the_same_page(swept: Path) -> None:
 
 
 def test_a_report_begins_as_the_one_before(swept: Path) -> None:
-    """What `demo` begins its report with stays when `report` writes it again; damage is named."""
+    """What `demo` begins its report with stays when `report` writes it again. Damage is named."""
     directory = swept / "race"
     opening = Opening(anchor="mine", title="What would it do?", html="<p>It would &amp; will.</p>")
     first = write_report(directory, opening=opening).read_text()
@@ -186,6 +186,6 @@ def test_answers_come_before_what_a_report_opens_with(swept: Path) -> None:
 
 
 def test_a_directory_without_a_sweep_is_refused(tmp_path: Path) -> None:
-    """The error says what is missing."""
+    """The error says the missing part."""
     with pytest.raises(UserError, match=r"found no sweep\.json"):
         sweeps_in(tmp_path)

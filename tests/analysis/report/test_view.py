@@ -22,7 +22,7 @@ GRID = {
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sweep over two parameters, one of which has no name of its own."""
+    """A sweep over two parameters, one without a name of its own."""
     return sweep_here(GRID, tmp_path_factory.mktemp("view")).directory
 
 
@@ -60,7 +60,7 @@ def test_points_are_chosen(swept: Path) -> None:
 
 
 def test_a_sweep_is_compared_with_another(swept: Path, tmp_path: Path) -> None:
-    """Equal runs show no difference; other ones show where they differ most and how many times."""
+    """Equal runs show no difference. Other ones show where they differ most and how many times."""
     same = sweep_here(GRID, tmp_path / "same").directory
     assert main(["report", str(swept), "--compare", str(same)]) == 0
     told = answers(swept)

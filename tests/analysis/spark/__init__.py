@@ -1,1 +1,1 @@
-"""Tests of the Spark session, clusters and what is left out of the environment."""
+"""Tests of the Spark session, clusters and the rest out of the environment."""

@@ -21,7 +21,7 @@ START_S_MAX = 120
 
 @contextmanager
 def standalone(directory: Path, workers: int = 2) -> Iterator[tuple[str, str]]:
-    """Start a master and workers of one core each; yield the master's address and its Python."""
+    """Start a master and workers of one core each. Yield the master's address and its Python."""
     python = node_python(directory / "node")
     environment = java.java_environment(
         {
@@ -78,7 +78,7 @@ def node_python(directory: Path) -> str:
 
 
 def _after(log: Path, words: str) -> str:
-    """Wait until the log has these words; return what follows them on the line."""
+    """Wait until the log has these words. Return what follows them on the line."""
     deadline = time.monotonic() + START_S_MAX
     while time.monotonic() < deadline:
         for line in log.read_text(errors="replace").splitlines():

@@ -44,7 +44,7 @@ with spark_session(sys.argv[1]) as session:
     print(*sorted({place for place, _ in found}), len({process for _, process in found}))
 """
 
-# Aggregate a copy of a sweep whose directory the executors do not see.
+# Aggregate a copy of a sweep with directory the executors that do not see.
 SHIPPED = """
 import shutil, sys
 from pathlib import Path
@@ -63,7 +63,7 @@ PLACES = ("local", "cluster", "shipped")
 
 
 def run(words: list[str], *, python: str, cwd: Path) -> str:
-    """Run a Python program of this interpreter whose workers use another one."""
+    """Run a Python program of this interpreter with workers that use another one."""
     done = subprocess.run(
         [sys.executable, *words],
         cwd=cwd,

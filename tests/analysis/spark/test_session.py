@@ -1,4 +1,4 @@
-"""The Spark session and the Java process behind it."""
+"""The Spark session and the Java process after it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ with spark_session("local[1]") as session:
 @pytest.mark.spark
 @pytest.mark.parametrize("variables", ENVIRONMENTS.values(), ids=ENVIRONMENTS.keys())
 def test_a_session_needs_nothing_of_the_machine(variables: dict[str, str], tmp_path: Path) -> None:
-    """No Java, an empty home and an empty PATH are enough; home and cwd stay empty."""
+    """No Java, an empty home and an empty PATH are enough. Home and cwd stay empty."""
     home, elsewhere = tmp_path / "home", tmp_path / "cwd"
     home.mkdir()
     elsewhere.mkdir()

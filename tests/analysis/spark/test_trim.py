@@ -1,4 +1,4 @@
-"""What is left out of the project's own environment."""
+"""The rest out of the project's own environment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_only_what_is_not_needed_goes(tmp_path: Path) -> None:
 
 
 def test_another_environment_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What lies outside of a virtual environment is somebody else's, and nothing is removed."""
+    """What lies outside of a virtual environment is someone else's, and nothing is removed."""
     jar = tmp_path / "pyspark" / "jars" / "rocksdbjni-9.8.4.jar"
     jar.parent.mkdir(parents=True)
     jar.write_bytes(b"jar")

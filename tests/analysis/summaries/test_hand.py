@@ -1,4 +1,4 @@
-"""Summaries of small tables that can be worked out by hand; each case is a point of one sweep."""
+"""Summaries of small tables that can be worked out by hand. Each case is a point of one sweep."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def others() -> dict[str, list[Row]]:
 
 
 def remissions() -> dict[str, list[Row]]:
-    """Return the remissions under 6-mercaptopurine, in weeks, some of which were not seen to end.
+    """Return the remissions under 6-mercaptopurine, in weeks, some without a seen end.
 
     Source: E. J. Freireich et al., Blood 21 (1963), in any text on survival analysis.
     """
@@ -168,7 +168,7 @@ def test_points_are_in_the_order_of_the_plan(frames: Frames) -> None:
 
 
 def test_what_did_not_complete_is_counted_and_lasts(frames: Frames) -> None:
-    """Every checkpoint is in n; one lasts until it, its attempt or its run ends."""
+    """Every checkpoint is in n. One lasts until it, its attempt or its run ends."""
     fast, slow = (
         at(frames["latency"], name).set_index("probability").loc[0.5] for name in (ENDS, SLOW)
     )
@@ -248,7 +248,7 @@ def student(values: Sequence[float], factor: float) -> tuple[float, float]:
 
 
 def test_intervals_and_differences_over_replications(frames: Frames) -> None:
-    """Means, intervals and paired differences are those of the formulas, seed by seed."""
+    """Means, intervals and paired differences are the ones of the formulas, seed by seed."""
     found = at(frames["intervals"], BASE).set_index("metric").loc["ended_ns"]
     mean, half = student(list(NOISE.values()), 2.5706)
     assert found["n"] == 6
@@ -271,7 +271,7 @@ def test_no_interval_of_a_share_goes_beyond_the_whole(frames: Frames) -> None:
 
 
 def test_parts_of_recoveries_are_means_over_those_of_a_run(frames: Frames) -> None:
-    """Parts follow each other; one not caught up with lasts until the next failure or the end."""
+    """Parts follow each other. One not caught up with lasts until the next failure or the end."""
     means = {
         name: metric_of(frames, RECOVERED, name).get(1)
         for name in frames["replications"].columns
@@ -302,7 +302,7 @@ def test_subtasks_are_those_of_a_run_and_not_rows_over_seeds(frames: Frames) -> 
 
 
 def test_in_flight_data_and_shares_are_metrics_of_a_run(frames: Frames) -> None:
-    """Persisted data are the mean over completed checkpoints that say theirs; shares are of all."""
+    """Persisted data are the mean over completed checkpoints that say theirs. Shares are of all."""
     assert metric_of(frames, METRICS, "persisted_bytes") == {1: 200.0}
     assert metric_of(frames, METRICS, "start_delay_ns") == {1: 6.0}
     assert metric_of(frames, METRICS, "failed_checkpoint_share") == {1: 0.25}

@@ -116,7 +116,7 @@ def test_bytes_do_not_depend_on_pieces_and_partitions(
     thorough = aggregate.thorough
 
     def shuffled(size: aggregate.Size) -> dict[str, str]:
-        # Compiled expressions are those of the long test below.
+        # Compiled expressions are the ones of the long test below.
         quick = {name: aggregate.QUICK[name] for name in aggregate.QUICK if "codegen" in name}
         return {**thorough(size), "spark.sql.shuffle.partitions": str(partitions), **quick}
 
@@ -130,7 +130,7 @@ def test_bytes_do_not_depend_on_pieces_and_partitions(
 def test_bytes_do_not_depend_on_who_writes_and_on_compilation(
     swept: SweepStore, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Expressions that are compiled give the same bytes; so do rows that the driver ships."""
+    """Expressions that are compiled give the same bytes. So do rows that the driver ships."""
     points, rows = drawn(SEED)
     store = write(tmp_path / "large", points, *divided(rows, 5))
     monkeypatch.setattr(aggregate, "SMALL_ROWS", 0)

@@ -46,7 +46,7 @@ def runs_of(store: SweepStore) -> int:
 
 
 def test_rows_that_are_newer_make_summaries_stale(store: SweepStore, spark: SparkSession) -> None:
-    """A sweep that has grown has no current summary; aggregated again it has all runs."""
+    """A sweep that has grown has no current summary. Aggregated again it has all runs."""
     assert summaries.is_current(store)
     assert runs_of(store) == 1
     grown(store)
@@ -62,7 +62,7 @@ def test_rows_that_are_newer_make_summaries_stale(store: SweepStore, spark: Spar
 def test_a_kill_while_tables_change_leaves_no_wrong_summary(
     moves: int, store: SweepStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After any number of moves summaries are those of all rows, or marked as stale."""
+    """After any number of moves summaries are the ones of all rows, or marked as stale."""
 
     class Killed(BaseException):
         """The end of the process."""
@@ -94,7 +94,7 @@ def test_a_kill_while_tables_change_leaves_no_wrong_summary(
 def test_a_kill_while_spark_writes_leaves_the_old_summaries(
     store: SweepStore, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is half written is not looked at: the summaries are those of before, and stale."""
+    """Half-written summaries are ignored: the summaries are the ones of before, and stale."""
     grown(store)
     before = {path: path.read_bytes() for path in (store.directory / "summaries").rglob("*.*")}
 

@@ -30,8 +30,8 @@ def point(
 ) -> Point:
     """Return the parameters of a point: how many checkpoints a run has, and which seed goes wrong.
 
-    fails: the seed that raises; dies: the one that kills its worker; sleeps: the one that takes
-    three seconds; hoards: the one that needs a gigabyte; 0 is no seed.
+    fails: the seed that raises. dies: the one that kills its worker. sleeps: the one that takes
+    three seconds. hoards: the one that needs a gigabyte. 0 is no seed.
     """
     point = {"checkpoints": checkpoints, "fails": fails, "dies": dies}
     return point | {"sleeps": sleeps, "hoards": hoards}

@@ -59,7 +59,7 @@ def test_no_chunk_exceeds_its_share_by_more_than_a_run(
 
 
 def test_the_first_chunks_are_large_and_the_last_fill_the_cores() -> None:
-    """Each round of chunks has half of what is left; a single round is even."""
+    """Each round of chunks has half of the rest. A single round is even."""
     eighth, sixteenth = 1 / 8, 1 / 16
     assert shares(8, cores=2) == [0.25, 0.25, eighth, eighth, *[sixteenth] * 4]
     assert shares(2, cores=4) == [0.5, 0.5]

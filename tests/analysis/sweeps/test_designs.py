@@ -156,7 +156,7 @@ def test_a_design_is_a_text() -> None:
 
 
 def test_a_changed_core_is_another_sweep(own: str, tmp_path: Path) -> None:
-    """What was run with an older source of a core is not taken for the runs of a newer one."""
+    """Runs with an older source of a core are not taken for runs of a newer one."""
     asked = plan_from(plan("reference", {"core.ordering": [f"{own}:right"]}), source="test")
     before = about_sweep(asked, sweep_rows(asked))
     (tmp_path / f"{own}.py").write_text(DESIGNS + "\n# mended\n")

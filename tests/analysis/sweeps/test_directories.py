@@ -1,4 +1,4 @@
-"""The directory of a sweep under rough hands: what is removed, who writes, what readers see."""
+"""The directory of a sweep under rough hands: all that is removed, who writes, what readers see."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_strange_file_among_the_tables_stops_a_clear(place: str, tmp_path: Pat
 def test_two_writers_are_refused_with_owner_and_age(
     plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """While one process writes, another one is told who does, and since when."""
+    """While one process writes, another one is reported who does, and since when."""
     with SweepStore(tmp_path / "out").writing():
         pass
     ready, done = multiprocessing.Event(), multiprocessing.Event()
@@ -142,7 +142,7 @@ def test_a_writer_that_was_killed_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_there_twice_is_read_once(tmp_path: Path) -> None:
-    """Tables that two sweeps left in one directory read as those of one."""
+    """Tables that two sweeps left in one directory read as the ones of one."""
     once = swept(tmp_path / "once", ROWS)
     twice = swept(tmp_path / "twice", ROWS[:4], ROWS[2:5], ROWS[5:], ROWS[:1])
     assert len(list((tmp_path / "twice" / "runs").glob("*"))) == 4
@@ -209,7 +209,7 @@ def test_a_broken_directory_is_the_users_to_mend(
 
 
 def test_texts_that_are_none_are_the_users_to_mend(tmp_path: Path) -> None:
-    """A table whose bytes are damaged within a text is refused when it is read, not later."""
+    """A table with bytes that are damaged within a text is refused when it is read, not later."""
     store = swept(tmp_path / "out", ROWS)
     path = store.directory / "points.parquet"
     parquet.write_table(pa.table({"document": _bytes(b"\x95"), "parameters": ["{}"]}), path)
@@ -252,7 +252,7 @@ CASES = [
 def test_a_place_that_cannot_be_written_is_the_users_to_mend(
     verb: list[str], place: str, plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever stands in the way of `--out` is named, with code 2 and without a traceback."""
+    """Whatever is in the way of `--out` is named, with code 2 and without a traceback."""
     out = PLACES[place](tmp_path)
     words = [plan if word == "PLAN" else word for word in verb]
     code = main([*words, str(out)])
@@ -264,7 +264,7 @@ def test_a_place_that_cannot_be_written_is_the_users_to_mend(
 def test_what_is_read_only_or_full_is_the_users_to_mend(
     plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A refusal to write is told with the place, and a full disk as such."""
+    """A refusal to write is reported with the place, and a full disk as such."""
     for code, words in ((13, "Permission denied"), (28, "No space left"), (30, "Read-only")):
 
         def refuse(*_: object, code: int = code, **__: object) -> None:

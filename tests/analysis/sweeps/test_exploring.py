@@ -17,7 +17,7 @@ HOW = Exploring(seed=3, runs=40)
 
 @pytest.mark.spark
 def test_reports_do_not_depend_on_partitions(spark: SparkSession) -> None:
-    """Digest, coverage, goals and corpus are those of one process, over two rounds."""
+    """Digest, coverage, goals and corpus are the ones of one process, over two rounds."""
     explorer = Explorer(link="ordering")
     found = []
     for partitions in (0, 3):

@@ -48,7 +48,7 @@ def swept(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> ck.S
 
 
 def test_a_frame_has_one_row_per_run(swept: ck.SweepResult) -> None:
-    """Swept parameters are the first columns, with their own types; durations are timedelta64."""
+    """Swept parameters are the first columns, with their own types. Durations are timedelta64."""
     frame = swept.frame()
     assert len(frame) == swept.runs == 8
     assert list(frame.columns[:3]) == ["interval", "mode", "core.coordinator"]
@@ -62,7 +62,7 @@ def test_a_frame_has_one_row_per_run(swept: ck.SweepResult) -> None:
 
 
 def test_a_run_of_a_sweep_is_the_run_alone(swept: ck.SweepResult) -> None:
-    """The key, the checkpoints and the command of a run are those of the scenario, kept in a file.
+    """The key, the checkpoints and the command of a run are those for the scenario, kept in a file.
 
     The file lies beside the tables, as the scenario was made in Python.
     """
@@ -120,7 +120,7 @@ def test_a_figure_shows_the_n_of_its_percentiles(swept: ck.SweepResult) -> None:
 
 
 def test_a_sweep_is_read_again_and_reported(swept: ck.SweepResult, spark: SparkSession) -> None:
-    """The directory has the sweep; its columns and answers are the same, and a page is written."""
+    """The directory has the sweep. Its columns and answers are the same, and a page is written."""
     again = ck.read_sweep(swept.directory)
     assert again.frame().equals(swept.frame())
     assert again.answers == swept.answers

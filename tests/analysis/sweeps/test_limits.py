@@ -30,7 +30,7 @@ ABOUT = {"plan": "p", "version": "1"}
 
 
 def test_a_run_beyond_its_time_becomes_a_row() -> None:
-    """A run that takes too long is ended and says so; the runs behind it are done."""
+    """A run that takes too long is ended and says so. The runs after it are done."""
     rows = synthetic.rows([synthetic.point(sleeps=2)], [1, 2, 3])
     limits = Limits(seconds=0.2)
     began = time.monotonic()
@@ -43,7 +43,7 @@ def test_a_run_beyond_its_time_becomes_a_row() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the address space so")
 def test_a_run_beyond_its_memory_becomes_a_row() -> None:
-    """A run that needs too much memory is refused it and says so; the next one has its own."""
+    """A run that needs too much memory is refused it and says so. The next one has its own."""
     rows = synthetic.rows([synthetic.point(hoards=2)], [1, 2, 3])
     limits = Limits(memory_bytes=200 << 20)
     result = run_chunk(synthetic.WORLD, rows, each=lambda: None, limits=limits)
@@ -56,7 +56,7 @@ def test_a_run_beyond_its_memory_becomes_a_row() -> None:
 def test_results_are_saved_while_one_run_is_long(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All chunks but that of a run that never ends are saved before it ends."""
+    """All chunks but the one of a run that never ends are saved before it ends."""
     monkeypatch.setattr(sweep, "SAVE_S", 0.5)
     store = SweepStore(tmp_path)
     store.open(ABOUT)
@@ -81,7 +81,7 @@ def test_results_are_saved_while_one_run_is_long(
 def test_scratch_folders_of_the_dead_are_removed_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next session removes what a killed one left; those in use and strange ones stay."""
+    """The next session removes what a killed one left. Those in use and strange ones stay."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "ckptsim-notes").mkdir()
     (tmp_path / "ckptsim-notes" / "a.txt").write_text("mine")
@@ -106,7 +106,7 @@ def test_scratch_folders_of_the_dead_are_removed_and_no_others(
 
 def _under_way(directory: Path, signalled: Callable[[subprocess.Popen[bytes]], None]) -> str:
     """Start a long sweep, do something to it when runs were saved, and return what it said."""
-    # Half of the runs are short and saved at once; the others need minutes, which nobody waits for.
+    # Half of the runs are short and saved at once. The others need minutes, which no one waits for.
     mine = directory / "plan.toml"
     mine.write_text(
         'name = "mine"\nscenario = "reference"\nreplications = 60\n'
@@ -140,7 +140,7 @@ def _children(process: int) -> list[int]:
 
 @pytest.mark.spark
 def test_a_request_to_end_tidies_up(tmp_path: Path) -> None:
-    """SIGTERM ends a sweep like Ctrl-C: what was saved is told, nothing is left behind."""
+    """SIGTERM ends a sweep like Ctrl-C: saved runs are reported, nothing is left."""
     said = _under_way(tmp_path, lambda running: running.send_signal(signal.SIGTERM))
     assert said.startswith("143: ckptsim: terminated; ")
     assert said.endswith("of 120 runs are kept in out; the same command does the rest\n")
@@ -172,7 +172,7 @@ def test_a_killed_java_process_is_told_and_the_sweep_resumes(tmp_path: Path) -> 
 def test_a_wrong_limit_is_told(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A limit that is no duration or size is refused with what was found."""
+    """A limit that is no duration or size is refused with the value found."""
     assert main(["sweep", str(plan(tmp_path, replications=1)), *words]) == 2
     assert f"found '{words[1]}'" in capsys.readouterr().err
 

@@ -83,7 +83,7 @@ def test_a_run_is_the_same_first_last_and_twice(spark: SparkSession, tmp_path: P
 
 
 def test_a_sweep_resumes_where_it_was_interrupted(spark: SparkSession, tmp_path: Path) -> None:
-    """What is there is skipped, what is half there is removed, and the result is the same."""
+    """Present files are skipped, partial ones are removed, and the result is the same."""
     rows = synthetic.rows(POINTS, [1, 2, 3, 4])
     swept(spark, tmp_path / "whole", rows)
     directory = tmp_path / "resumed"
@@ -131,7 +131,7 @@ def test_an_interruption_leaves_whole_runs_only(
 def test_what_a_chunk_hands_back_is_run_later(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Chunks that may take no time do one run each and hand back the rest; all come in the end."""
+    """Chunks that may take no time do one run each and hand back the rest. All come in the end."""
     monkeypatch.setattr("ckptsim.analysis.sweeps.sweep.WAVE_S", 0.0)
     rows = synthetic.rows(POINTS, [1, 2, 3, 4])
     summary = swept(spark, tmp_path / "out", rows, partitions=2)
@@ -153,7 +153,7 @@ def test_a_chunk_begins_nothing_after_its_time() -> None:
 def test_a_program_that_changes_meanwhile_ends_all_the_same(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """Runs whose keys are not those that were asked for are done once, not again and again."""
+    """Runs with other keys than requested are done once, not again and again."""
     rows = [
         replace(row, run_key=f"{row.run_key[:-1]}x") for row in synthetic.rows(POINTS, [1, 2, 3])
     ]
@@ -163,7 +163,7 @@ def test_a_program_that_changes_meanwhile_ends_all_the_same(
 
 
 def test_a_run_that_raises_becomes_a_row(spark: SparkSession, tmp_path: Path) -> None:
-    """An error is recorded with its text and replay command; all other runs are done."""
+    """An error is recorded with its text and replay command. All other runs are done."""
     rows = synthetic.rows([synthetic.point(fails=3)], range(1, 9))
     swept(spark, tmp_path / "out", rows)
     runs = parquet.read_table(tmp_path / "out" / "runs").to_pylist()
@@ -201,7 +201,7 @@ def test_workers_hash_texts_alike(spark: SparkSession) -> None:
 
 
 def test_what_is_shipped_is_small(spark: SparkSession) -> None:
-    """The shipped function captures names and a counter; rows share the text of their scenario."""
+    """The shipped function captures names and a counter. Rows share the text of their scenario."""
     task = chunk_task(synthetic.WORLD, spark.sparkContext.accumulator(0))
     assert len(dumps(task)) < 600
     rows = synthetic.rows(POINTS[:1], range(100))

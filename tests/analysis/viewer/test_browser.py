@@ -36,7 +36,7 @@ def page_of(folder: Path, *names: str) -> Path:
 
 
 def acted(folder: Path, page: Path, script: str, *, width: int = 1280) -> dict[str, Any]:
-    """Do something on a page; return what the script has put into `found`."""
+    """Do something on a page. Return what the script has put into `found`."""
     found, console = look(page, folder, width=width, action=PRESS + script)
     assert console == []
     assert found["errors"] == []
@@ -92,7 +92,7 @@ def test_keys_step_through_events_and_checkpoints(tmp_path: Path) -> None:
 
 @in_browser
 def test_an_address_selects_what_it_names(tmp_path: Path) -> None:
-    """A fragment selects checkpoint, event and window; one that names nothing changes nothing."""
+    """A fragment selects checkpoint, event and window. One that names nothing changes nothing."""
     script = """
       location.hash = "#c=3&e=60&t=2300000000-3100000000"; await waits();
       found.state = { ...page.state };
@@ -109,7 +109,7 @@ def test_an_address_selects_what_it_names(tmp_path: Path) -> None:
 
 @in_browser
 def test_a_click_selects_an_event_with_its_causes(tmp_path: Path) -> None:
-    """A click into a lane selects its nearest event; what led to it is marked, and a button."""
+    """A click into a lane selects its nearest event. What led to it is marked, and a button."""
     script = """
       const canvas = document.querySelector("#diagrams canvas");
       const box = canvas.getBoundingClientRect(), row = page.run.rows.at(-1);
@@ -151,7 +151,7 @@ const frame = (moving) => { count = 0; page.moving = moving; page.drawNow(); ret
 
 @in_browser
 def test_vertices_of_many_subtasks_are_folded(tmp_path: Path) -> None:
-    """Of a run with many lanes a vertex is one band; a click on its name opens it, and folds it."""
+    """Of a run with many lanes a vertex is one band. A click on its name opens it, and folds it."""
     wide = {"job.vertices[source].parallelism": 40, "job.vertices[slow].parallelism": 40}
     scenario = with_parameters(by_name("back_pressure_aligned"), wide | {"job.duration": "2 s"})
     path = tmp_path / "view.html"

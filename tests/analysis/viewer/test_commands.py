@@ -73,6 +73,6 @@ def test_a_run_that_was_made_is_viewed_as_it_was() -> None:
 def test_bad_input_is_refused(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is not there, and what cannot be, is the user's error."""
+    """Missing and impossible inputs are the user's error."""
     assert main(["view", *words]) == 2
     assert says in capsys.readouterr().err

@@ -96,7 +96,7 @@ def test_pages_are_small_and_ask_for_nothing(link: str) -> None:
 
 
 def test_text_of_a_scenario_cannot_end_the_script() -> None:
-    """What a scenario says stands in the data, however it looks."""
+    """What a scenario says is in the data, however it looks."""
     found = viewed("reference") | {"says": "</script><script>alert(1)</script>"}
     page = view_page([found])
     assert "alert(1)</script>" not in page

@@ -1,4 +1,4 @@
-"""The coordinator: requests become checkpoints, which complete, expire, fail or are given up."""
+"""The coordinator: requests become checkpoints, which complete, expire, fail or are aborted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def running(
 
 
 def complete(coordinator: CheckpointCoordinator, checkpoint: int, now_ns: int = 0) -> list[object]:
-    """Acknowledge and store a checkpoint; returns the effects of storing."""
+    """Acknowledge and store a checkpoint. Returns the effects of storing."""
     for task in coordinator.awaited(checkpoint):
         coordinator.step(coordinator_events.Acknowledged(now_ns, checkpoint, task))
     return list(coordinator.step(coordinator_events.Stored(now_ns, checkpoint)))
@@ -57,7 +57,7 @@ def test_a_tick_asks_for_a_plan_and_the_plan_triggers_tasks() -> None:
 
 
 def test_the_last_acknowledgement_stores_and_only_then_tasks_are_told() -> None:
-    """A checkpoint is stored after its last acknowledgement; notifications are sent behind."""
+    """A checkpoint is stored after its last acknowledgement. Notifications are sent after."""
     coordinator = running()
     assert coordinator.step(coordinator_events.Acknowledged(3 * MS, 1, 1)) == []
     assert coordinator.step(coordinator_events.Acknowledged(7 * MS, 1, 2)) == [
@@ -72,7 +72,7 @@ def test_the_last_acknowledgement_stores_and_only_then_tasks_are_told() -> None:
 
 
 def test_completion_gives_up_older_checkpoints_but_no_savepoint() -> None:
-    """Older running checkpoints are subsumed; a pending savepoint runs on and completes later."""
+    """Older running checkpoints are subsumed. A pending savepoint runs on and completes later."""
     coordinator = running()
     coordinator.step(coordinator_events.CheckpointRequested(0, savepoint=True))
     coordinator.step(coordinator_events.Planned(0, TASKS, TASKS))
@@ -116,7 +116,7 @@ def test_the_savepoint_of_a_stop_notifies_but_is_not_kept() -> None:
 
 @pytest.mark.parametrize("others", [1, 16, 17, 200])
 def test_the_answer_of_a_slow_store_is_no_fault(others: int) -> None:
-    """A store answers once for a checkpoint given up meanwhile, after however many others."""
+    """A store answers once for a checkpoint aborted meanwhile, after however many others."""
     coordinator = running(CoordinatorParameters(max_concurrent=2), checkpoints=2)
     for task in TASKS:
         coordinator.step(coordinator_events.Acknowledged(0, 1, task))
@@ -162,7 +162,7 @@ def test_only_the_latest_sixteen_ended_checkpoints_are_remembered() -> None:
 
 
 def test_repeated_and_foreign_acknowledgements_change_nothing() -> None:
-    """A repeat is ignored; a task that is not of the plan has its state removed."""
+    """A repeat is ignored. A task that is not of the plan has its state removed."""
     coordinator = running()
     coordinator.step(coordinator_events.Acknowledged(0, 1, 1))
     assert coordinator.step(coordinator_events.Acknowledged(0, 1, 1)) == []
@@ -173,7 +173,7 @@ def test_repeated_and_foreign_acknowledgements_change_nothing() -> None:
 
 
 def test_expiry_gives_up_and_lets_the_next_request_run() -> None:
-    """An expired checkpoint fails, its tasks are told, and the waiting request is planned."""
+    """An expired checkpoint fails, its tasks are reported, and the waiting request is planned."""
     coordinator = running(CoordinatorParameters(tolerable_failures=1))
     coordinator.step(coordinator_events.CheckpointRequested(5))
     effects = coordinator.step(
@@ -190,7 +190,7 @@ def test_expiry_gives_up_and_lets_the_next_request_run() -> None:
 
 
 def test_the_first_intolerable_failure_fails_the_job() -> None:
-    """With none tolerated one counted failure is enough; an uncounted one is not."""
+    """With none tolerated one counted failure is enough. An uncounted one is not."""
     coordinator = running(CoordinatorParameters(max_concurrent=2), checkpoints=2)
     reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
     effects = coordinator.step(coordinator_events.Declined(0, 1, 1, reason))
@@ -202,7 +202,7 @@ def test_the_first_intolerable_failure_fails_the_job() -> None:
 
 
 def test_a_savepoint_fails_alone_at_the_coordinator_but_counts_at_a_task() -> None:
-    """Expired savepoints are forgiven; declined ones count; a declined stop fails the job."""
+    """Expired savepoints are forgiven. Declined ones count. A declined stop fails the job."""
     parameters = CoordinatorParameters(max_concurrent=9, tolerable_failures=5)
     coordinator = running(parameters, checkpoints=0)
     for synchronous in (False, False, True):
@@ -221,7 +221,7 @@ def test_a_savepoint_fails_alone_at_the_coordinator_but_counts_at_a_task() -> No
 
 
 def test_a_forced_savepoint_runs_beside_a_running_checkpoint() -> None:
-    """With aligned checkpoints a savepoint is forced; with unaligned ones it waits its turn."""
+    """With aligned checkpoints a savepoint is forced. With unaligned ones it waits its turn."""
     aligned = running(CoordinatorParameters())
     effects = aligned.step(coordinator_events.CheckpointRequested(0, savepoint=True))
     assert isinstance(effects[0], coordinator_events.PlanCheckpoint)
@@ -246,7 +246,7 @@ def test_a_refused_plan_uses_no_number() -> None:
 
 
 def test_stopping_gives_up_everything_and_a_restart_goes_on_with_the_numbers() -> None:
-    """A stop refuses what waits and aborts what runs; numbers are never used twice."""
+    """A stop refuses what waits and aborts what runs. Numbers are never used twice."""
     coordinator = running(CoordinatorParameters(interval_ns=MS, tolerable_failures=None))
     coordinator.step(coordinator_events.SchedulerStarted(0, MS))
     coordinator.step(coordinator_events.CheckpointRequested(0))
@@ -326,6 +326,6 @@ def test_what_nobody_asked_for_is_an_error() -> None:
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, int], says: str) -> None:
-    """Unaligned checkpoints need exactly-once and one at a time; limits are positive."""
+    """Unaligned checkpoints need exactly-once and one at a time. Limits are positive."""
     with pytest.raises(ProtocolError, match=says):
         CoordinatorParameters(**settings)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Random lives of a coordinator against a plain list of what is running."""
+"""Random lives of a coordinator against a plain list of everything that is running."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SETTINGS = st.builds(
 
 
 class CoordinatorLife(RuleBasedStateMachine):
-    """Rules are what tasks, users, the store and time do; invariants run after each."""
+    """Rules are what tasks, users, the store and time do. Invariants run after each."""
 
     @initialize(parameters=SETTINGS)
     def begin(self, parameters: CoordinatorParameters) -> None:
@@ -104,14 +104,14 @@ class CoordinatorLife(RuleBasedStateMachine):
             self.forced.add(checkpoint)
 
     def over(self, checkpoint: int) -> None:
-        """Close a checkpoint in the books; nothing ends twice."""
+        """Close a checkpoint in the books. Nothing ends twice."""
         assert checkpoint in self.waiting
         del self.waiting[checkpoint]
         self.ended.add(checkpoint)
 
     @rule(span_ns=st.integers(0, 30))
     def wait(self, span_ns: int) -> None:
-        """Let time pass; timers fire when they are due."""
+        """Let time pass. Timers fire when they are due."""
         end_ns = self.now_ns + span_ns
         while due := sorted((at, key) for key, at in self.timers.items() if at <= end_ns):
             at, key = due[0]

@@ -1,4 +1,4 @@
-"""Periodic triggers of the coordinator: ticks, their queue, pauses; which failures count."""
+"""Periodic triggers of the coordinator: ticks, their queue, pauses. Which failures count."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_job_fails_when_more_than_the_tolerated_have_failed_in_a_row() -> No
 
 
 def test_a_refused_request_without_a_number_counts_every_time() -> None:
-    """There is nothing to tell two such failures apart by."""
+    """There is nothing to distinguish two such failures by."""
     counter = FailureCounter(5)
     counter.failed(FailureReason.IO_EXCEPTION, None)
     counter.failed(FailureReason.IO_EXCEPTION, None)
@@ -116,7 +116,7 @@ def test_a_refused_request_without_a_number_counts_every_time() -> None:
 
 
 def test_what_failed_behind_a_success_is_forgiven() -> None:
-    """A failure up to the newest success does not count; an old success forgives nothing."""
+    """A failure up to the newest success does not count. An old success forgives nothing."""
     counter = FailureCounter(5)
     counter.succeeded(3)
     assert not counter.failed(COUNTED, 3)

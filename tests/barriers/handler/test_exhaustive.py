@@ -43,7 +43,7 @@ REACHED = {
 
 @dataclass(slots=True)
 class Situation:
-    """A handler, what its channels may still deliver, and what has been seen of it.
+    """A handler, what its channels may still deliver, and everything that has been seen of it.
 
     newest: per channel the newest checkpoint it has spoken of, a large number when it has ended.
     """
@@ -59,7 +59,7 @@ class Situation:
     path: list[handler_events.HandlerEvent] = field(default_factory=list)
 
     def key(self) -> tuple[object, ...]:
-        """Return what tells two situations apart; paths to the same one are not told apart."""
+        """Return what distinguish two situations. Paths to the same one are not told apart."""
         handler = self.handler
         inner: tuple[object, ...]
         if isinstance(handler, SingleCheckpointHandler):
@@ -97,7 +97,7 @@ def next_events(situation: Situation, kind: HandlerKind) -> list[handler_events.
         events.append(handler_events.ChannelEnded(0, channel))
         for checkpoint in (1, 2):
             if checkpoint <= newest or (kind is HandlerKind.TRACKER and checkpoint > newest + 1):
-                continue  # in front of a tracker no channel may skip a checkpoint
+                continue  # before a tracker no channel may skip a checkpoint
             events.append(handler_events.CancellationArrived(0, channel, checkpoint))
             for option in KINDS[kind]:
                 timed = option is OptionKind.TIMEOUTABLE
@@ -161,7 +161,7 @@ def note(situation: Situation, effect: handler_events.HandlerEffect) -> None:
 
 
 CASES = [
-    # Half a minute; what is left out here is also met by the random lives.
+    # Half a minute. The rest out here is also met by the random lives.
     pytest.param(*case, marks=pytest.mark.long) if case == (HandlerKind.ALTERNATING, 3) else case
     for case in REACHED
 ]

@@ -47,7 +47,7 @@ def test_a_refused_start_aborts_in_the_old_state() -> None:
 
 
 def test_a_later_gate_that_refuses_leaves_the_others_persisting() -> None:
-    """As in the engine no gate is stopped; what still arrives for the aborted start is dropped."""
+    """As in the engine no gate is stopped. What still arrives for the aborted start is dropped."""
     network: list[NetworkEffect] = []
     channels = [RemoteInputChannel(index, network) for index in range(3)]
     gates = [channels[:2], channels[2:]]
@@ -131,7 +131,7 @@ def test_an_unknown_channel_is_an_error_that_changes_nothing() -> None:
 
 
 def test_an_obsolete_aligned_barrier_frees_its_channel() -> None:
-    """The network blocked itself; an unaligned one blocked nothing."""
+    """The network blocked itself. An unaligned one blocked nothing."""
     handler = SingleCheckpointHandler(ALTERNATING, 2)
     handler.step(handler_events.BarrierArrived(0, 0, Barrier(5, 0, OptionKind.UNALIGNED)))
     assert handler.step(handler_events.BarrierArrived(0, 1, ALIGNED)) == [
@@ -149,7 +149,7 @@ def test_a_barrier_by_rpc_counts_without_blocking() -> None:
 
 
 def test_a_cancellation_of_an_announced_checkpoint_is_ignored() -> None:
-    """No barrier has come yet, so nobody would free the channels; a newer checkpoint does."""
+    """No barrier has come yet, so no one would free the channels. A newer checkpoint does."""
     handler = SingleCheckpointHandler(ALTERNATING, 2)
     handler.step(handler_events.BarrierAnnounced(0, 0, TIMED, 3))
     assert handler.step(handler_events.CancellationArrived(0, 1, 1)) == []
@@ -173,7 +173,7 @@ def test_a_stale_timer_clears_the_handle_of_the_newer_one() -> None:
 
 
 def test_an_announced_checkpoint_whose_channels_all_end_is_neither_triggered_nor_aborted() -> None:
-    """It is over all the same, and nobody waits for it."""
+    """It is over all the same, and no one waits for it."""
     handler = SingleCheckpointHandler(ALTERNATING, 2)
     handler.step(handler_events.BarrierAnnounced(0, 0, TIMED, 3))
     assert handler.step(handler_events.ChannelEnded(0, 0)) == []
@@ -185,7 +185,7 @@ def test_an_announced_checkpoint_whose_channels_all_end_is_neither_triggered_nor
 
 
 def test_a_repeated_barrier_restarts_the_clock_while_it_is_the_only_one() -> None:
-    """The alignment then spans from the repeat; from the second channel on repeats do nothing."""
+    """The alignment then spans from the repeat. From the second channel on repeats do nothing."""
     handler = SingleCheckpointHandler(HandlerKind.ALIGNED, 3)
     handler.step(handler_events.BarrierArrived(10, 0, ALIGNED))
     handler.step(handler_events.BarrierArrived(20, 0, ALIGNED))
@@ -222,7 +222,7 @@ def test_the_clock_does_not_stop_twice() -> None:
 
 
 def test_which_handler_a_task_gets() -> None:
-    """Unaligned-enabled exactly-once jobs alternate; at-least-once cannot be unaligned."""
+    """Unaligned-enabled exactly-once jobs alternate. At-least-once cannot be unaligned."""
     assert handler_kind(exactly_once=True, unaligned_enabled=True) is ALTERNATING
     assert handler_kind(exactly_once=True, unaligned_enabled=False) is HandlerKind.ALIGNED
     assert handler_kind(exactly_once=False, unaligned_enabled=False) is HandlerKind.TRACKER

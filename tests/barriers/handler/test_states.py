@@ -74,7 +74,7 @@ def given_by(state: State, event: handler_events.HandlerEvent) -> Input:
 
 
 def test_the_rows_cover_the_tables() -> None:
-    """Each pair of state and input is tested, but for the time-outs that no event can cause."""
+    """Each pair of state and input is tested, except for the time-outs that no event can cause."""
     tested = {(state, given_by(state, event)) for state, event, _, _ in ROWS}
     untested = (ALIGNED_TABLE.keys() | ALTERNATING_TABLE.keys()) - tested
     assert untested == {(S.WAITING, Input.TIMEOUT), (S.COLLECTING, Input.TIMEOUT)}
@@ -110,7 +110,7 @@ def test_tables_are_complete_and_closed(table: Table, states: tuple[State, ...])
 
 
 def test_a_time_out_of_an_aligned_handler_is_illegal() -> None:
-    """Its table names the row; a timer that fires nevertheless fails the task."""
+    """Its table names the row. A timer that fires nevertheless fails the task."""
     for state in (S.WAITING, S.COLLECTING):
         assert isinstance(ALIGNED_TABLE[state, Input.TIMEOUT], Illegal)
     handler = led_to(S.COLLECTING)
@@ -200,7 +200,7 @@ def test_the_last_barrier_in_time_stays_aligned_although_the_time_out_has_passed
 
 
 def test_the_passive_time_out_is_strict() -> None:
-    """At exactly the time-out a barrier is still in time; one nanosecond later it is not."""
+    """At exactly the time-out a barrier is still in time. One nanosecond later it is not."""
     for now_ns, state in ((150, S.ALTERNATING_COLLECTING), (151, S.COLLECTING_UNALIGNED)):
         handler = SingleCheckpointHandler(H.ALTERNATING, 2)
         handler.step(arrived(0, TIMED, now_ns))
@@ -208,7 +208,7 @@ def test_the_passive_time_out_is_strict() -> None:
 
 
 def test_all_barriers_settle_once() -> None:
-    """Open, then done or failed; done for older checkpoints; unknown for newer ones."""
+    """Open, then done or failed. Done for older checkpoints. Unknown for newer ones."""
     handler = led_to(S.COLLECTING, channels=2)
     assert handler.all_barriers(1) is AllBarriers.OPEN
     handler.step(arrived(1, ALIGNED))
@@ -222,7 +222,7 @@ def test_all_barriers_settle_once() -> None:
 
 
 def test_a_newer_barrier_subsumes_and_its_target_is_what_is_open_then() -> None:
-    """The older checkpoint is aborted first; the new one needs the channels open at that moment."""
+    """The older checkpoint is aborted first. The new one needs the channels open at that moment."""
     handler = led_to(S.ALTERNATING_COLLECTING)
     handler.step(ENDED)
     effects = handler.step(arrived(1, NEWER))

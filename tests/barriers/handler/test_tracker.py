@@ -23,7 +23,7 @@ def barrier(checkpoint: int) -> Barrier:
 def deliver(
     tracker: BarrierTracker, *deliveries: tuple[int, int], now_ns: int = 0
 ) -> list[handler_events.HandlerEffect]:
-    """Deliver barriers, given as channel and checkpoint; returns all effects."""
+    """Deliver barriers, given as channel and checkpoint. Returns all effects."""
     effects: list[handler_events.HandlerEffect] = []
     for channel, checkpoint in deliveries:
         effects += tracker.step(handler_events.BarrierArrived(now_ns, channel, barrier(checkpoint)))
@@ -73,7 +73,7 @@ def test_a_single_open_channel_triggers_at_once_and_leaves_no_entry() -> None:
 
 
 def test_a_cancellation_aborts_older_checkpoints_and_itself_once() -> None:
-    """What is older goes with it; repeats are silent; the last one removes the entry."""
+    """Everything that is older goes with it. Repeats are silent. The last one removes the entry."""
     tracker = BarrierTracker(2)
     deliver(tracker, (0, 1), (0, 2))
     assert tracker.step(handler_events.CancellationArrived(0, 0, 3)) == [
@@ -133,7 +133,7 @@ def test_nothing_is_waited_for_and_announcements_are_ignored() -> None:
 
 
 def test_a_skipped_checkpoint_on_the_last_open_channel_fails_the_task_later() -> None:
-    """The fast path stops the clock that the open entry still needs; its end then finds none.
+    """The fast path stops the clock that the open entry still needs. Its end then finds none.
 
     This is what the original does: the duration comes out negative and its check throws.
     """

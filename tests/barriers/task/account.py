@@ -21,7 +21,7 @@ def hold(condition: bool, rule: str) -> None:
 
 @dataclass(slots=True)
 class Factories:
-    """The cores under test; a mutant takes one place."""
+    """The cores under test. A mutant takes one place."""
 
     handler: Callable[..., BarrierHandler] = make_handler
     subpartition: Callable[..., Subpartition] = Subpartition

@@ -1,8 +1,8 @@
 """One task with its senders, joined by the real cores, and an account of every data element.
 
 Each channel is a sender's queue, a network that moves one element at a time, and a receiver's
-queue. The rig carries effects out, keeps its own account of what was sent, consumed and persisted,
-and raises `BrokenRuleError` as soon as one of the rules that must always hold does not.
+queue. The rig executes effects and counts sent, consumed and persisted data. It raises
+`BrokenRuleError` as soon as a rule does not hold.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Rig:
         self.senders = [made.subpartition(i, self.senders_out) for i in range(channels)]
         self.inputs = [made.channel(i, self.task_out) for i in range(channels)]
         self.accounts = [Account() for _ in range(channels)]
-        self.blocked: dict[int, int] = {}  # channel: the checkpoint whose barrier blocked it
+        self.blocked: dict[int, int] = {}  # channel: the checkpoint with a barrier that blocked it
         self.timers: dict[int, tuple[int, Barrier]] = {}
         self.snapshot: dict[int, list[int]] = {}
         self.snapshot_kind: dict[int, OptionKind] = {}
@@ -73,7 +73,7 @@ class Rig:
         self.counts = Counts()
 
     def trigger(self, kind: OptionKind) -> None:
-        """Let the coordinator begin another checkpoint; the senders hear of it one by one."""
+        """Let the coordinator begin another checkpoint. The senders hear of it one by one."""
         self.checkpoint += 1
         timeout = self.timeout_ns if kind is OptionKind.TIMEOUTABLE else None
         self.options[self.checkpoint] = Barrier(self.checkpoint, self.now_ns, kind, timeout)
@@ -87,8 +87,8 @@ class Rig:
     def barrier(self, channel: int) -> None:
         """Let a sender put the newest checkpoint's barrier out.
 
-        It may skip checkpoints of which it has not heard; not so in front of a tracker, which is
-        known to fail when the last open channel does.
+        It may skip unknown checkpoints. Not so before a tracker, which is known to fail when the
+        last open channel does.
         """
         account = self.accounts[channel]
         if account.ended or account.newest >= self.checkpoint:
@@ -144,7 +144,7 @@ class Rig:
             self._settle_inputs()
 
     def take(self, channel: int) -> None:
-        """Let the task take one element; channels with something urgent go first."""
+        """Let the task take one element. Channels with something urgent go first."""
         urgent = [index for index, queue in enumerate(self.inputs) if queue.has_priority]
         chosen = channel if not urgent or channel in urgent else urgent[0]
         element = self.inputs[chosen].poll()
@@ -176,7 +176,7 @@ class Rig:
                 raise BrokenRuleError(f"a strange element {element!r}")
 
     def wait(self, span_ns: int) -> None:
-        """Let time pass; timers fire when they are due."""
+        """Let time pass. Timers fire when they are due."""
         end_ns = self.now_ns + span_ns
         while due := sorted((at, key) for key, (at, _) in self.timers.items() if at <= end_ns):
             at, key = due[0]

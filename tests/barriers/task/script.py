@@ -12,7 +12,7 @@ from tests.barriers.task.rig import Rig
 
 Step = tuple[str, int, int]
 
-# Frequent verbs stand here several times; rare ones end things, so they stay rare.
+# Frequent verbs stand here several times. Rare ones end things, so they stay rare.
 VERBS = (
     *("put",) * 5,
     *("barrier",) * 5,

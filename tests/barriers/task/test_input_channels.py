@@ -26,13 +26,13 @@ def receiver(*elements: object) -> tuple[RemoteInputChannel, list[NetworkEffect]
 
 
 def test_a_timeoutable_barrier_is_announced_in_front() -> None:
-    """The announcement names the barrier's place; the barrier itself waits in the queue."""
+    """The announcement names the barrier's place. The barrier itself waits in the queue."""
     channel, _ = receiver("a", timed(1))
     assert [channel.poll() for _ in range(4)] == [Announcement(timed(1), 1), "a", timed(1), None]
 
 
 def test_starting_before_the_barrier_persists_what_is_queued_and_what_comes() -> None:
-    """Until the barrier arrives; nothing after it."""
+    """Until the barrier arrives. Nothing after it."""
     channel, outbox = receiver("a", "b")
     assert channel.start(1) is None
     channel.arrive("c")
@@ -47,7 +47,7 @@ def test_starting_before_the_barrier_persists_what_is_queued_and_what_comes() ->
 
 
 def test_starting_after_the_barrier_persists_up_to_its_place() -> None:
-    """What arrived behind the barrier is not state, what was processed before neither."""
+    """What arrived after the barrier is not state, the processed data before neither."""
     channel, outbox = receiver("a", "b", unaligned(1), "c")
     assert channel.poll() == unaligned(1)
     channel.poll()
@@ -105,7 +105,7 @@ def test_stopping_an_older_checkpoint_leaves_a_newer_one_alone() -> None:
 
 
 def test_a_converted_barrier_moves_to_the_front_unchanged() -> None:
-    """It keeps its kind and stands behind what was urgent before."""
+    """It keeps its kind and is after everything that was urgent before."""
     channel, _ = receiver("a", timed(1))
     channel.poll()
     channel.prioritize(1)
@@ -114,7 +114,7 @@ def test_a_converted_barrier_moves_to_the_front_unchanged() -> None:
 
 
 def test_what_is_not_queued_cannot_be_converted() -> None:
-    """A place where nothing stands is an error that changes nothing."""
+    """A place where nothing is is an error that changes nothing."""
     channel, _ = receiver("a", timed(1))
     before = channel.normal_elements()
     with pytest.raises(ProtocolError, match="no_such_element"):
@@ -123,7 +123,7 @@ def test_what_is_not_queued_cannot_be_converted() -> None:
 
 
 def test_only_the_barrier_noted_last_can_be_converted() -> None:
-    """An older barrier, or one whose announcement stands there, is an error and leaves the queue.
+    """An older barrier, or one with its announcement there, is an error and leaves the queue.
 
     Source: recorded from Apache Flink 1.20.3, RemoteInputChannel.convertToPriorityEvent.
     """
@@ -147,7 +147,7 @@ def test_resuming_is_passed_to_the_sender() -> None:
 
 
 def test_a_local_channel_persists_what_is_pulled_before_the_barrier() -> None:
-    """There is no queue to look at; a newer barrier refuses an older start."""
+    """There is no queue to look at. A newer barrier refuses an older start."""
     outbox: list[NetworkEffect] = []
     channel = LocalInputChannel(4, outbox)
     channel.pulled("a")

@@ -34,16 +34,16 @@ SUITES = {
 BY_VECTOR = [name for name, mutant in MUTANTS.items() if mutant.slot in SUITES]
 OF_TRACKERS = ("tracker_stops_any_clock",)
 OF_ANY_HANDLER = ("end_of_partition_aborts",)
-# The shared vectors have no newer start behind an obsolete barrier; random lives have.
+# The shared vectors have no newer start after an obsolete barrier. Random lives have.
 NOT_BY_VECTOR = ("obsolete_place_kept",)
-# A task that never switches is slow, not wrong; figures of the clock are not part of the account.
+# A task that never switches is slow, not wrong. Figures of the clock are not part of the account.
 NOT_BY_ACCOUNT = ("never_times_out", "output_never_times_out", "tracker_stops_any_clock")
 ABORTED = FailureReason.CHECKPOINT_DECLINED_ON_CANCELLATION_BARRIER
 
 
 @pytest.mark.parametrize("name", [name for name in BY_VECTOR if name not in NOT_BY_VECTOR])
 def test_a_mutant_fails_some_vector_and_only_of_its_own_kind(name: str) -> None:
-    """What the real classes did tells each of these mutants apart, and only where it is faulty."""
+    """What the real classes did distinguish each of these mutants, and only where it is faulty."""
     slot = MUTANTS[name].slot
     path = VECTORS / f"{SUITES[slot]}.jsonl"
     outcomes = list(run_file(path, mutant=name))
@@ -61,7 +61,7 @@ def test_a_mutant_fails_some_vector_and_only_of_its_own_kind(name: str) -> None:
 
 
 def broken_life(name: str, lives: int) -> str | None:
-    """Play random lives with a mutant in its place; returns the first broken rule."""
+    """Play random lives with a mutant in its place. Returns the first broken rule."""
     mutant = MUTANTS[name]
     made = Factories()
     match mutant.slot:
@@ -89,7 +89,7 @@ def test_a_mutant_breaks_a_rule_of_the_account(name: str) -> None:
 
 
 def early_marker(make: Callable[..., SubtaskCheckpoints]) -> bool:
-    """Tell whether the late trigger of an aborted checkpoint is answered by a marker."""
+    """Return whether the late trigger of an aborted checkpoint is answered by a marker."""
     subtask = make()
     subtask.step(subtask_events.AbortNotified(1))
     barrier = Barrier(1, 0, OptionKind.ALIGNED)
@@ -99,7 +99,7 @@ def early_marker(make: Callable[..., SubtaskCheckpoints]) -> bool:
 
 
 def reports_output_time_out(make: Callable[..., SubtaskCheckpoints]) -> bool:
-    """Tell whether in-flight data of the output makes a checkpoint unaligned."""
+    """Return whether in-flight data of the output makes a checkpoint unaligned."""
     subtask = make()
     barrier = Barrier(1, 0, OptionKind.TIMEOUTABLE, 5)
     subtask.step(subtask_events.CheckpointTriggered(0, barrier))
@@ -112,7 +112,7 @@ def reports_output_time_out(make: Callable[..., SubtaskCheckpoints]) -> bool:
 
 
 def answers_after_abort(make: Callable[..., SharedStateWriter]) -> bool:
-    """Tell whether a beginning after the abort is answered."""
+    """Return whether a beginning after the abort is answered."""
     writer = make([0])
     writer.step(writer_events.WriteAborted(0, 1, ABORTED))
     return writer.step(writer_events.WriteStarted(0, 1)) == [
@@ -121,7 +121,7 @@ def answers_after_abort(make: Callable[..., SharedStateWriter]) -> bool:
 
 
 def survives_late_abort(make: Callable[..., SharedStateWriter]) -> bool:
-    """Tell whether a late abort of 1 leaves 2 alone."""
+    """Return whether a late abort of 1 leaves 2 alone."""
     writer = make([0])
     writer.step(writer_events.WriteStarted(0, 2))
     writer.step(writer_events.WriteAborted(0, 1, ABORTED))
@@ -129,7 +129,7 @@ def survives_late_abort(make: Callable[..., SharedStateWriter]) -> bool:
 
 
 def answers_superseded(make: Callable[..., SharedStateWriter]) -> bool:
-    """Tell whether the parts of a superseded checkpoint are answered."""
+    """Return whether the parts of a superseded checkpoint are answered."""
     writer = make([0])
     writer.step(writer_events.WriteStarted(0, 1))
     effects = writer.step(writer_events.WriteStarted(0, 2))
@@ -137,7 +137,7 @@ def answers_superseded(make: Callable[..., SharedStateWriter]) -> bool:
 
 
 def tells_write_error(make: Callable[..., SharedStateWriter]) -> bool:
-    """Tell whether a file that could not be written fails its parts."""
+    """Return whether a file that could not be written fails its parts."""
     writer = make([0])
     writer.step(writer_events.WriteStarted(0, 1))
     writer.step(writer_events.DataAdded(0, 1, 9))
@@ -148,12 +148,12 @@ def tells_write_error(make: Callable[..., SharedStateWriter]) -> bool:
 
 
 def counts_once(make: Callable[..., int]) -> bool:
-    """Tell whether three channels share one inlined blob."""
+    """Return whether three channels share one inlined blob."""
     return make([10, 20, 30], inline_threshold_bytes=100) == 60
 
 
 def keeps_order(make: Callable[..., Barrier]) -> bool:
-    """Tell whether an edge that must keep its order forces timeoutable barriers to align."""
+    """Return whether an edge that must keep its order forces timeoutable barriers to align."""
     barrier = Barrier(1, 0, OptionKind.TIMEOUTABLE, 5)
     return make(barrier, supports_unaligned=False).kind is OptionKind.FORCED_ALIGNED
 
@@ -168,7 +168,7 @@ def two_running(make: Callable[..., CheckpointCoordinator]) -> CheckpointCoordin
 
 
 def spares_savepoints(make: Callable[..., CheckpointCoordinator]) -> bool:
-    """Tell whether a savepoint survives the completion of a newer checkpoint."""
+    """Return whether a savepoint survives the completion of a newer checkpoint."""
     coordinator = two_running(make)
     coordinator.step(coordinator_events.Acknowledged(0, 2, 1))
     coordinator.step(coordinator_events.Stored(0, 2))
@@ -176,14 +176,14 @@ def spares_savepoints(make: Callable[..., CheckpointCoordinator]) -> bool:
 
 
 def tells_after_storing(make: Callable[..., CheckpointCoordinator]) -> bool:
-    """Tell whether tasks hear of a completion only after it is stored."""
+    """Return whether tasks hear of a completion only after it is stored."""
     coordinator = two_running(make)
     effects = coordinator.step(coordinator_events.Acknowledged(0, 2, 1))
     return not any(isinstance(effect, coordinator_events.NotifyComplete) for effect in effects)
 
 
 def stands_slow_stores(make: Callable[..., CheckpointCoordinator]) -> bool:
-    """Tell whether the store's answer may come after any number of other checkpoints."""
+    """Return whether the store's answer may come after any number of other checkpoints."""
     coordinator = make(CoordinatorParameters(max_concurrent=2))
     for _ in range(2):
         coordinator.step(coordinator_events.CheckpointRequested(0))
@@ -224,7 +224,10 @@ def test_a_mutant_fails_where_the_right_core_does_not(name: str) -> None:
 
 
 def test_a_blob_counts_once_whatever_the_number_of_channels() -> None:
-    """The size of a handle is no core; a wrong sum is told from the right one all the same."""
+    """The size of a handle is no core.
+
+    A wrong sum is distinguished from the right one all the same.
+    """
     assert counts_once(handle_bytes)
     assert not counts_once(whole_blob_per_channel)
 

@@ -61,7 +61,7 @@ def fill(queue: Subpartition, *elements: object) -> None:
 
 
 def test_an_unaligned_barrier_overtakes_all_data_and_all_of_it_is_state() -> None:
-    """Also the data behind an older queued barrier; two such barriers keep their order."""
+    """Also the data after an older queued barrier. Two such barriers keep their order."""
     queue, outbox = sender("a", aligned(1), "b")
     queue.add_barrier(unaligned(2))
     assert outbox == [PersistOutput(3, 2, ("a", "b"))]
@@ -71,7 +71,7 @@ def test_an_unaligned_barrier_overtakes_all_data_and_all_of_it_is_state() -> Non
 
 
 def test_a_blocked_queue_sends_nothing_and_tells_of_no_backlog() -> None:
-    """Not even its priority section, until it is resumed; resuming an open queue is an error."""
+    """Not even its priority section, until it is resumed. Resuming an open queue is an error."""
     queue, _ = sender(aligned(1), "a", "b")
     assert queue.poll() == aligned(1)
     queue.add_barrier(unaligned(2))
@@ -117,7 +117,7 @@ def test_a_flush_is_over_when_the_queue_has_run_empty() -> None:
 
 
 def test_a_flush_is_over_too_when_a_barrier_leaves_last_that_timed_out() -> None:
-    """Such a barrier leaves from the front; what is written afterwards can be flushed again."""
+    """Such a barrier leaves from the front. The written data afterwards can be flushed again."""
     queue, _ = sender("a", timed(1))
     queue.flush_requested = True
     assert queue.poll() == "a"
@@ -141,7 +141,7 @@ def test_the_output_state_of_a_timeoutable_barrier() -> None:
 
 
 def test_a_time_out_in_the_output_takes_what_is_in_front() -> None:
-    """The barrier turns unaligned and overtakes; data behind it is no state; once is enough."""
+    """The barrier turns unaligned and overtakes. Data after it is no state. Once is enough."""
     queue, outbox = sender("a", timed(1), "b")
     assert queue.time_out(2) is False
     assert queue.time_out(1) is True
@@ -163,7 +163,7 @@ def test_an_abort_fails_the_open_state_and_leaves_the_barrier() -> None:
 
 
 def test_a_second_timeoutable_barrier_fails_the_first_ones_state() -> None:
-    """An overlap is not legal; aligned and unaligned barriers leave the open state alone."""
+    """An overlap is not legal. Aligned and unaligned barriers leave the open state alone."""
     queue, outbox = sender(timed(1))
     queue.add_barrier(aligned(2))
     queue.add_barrier(unaligned(3))
@@ -200,7 +200,7 @@ CALLS = st.lists(
 @settings(max_examples=300)
 @given(CALLS)
 def test_a_sender_keeps_data_in_order_and_urgent_things_too(script: list[tuple[str, int]]) -> None:
-    """Stretches act like single elements; sequence numbers count what was sent; S14 and S15."""
+    """Stretches act like single elements. Sequence numbers count the sent data. S14 and S15."""
     one, one_out = sender()
     many, many_out = sender()
     sent: list[object] = []

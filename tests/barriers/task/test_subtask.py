@@ -1,4 +1,4 @@
-"""The subtask side: a trigger in order, aborts, the output timer, acknowledging; random lives."""
+"""The subtask side: a trigger in order, aborts, the output timer, acknowledging. Random lives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUBSUMED = FailureReason.CHECKPOINT_DECLINED_SUBSUMED
 
 
 def triggered(barrier: Barrier, open_outputs: int = 0) -> SubtaskCheckpoints:
-    """Return a subtask whose barrier is out and whose operators are about to snapshot."""
+    """Return a subtask after its barrier, before the snapshot of its operators."""
     subtask = SubtaskCheckpoints()
     subtask.step(subtask_events.CheckpointInitialized(barrier))
     subtask.step(subtask_events.CheckpointTriggered(120, barrier))
@@ -52,7 +52,7 @@ def test_an_aligned_checkpoint_needs_the_operators_only() -> None:
 
 
 def test_an_unaligned_checkpoint_waits_for_its_channel_state() -> None:
-    """The writer starts first; the trigger closes the output, the last barrier the input."""
+    """The writer starts first. The trigger closes the output, the last barrier the input."""
     subtask = SubtaskCheckpoints()
     assert subtask.step(subtask_events.CheckpointInitialized(UNALIGNED)) == [
         subtask_events.StartWriter(1),
@@ -82,7 +82,7 @@ def test_the_unaligned_flag_means_that_there_was_in_flight_data() -> None:
 
 
 def test_a_timeoutable_checkpoint_closes_its_output_when_nothing_is_open() -> None:
-    """The timer runs for what is left of the time-out; the last settled subpartition closes."""
+    """The timer runs for the rest of the time-out. The last settled subpartition closes."""
     subtask = SubtaskCheckpoints()
     assert subtask.step(subtask_events.CheckpointInitialized(TIMEOUTABLE)) == [
         subtask_events.StartWriter(1),
@@ -112,7 +112,7 @@ def test_an_overdue_output_timer_fires_at_once() -> None:
 
 
 def test_a_newer_checkpoint_replaces_the_output_timer() -> None:
-    """There is one output timer; a stale one that fires nevertheless does nothing."""
+    """There is one output timer. A stale one that fires nevertheless does nothing."""
     subtask = triggered(TIMEOUTABLE)
     newer = Barrier(2, 200, OptionKind.TIMEOUTABLE, 50)
     subtask.step(subtask_events.CheckpointTriggered(210, newer))
@@ -150,7 +150,7 @@ def test_an_older_checkpoint_is_dropped() -> None:
 
 
 def test_an_abort_declines_and_then_sends_the_marker() -> None:
-    """Everything of the checkpoint stops; the coordinator hears of it before the tasks below."""
+    """Everything of the checkpoint stops. The coordinator learns of it before the tasks below."""
     subtask = triggered(TIMEOUTABLE, open_outputs=1)
     assert subtask.step(subtask_events.CheckpointAborted(1, SUBSUMED)) == [
         subtask_events.CancelAsyncPart(1),
@@ -175,7 +175,7 @@ def test_an_abort_of_another_checkpoint_leaves_the_timer() -> None:
 
 
 def test_a_notified_abort_before_the_barrier_is_answered_by_a_marker() -> None:
-    """The late trigger takes no snapshot; a marker keeps the tasks below from waiting."""
+    """The late trigger takes no snapshot. A marker keeps the tasks below from waiting."""
     subtask = SubtaskCheckpoints()
     subtask.step(subtask_events.AbortNotified(1))
     assert subtask.step(subtask_events.CheckpointTriggered(120, ALIGNED)) == [
@@ -186,7 +186,7 @@ def test_a_notified_abort_before_the_barrier_is_answered_by_a_marker() -> None:
 
 
 def test_a_notified_abort_of_a_running_checkpoint_stops_it() -> None:
-    """The asynchronous part is cancelled; nothing is declined and no marker is sent."""
+    """The asynchronous part is cancelled. Nothing is declined and no marker is sent."""
     subtask = triggered(UNALIGNED)
     assert subtask.step(subtask_events.AbortNotified(1)) == [
         subtask_events.CancelAsyncPart(1),
@@ -235,7 +235,7 @@ def test_a_barrier_abort_forgets_older_early_notifications() -> None:
 def test_a_failure_after_the_barrier_declines_without_a_marker(
     event: subtask_events.SubtaskEvent, reason: FailureReason
 ) -> None:
-    """The barrier is on its way, so only the coordinator hears of it."""
+    """The barrier is on its way, so only the coordinator learns of it."""
     subtask = triggered(TIMEOUTABLE, open_outputs=1)
     subtask.step(subtask_events.SyncPartDone(1))
     assert subtask.step(event) == [

@@ -55,7 +55,7 @@ def job(
     duration_ns: int = 450 * MS,
     **checkpoint: Any,
 ) -> jobs.Job:
-    """Return two sources in front of two operators that take 1 ms per record."""
+    """Return two sources before two operators that take 1 ms per record."""
     edge = jobs.Input(upstream="source", partitioner=partitioner)
     settings = {"interval_ns": 50 * MS, "tolerable_failures": 1000, "first_trigger_ns": 20 * MS}
     return on_buffers(
@@ -73,7 +73,7 @@ def job(
 class Broken:
     """A broken part: which property it breaks, and the job that shows it.
 
-    protocol: the cores; patch: what is put into the place of a part of the world.
+    protocol: the cores. patch: everything that is put into the place of a part of the world.
     """
 
     breaks: str
@@ -99,7 +99,7 @@ def ending(model: jobs.Job, records: int = 400) -> jobs.Job:
 
 
 def partly(model: jobs.Job) -> jobs.Job:
-    """Return the job with a source whose first subtask ends long before the second one."""
+    """Return the job with a source with a first subtask that ends long before the second one."""
     first, *others = model.vertices
     return replace(model, vertices=(replace(first, records=2, records_step=60), *others))
 

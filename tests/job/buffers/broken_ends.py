@@ -1,4 +1,4 @@
-"""Deliberately broken ends of tasks on buffers; the jobs that show them stand in `broken.py`."""
+"""Deliberately broken ends of tasks on buffers. The jobs that show them stand in `broken.py`."""
 
 from __future__ import annotations
 

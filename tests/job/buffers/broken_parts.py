@@ -1,4 +1,4 @@
-"""Cores and parts of worlds on buffers, each broken; the jobs that show them: `broken.py`."""
+"""Cores and parts of worlds on buffers, each broken. The jobs that show them: `broken.py`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def loses_in_flight_data(patch: Patch) -> None:
 
 
 def deals_out_too_little(patch: Patch) -> None:
-    """Leave out of what is filtered at a rescale what had reached its receiver."""
+    """Leave out of everything that is filtered at a rescale what had reached its receiver."""
     right = redistribution.Flight.filtered
 
     def filtered(
@@ -74,7 +74,7 @@ def restores_in_flight_data_twice(patch: Patch) -> None:
 
 
 def restores_what_was_sent_first(patch: Patch) -> None:
-    """Put what waited at a sender in front of what had reached its receiver."""
+    """Put what waited at a sender before what had reached its receiver."""
     right = recovery.put_back
     held: list[Any] = []
 
@@ -158,7 +158,7 @@ def keeps_credit(patch: Patch) -> None:
 
 
 def frees_in_silence(patch: Patch) -> None:
-    """Free buffers of which the sender never hears."""
+    """Free buffers without credit for the sender."""
 
     def recycle(self: remote_channel.RemoteChannel, _: Any) -> None:
         self._exclusive_free += 1

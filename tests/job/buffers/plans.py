@@ -70,7 +70,7 @@ def sources(draw: st.DrawFn, index: int) -> Vertex:
 
 @st.composite
 def operators(draw: st.DrawFn, index: int, before: list[tuple[str, int]]) -> Vertex:
-    """Draw an operator behind some of the tasks before it."""
+    """Draw an operator after some of the tasks before it."""
     parallelism = draw(st.integers(1, 3))
     if index == 0:  # every source is read
         chosen = before
@@ -93,7 +93,7 @@ def operators(draw: st.DrawFn, index: int, before: list[tuple[str, int]]) -> Ver
 
 @st.composite
 def networks(draw: st.DrawFn) -> Network:
-    """Draw buffers and network; records may span buffers."""
+    """Draw buffers and network. Records may span buffers."""
     return Network(
         record_bytes=draw(st.sampled_from([100, 1024, 1000, 5000, 12_000])),
         segment_bytes=draw(st.sampled_from([4096, 8192, 32_768])),

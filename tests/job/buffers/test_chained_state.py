@@ -33,7 +33,7 @@ def parts(chain: int, mode: jobs.Mode) -> tuple[float, float, float]:
 
 
 def chained(chain: int, mode: jobs.Mode) -> jobs.Job:
-    """Return a job whose operator has as many of them in one task, behind back-pressure."""
+    """Return a job with an operator that has as many of them in one task, after back-pressure."""
     return jobs.Job(
         plane=jobs.Plane.BUFFERS,
         vertices=(
@@ -53,7 +53,7 @@ def chained(chain: int, mode: jobs.Mode) -> jobs.Job:
 
 
 def test_the_state_of_a_chain_comes_behind_its_channel_state() -> None:
-    """Unaligned, it takes as long as both files together; of a single operator, as the longer."""
+    """Unaligned, it takes as long as both files together. Of a single operator, as the longer."""
     alone_ms, state, in_flight = parts(1, jobs.Mode.UNALIGNED)
     chained_ms, *_ = parts(2, jobs.Mode.UNALIGNED)
     # A limiter reaches 2 % less at 1 MB/s.
@@ -66,7 +66,7 @@ def test_the_state_of_a_chain_comes_behind_its_channel_state() -> None:
 def test_state_of_a_checkpoint_that_was_given_up_is_not_written(
     monkeypatch: pytest.MonkeyPatch, *, forgets: bool
 ) -> None:
-    """What waits for channel state is begun no more; a task that begins it is found."""
+    """What waits for channel state is begun no more. A task that begins it is found."""
     if not forgets:
         monkeypatch.setattr(ChannelStateFile, "forget", lambda *_: None)
     job = chained(2, jobs.Mode.UNALIGNED)
@@ -111,7 +111,7 @@ def test_subtasks_on_a_task_manager_share_files(
 
 
 def triple(placement: jobs.PlacementKind) -> jobs.Job:
-    """Return three vertices one behind the other, of three subtasks each."""
+    """Return three vertices one after the other, of three subtasks each."""
     vertices = [jobs.Vertex(name="a", kind=jobs.VertexKind.SOURCE, parallelism=3)]
     for name, upstream in (("b", "a"), ("c", "b")):
         edge = jobs.Input(upstream=upstream, partitioner=jobs.Partitioner.HASH)

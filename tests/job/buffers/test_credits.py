@@ -17,7 +17,7 @@ MS = 1_000_000
 
 
 def one_lent_buffer(records: int, others: int, *, record_bytes: int) -> jobs.Job:
-    """Return a job whose gates lend one buffer and own none; records span many buffers."""
+    """Return a job with gates that lend one buffer and own none. Records span many buffers."""
     middle = (
         jobs.Input(upstream="source", partitioner=jobs.Partitioner.REBALANCE),
         jobs.Input(upstream="other", partitioner=jobs.Partitioner.HASH),

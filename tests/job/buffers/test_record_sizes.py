@@ -9,7 +9,7 @@ from tests.job.buffers.test_words import MS, chain, processed, ran
 
 
 def test_records_have_the_size_of_their_vertex() -> None:
-    """Data in flight in front of a slow operator is whole records of the sender's size."""
+    """Data in flight before a slow operator is whole records of the sender's size."""
     network = Network(record_bytes=1000)
     model = chain(
         source={"parallelism": 1},
@@ -26,7 +26,7 @@ def test_records_have_the_size_of_their_vertex() -> None:
 
 
 def test_sizes_of_records_vary_about_their_mean() -> None:
-    """What was written is as many bytes as records of the mean size, though most are smaller."""
+    """The written bytes match records of the mean size, though most are smaller."""
     inputs = (Input(upstream="middle", record_variation=0.0),)
     model = chain(
         source={"record_bytes": 6_000, "record_variation": 0.9, "records": 4_000},
@@ -47,7 +47,7 @@ def test_sizes_of_records_vary_about_their_mean() -> None:
 
 
 def test_checkpoints_hold_the_bytes_of_records_that_vary() -> None:
-    """In front of a slow operator as many bytes are in flight, but fewer records fill them."""
+    """Before a slow operator as many bytes are in flight, but fewer records fill them."""
     held = []
     for variation in (0.0, 0.9):
         model = chain(

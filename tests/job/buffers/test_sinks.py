@@ -1,4 +1,4 @@
-"""Sinks with transactions on buffers: what is committed, left behind and given up."""
+"""Sinks with transactions on buffers: everything that is committed, left and aborted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LATE = DelayAcknowledgement(vertex="source", subtask=0, checkpoint=4, delay_ns=4
 
 
 def run(model: Any, *faults: Any) -> tuple[DataflowWorld, list[Any]]:
-    """Run a job whose operators write into transactions; return it and what it violated."""
+    """Run a job with operators that write into transactions. Return it and what it violated."""
     env = Environment(1, goals=GOALS[Plane.BUFFERS], keep_trace=True)
     world = DataflowWorld(env, into_sink(model), faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
@@ -47,7 +47,7 @@ def test_all_that_was_sent_is_committed_in_the_end(mode: Mode, engine: Engine) -
 
 
 def test_a_restart_commits_what_is_pending_and_aborts_what_is_open() -> None:
-    """Restored sinks end what their state holds; what the failed attempt began later stays open."""
+    """Restored sinks end what their state holds. What the failed attempt began later stays open."""
     world, violations = run(ending(job(rate_per_s=300.0)), LATE, CRASH)
     kinds = [entry[1] for entry in world.env.trace.entries]
     assert violations == []
@@ -60,7 +60,7 @@ def test_a_restart_commits_what_is_pending_and_aborts_what_is_open() -> None:
 def test_what_times_out_before_its_completion_is_lost() -> None:
     """The external system aborts a pre-committed transaction that waits too long to be committed.
 
-    Its records are in a completed checkpoint, so nobody sends them again.
+    Its records are in a completed checkpoint, so no one sends them again.
     """
     model = ending(job(rate_per_s=300.0))
     model = replace(model, costs=Costs(transaction_timeout_ns=80 * MS))

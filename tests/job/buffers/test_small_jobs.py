@@ -31,7 +31,7 @@ class RemembersOlderBarriers(RemoteInputChannel):
 
 
 def keeps_the_border_twice(patch: Patch) -> None:
-    """Let the key groups of each subtask reach into those of the next one."""
+    """Let the key groups of each subtask reach into the ones of the next one."""
     right = redistribution.key_group_range
 
     def key_group_range(subtask: int, *, max_parallelism: int, parallelism: int) -> range:

@@ -71,7 +71,7 @@ def test_tandem_with_blocking(room: int) -> None:
     def passed(seed: int) -> float:
         env = Environment(seed)
         first, second = env.stream("first"), env.stream("second")
-        # What is in the second server stands in the store too, as does the finished item in front.
+        # The content of the second server is in the store too, as does the finished item in front.
         between: Any = simpy.Container(env, capacity=room + 1)
         done = [0]
 
@@ -188,7 +188,7 @@ def test_stability_boundary() -> None:
 
 
 def pressed(**changes: Any) -> jobs.Job:
-    """Return an unlimited source in front of one slow operator."""
+    """Return an unlimited source before one slow operator."""
     model = on_buffers(
         jobs.Vertex(kind=jobs.VertexKind.SOURCE, name="source"),
         jobs.Vertex(
@@ -203,7 +203,7 @@ def pressed(**changes: Any) -> jobs.Job:
 
 
 def test_drain_time_is_what_is_queued_by_the_rate() -> None:
-    """An aligned barrier takes as long as the records in front of it take to be served."""
+    """An aligned barrier takes as long as the records before it take to be served."""
     world = DataflowWorld(Environment(1, keep_trace=True), pressed())
     seen: list[tuple[int, int]] = []
     source, slow = world.tasks

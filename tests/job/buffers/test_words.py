@@ -83,7 +83,7 @@ def test_any_subtask_can_be_slow() -> None:
 
 @pytest.mark.parametrize("ratio", [0.0, 0.01, 0.5, 1.5, 40.0])
 def test_selectivity_is_records_out_over_records_in(ratio: float) -> None:
-    """What is read of an operator is its selectivity times what it processes, to one record."""
+    """All that is read of an operator is its selectivity times what it processes, to one record."""
     model = chain(
         source={"rate_per_s": 400.0, "records": 600},
         middle={"selectivity": ratio},
@@ -121,7 +121,7 @@ def test_keys_have_shares() -> None:
 @pytest.mark.parametrize(
     ("keeps", "expected"),
     [
-        # Of 128 key groups the first sender has 64, of which 43 are the first receiver's.
+        # Of 128 key groups the first sender has 64, and 43 of them are the first receiver's.
         (True, (0.75 * 43 / 64, 0.75 * 21 / 64 + 0.25 * 22 / 64, 0.25 * 42 / 64)),
         (False, (1 / 3, 1 / 3, 1 / 3)),
     ],
@@ -165,7 +165,7 @@ def test_the_rate_of_a_source_changes_when_it_is_said() -> None:
 
 
 def test_bursts_come_again_after_their_period() -> None:
-    """Each half second has a tenth of a second at five times the rate, and silence behind it."""
+    """Each half second has a tenth of a second at five times the rate, and silence after it."""
     changes = (
         RateChange(at_ns=0, factor=5.0),
         RateChange(at_ns=100 * MS, factor=0.0),
@@ -272,7 +272,7 @@ def test_a_slow_machine_lengthens_checkpoints() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(changes: dict[str, Any], path: str) -> None:
-    """Lists have a value per subtask, weights a sum, and each stands where it can act."""
+    """Lists have a value per subtask, weights a sum, and each is where it can act."""
     assert path in [problem.path for problem in chain(**changes).problems()]
 
 

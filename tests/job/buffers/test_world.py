@@ -62,7 +62,7 @@ def test_bounded_job_ends_at_once() -> None:
 
 
 def test_a_pointwise_branch_that_ended_is_triggered_itself() -> None:
-    """Behind a rescaled edge a task whose only sender has finished still takes checkpoints."""
+    """After a rescaled edge a task with a only sender that has finished still takes checkpoints."""
     job = on_buffers(
         jobs.Vertex(
             kind=jobs.VertexKind.SOURCE, name="source", parallelism=2, rate_per_s=2.0, records=1

@@ -43,7 +43,7 @@ class APart:
 
 
 class ATask:
-    """A task that writes down what it is told."""
+    """A task that writes down what it is reported."""
 
     def __init__(self, env: Environment, number: int, place: tuple[str, int]) -> None:
         self.number = number
@@ -66,7 +66,7 @@ class ATask:
 
 
 class SameLatency:
-    """Messages that all take the same time; storing takes none."""
+    """Messages that all take the same time. Storing takes none."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env
@@ -109,13 +109,13 @@ class SameLatency:
         call(*arguments)
 
     def discard(self, sizes: list[int]) -> None:
-        """Note what is deleted."""
+        """Note everything that is deleted."""
         self.discarded.append(sizes)
 
 
 @dataclass
 class AJob:
-    """A job that writes down what it is told."""
+    """A job that writes down what it is reported."""
 
     running: bool = True
     can_checkpoint: bool = True
@@ -170,7 +170,7 @@ class AJob:
 
 
 class Rig:
-    """A host with a source and two subtasks behind it, numbered 0, 1 and 2."""
+    """A host with a source and two subtasks after it, numbered 0, 1 and 2."""
 
     def __init__(
         self, *faults: JobFault, union_state: bool = False, loss_ratio: float = 0.0

@@ -14,7 +14,7 @@ GROUP = (0, 1)
 
 
 class Storage:
-    """Keeps what is to be stored until the test says how that ends."""
+    """Keeps everything that is to be stored until the test says how that ends."""
 
     def __init__(self) -> None:
         self.stored: list[tuple[int, int]] = []
@@ -30,7 +30,7 @@ class Storage:
         self.end = stored
 
     def drop(self, checkpoint: int) -> None:
-        """Note the file that is given up."""
+        """Note the file that is aborted."""
         self.dropped.append(checkpoint)
 
     def answer(
@@ -67,7 +67,7 @@ class Rig:
 
 
 def test_the_slowest_of_a_group_has_the_file_stored() -> None:
-    """One file holds both parts, and each subtask hears of its own when that is durable."""
+    """One file holds both parts, and each subtask learns of its own when that is durable."""
     rig = Rig()
     rig.write(0, 1, 10)
     assert rig.storage.stored == []
@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_written_fails_for_all() -> None:
 
 
 def test_an_abort_drops_the_file_and_answers_everybody() -> None:
-    """The culprit hears its own reason, the other one that the shared file is gone."""
+    """The culprit learns its own reason, the other one that the shared file is gone."""
     rig = Rig()
     rig.write(0, 1, 10)
     rig.host.step(writer_events.WriteAborted(1, 1, ABORTED))
@@ -150,7 +150,7 @@ def test_a_broken_file_that_nobody_is_told_of_is_seen() -> None:
 
 
 def test_a_second_answer_is_seen() -> None:
-    """A core that answers once more, to nobody, is found out."""
+    """A core that answers once more, to no one, is found out."""
     rig = Rig()
     rig.write(0, 1, 10)
     rig.write(1, 1, 20)

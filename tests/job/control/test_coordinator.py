@@ -43,7 +43,7 @@ def test_who_finishes_during_a_checkpoint_is_told_of_it_all_the_same() -> None:
 
 
 def test_who_has_finished_before_is_no_part_of_a_plan() -> None:
-    """Behind a finished source its receivers are triggered, and nobody else is told anything."""
+    """After a finished source its receivers are triggered, and no one else is reported anything."""
     rig = Rig()
     rig.finish(0)
     rig.run_until(12)
@@ -53,7 +53,7 @@ def test_who_has_finished_before_is_no_part_of_a_plan() -> None:
 
 @pytest.mark.parametrize("how", ["expired", "declined"])
 def test_a_given_up_checkpoint_is_told_to_whom_its_plan_names(how: str) -> None:
-    """After an expiry or a refusal every task hears that the checkpoint was given up."""
+    """After an expiry or a refusal every task learns that the checkpoint was aborted."""
     rig = Rig()
     rig.run_until(12)
     if how == "declined":
@@ -108,7 +108,7 @@ def test_the_last_report_of_ended_data_asks_for_a_checkpoint() -> None:
 
 @pytest.mark.parametrize("reported", [(1,), (1, 2)])
 def test_union_state_has_to_end_in_one_checkpoint(reported: tuple[int, ...]) -> None:
-    """A checkpoint in which part of a vertex with union state has finished is given up."""
+    """A checkpoint in which part of a vertex with union state has finished is aborted."""
     rig = Rig(union_state=True)
     rig.run_until(12)
     rig.acknowledge(1, *{0, 1, 2}.difference(reported))
@@ -126,7 +126,7 @@ def test_union_state_has_to_end_in_one_checkpoint(reported: tuple[int, ...]) -> 
 
 
 def test_a_stop_takes_a_savepoint_and_goes_on_where_that_fails() -> None:
-    """The savepoint's triggers say how to stop; when it is declined the job is told so."""
+    """The savepoint's triggers say how to stop. When it is declined the job is notified so."""
     rig = Rig()
     rig.host.stop()
     rig.run_until(2)
@@ -139,7 +139,7 @@ def test_a_stop_takes_a_savepoint_and_goes_on_where_that_fails() -> None:
 
 
 def test_a_complete_savepoint_ends_the_triggers() -> None:
-    """Behind the savepoint of a stop no periodic checkpoint follows."""
+    """After the savepoint of a stop no periodic checkpoint follows."""
     rig = Rig()
     rig.host.stop()
     rig.run_until(2)
@@ -166,7 +166,7 @@ def test_faults_of_a_trigger() -> None:
 
 
 def test_faults_of_notifications_and_acknowledgements() -> None:
-    """A completion is heard of never or twice; without an acknowledgement a checkpoint expires."""
+    """A completion is heard of never or twice. Without an acknowledgement a checkpoint expires."""
     lost = run_with(job_faults.LoseNotification(**MAP))
     assert [len(task.told) for task in lost.tasks] == [2, 1, 0]
     assert lost.host.gateway.lost == {(2, 1)}
@@ -176,7 +176,7 @@ def test_faults_of_notifications_and_acknowledgements() -> None:
 
 
 def test_an_acknowledgement_that_comes_twice_counts_once() -> None:
-    """The checkpoint still waits for the others; a repeat behind its end changes nothing."""
+    """The checkpoint still waits for the others. A repeat after its end changes nothing."""
     rig = Rig(job_faults.RepeatAcknowledgement(**MAP, delay_ns=3 * MS))
     rig.run_until(12)
     rig.acknowledge(1, 1, 2)
@@ -188,7 +188,7 @@ def test_an_acknowledgement_that_comes_twice_counts_once() -> None:
 
 
 def test_a_stray_decline_ends_a_checkpoint_that_is_not_whole() -> None:
-    """One that comes when all have acknowledged is too late; before that it is one like others."""
+    """One that comes when all have acknowledged is too late. Before that it is one like others."""
     late = run_with(job_faults.StrayDecline(**MAP, delay_ns=0))
     assert late.host.records[1].status == "completed"
     rig = Rig(job_faults.StrayDecline(**MAP, delay_ns=0))
@@ -213,7 +213,7 @@ def test_users_ask_for_checkpoints_and_savepoints() -> None:
 
 
 def test_all_notifications_can_be_lost_by_chance() -> None:
-    """With a share of 1 no task ever hears of a completion."""
+    """With a share of 1 no task ever learns of a completion."""
     rig = run_with(loss_ratio=1.0)
     assert [len(task.told) for task in rig.tasks] == [1, 0, 0]
     assert rig.host.records[1].status == "completed"
@@ -232,7 +232,7 @@ def run_with(*faults: job_faults.JobFault, loss_ratio: float = 0.0) -> Rig:
 
 
 def test_the_job_hears_of_every_end_once() -> None:
-    """When the last task is known to have FINISHED the job is told that all have."""
+    """When the last task is known to have FINISHED the job is notified that all have."""
     rig = Rig()
     rig.finish(0, 1, 2)
     rig.run_until(5)

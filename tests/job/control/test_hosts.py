@@ -16,7 +16,7 @@ TWO_INPUTS = TaskParameters(kind=TaskKind.NON_SOURCE, gate_channels=(2,), checkp
 
 
 class SlowTask(ScriptedTask):
-    """A task whose barriers and mails take until the test lets them continue."""
+    """A task with barriers and mails that take until the test lets them continue."""
 
     def __init__(self, parameters: TaskParameters) -> None:
         self.waiting: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
@@ -36,7 +36,7 @@ class SlowTask(ScriptedTask):
 
     @property
     def actions(self) -> list[str]:
-        """Return what has been done, a word each."""
+        """Return everything that has been done, a word each."""
         return [entry["action"] for entry in self.entries if "action" in entry]
 
 
@@ -56,7 +56,7 @@ def test_a_task_does_not_close_while_it_sends_a_barrier_on() -> None:
 
 
 class Refusing:
-    """A barrier handler that starts an input and wants more behind that."""
+    """A barrier handler that starts an input and wants more after that."""
 
     latest = -1
     pending = False
@@ -65,7 +65,7 @@ class Refusing:
         self.heard: list[handler_events.HandlerEvent] = []
 
     def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
-        """Start the first gate, then give up what must not be given up."""
+        """Start the first gate, then give up what must not be aborted."""
         self.heard.append(event)
         if isinstance(event, handler_events.InputRefused):
             return []
@@ -74,7 +74,7 @@ class Refusing:
 
 
 def test_nothing_behind_a_refused_start_is_carried_out() -> None:
-    """The core hears of the refusal, and what stood behind it is not done."""
+    """The core learns of the refusal, and what stood after it is not done."""
     task = SlowTask(TWO_INPUTS)
     handler = task.control.handler
     assert handler is not None

@@ -51,7 +51,7 @@ def test_the_end_of_a_channel_stands_for_its_barrier() -> None:
 
 
 def test_abort_before_the_trigger_is_answered_by_a_cancellation_marker() -> None:
-    """A checkpoint whose abort came first is not performed and does not become the minimum id."""
+    """A checkpoint after its own abort is not performed and does not become the minimum id."""
     task = made(SOURCE)
     task.control.notify_aborted(7, None)
     task.control.exhausted()
@@ -60,7 +60,7 @@ def test_abort_before_the_trigger_is_answered_by_a_cancellation_marker() -> None
 
 
 def test_a_trigger_older_than_the_alignment_under_way_is_dropped() -> None:
-    """A remote call stands for barriers, and an older barrier is obsolete; the newer continues."""
+    """A remote call represents barriers, and an older barrier is obsolete. The newer continues."""
     task = made(TWO_INPUTS)
     task.barrier(0, 5)
     assert done(task, task.trigger, 4) == []
@@ -77,7 +77,7 @@ def test_a_late_trigger_is_skipped() -> None:
 
 
 def test_a_stopped_source_ends_its_data_in_front_of_the_savepoint() -> None:
-    """The savepoint's barrier follows EndOfData, so nothing lies behind it (FLINK-23541)."""
+    """The savepoint's barrier follows EndOfData, so nothing lies after it (FLINK-23541)."""
     task = made(SOURCE)
     task.stops.add(3)
     found = done(task, task.trigger, 3, lifecycle.StopMode.DRAIN)
@@ -86,7 +86,7 @@ def test_a_stopped_source_ends_its_data_in_front_of_the_savepoint() -> None:
 
 
 def test_a_source_stops_although_its_savepoint_was_given_up_before() -> None:
-    """The data ends with the call; the savepoint is answered by a cancellation marker."""
+    """The data ends with the call. The savepoint is answered by a cancellation marker."""
     task = made(SOURCE)
     task.control.notify_aborted(3, None)
     task.stops.add(3)
@@ -95,7 +95,7 @@ def test_a_source_stops_although_its_savepoint_was_given_up_before() -> None:
 
 
 def storing(parameters: lifecycle.TaskParameters, monkeypatch: pytest.MonkeyPatch) -> ScriptedTask:
-    """Return a task whose files are never whole; it notes what it drops and is notified of."""
+    """Return a task with files that are never whole. It notes what it drops and is notified of."""
     task = made(parameters)
     monkeypatch.setattr(task.snapshots, "store", lambda *_: None)
     monkeypatch.setattr(task.snapshots, "drop", lambda number: task.act("drop", id=number))
@@ -104,7 +104,7 @@ def storing(parameters: lifecycle.TaskParameters, monkeypatch: pytest.MonkeyPatc
 
 
 def waiting_to_close(task: ScriptedTask) -> None:
-    """Take a source behind its last record, into checkpoints 1 and 2."""
+    """Take a source after its last record, into checkpoints 1 and 2."""
     task.control.exhausted()
     task.control.end_of_data_acknowledged(0)
     task.trigger(1)
@@ -112,14 +112,14 @@ def waiting_to_close(task: ScriptedTask) -> None:
 
 
 def test_an_abort_first_repeats_the_completion(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The latest completion is told before the checkpoint is given up (notifyCheckpointAbort)."""
+    """The latest completion is named before the checkpoint is aborted (notifyCheckpointAbort)."""
     task = storing(SOURCE, monkeypatch)
     task.trigger(7)
     assert done(task, task.control.notify_aborted, 7, 6) == ["notify 6", "drop 7"]
 
 
 def test_an_aborted_stop_fails_before_anything_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A task whose stop has failed does nothing more about the savepoint."""
+    """A task with a stop that has failed does nothing more about the savepoint."""
     task = storing(SOURCE, monkeypatch)
     task.stops.add(3)
     task.trigger(3, lifecycle.StopMode.DRAIN)
@@ -135,7 +135,7 @@ def test_a_checkpoint_is_given_up_before_its_task_closes(monkeypatch: pytest.Mon
 
 
 def test_a_closing_task_hears_of_no_abort(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind the closed mailbox what is being written is written to its end."""
+    """After the closed mailbox the part being written is written to its end."""
     task = storing(SOURCE, monkeypatch)
     monkeypatch.setattr(task.ending, "has_writes", True)
     waiting_to_close(task)
@@ -179,7 +179,7 @@ STEPS: st.SearchStrategy[tuple[Any, ...]] = st.one_of(
 
 
 def take(task: ScriptedTask, step: tuple[Any, ...]) -> None:
-    """Let the task take a step; nothing comes out of a channel that has ended."""
+    """Let the task take a step. Nothing comes out of a channel that has ended."""
     what, first, *rest = step
     control = task.control
     from_channel = what in ("watermark", "end of data", "barrier", "end of partition")

@@ -120,7 +120,7 @@ class ToldPlane:
 
 
 def test_records_that_nobody_processes_are_told_once_and_the_end_comes_later() -> None:
-    """Who waits for whom stands in the sentence; the run continues until its end is hopeless."""
+    """Who waits for whom is in the sentence. The run continues until its end is hopeless."""
     plane = ToldPlane(records=True)
     plane.env.run()
     says = "no record was processed for 0.1 us, but work remains: "
@@ -139,7 +139,7 @@ def test_without_records_only_the_end_counts() -> None:
 
 @pytest.mark.parametrize("status", ["aborted", "expired", "completed"])
 def test_barriers_that_were_given_up_in_the_queue_are_waited_for(status: str) -> None:
-    """The wait for an end is longer by the time in which barriers nobody needs piled up."""
+    """The wait for an end is longer by the time in which barriers no one needs piled up."""
     plane = ToldPlane(records=False, given_up=(status, -20))
     plane.env.run()
     assert plane.ended_ns == (400 if status == "completed" else 420)
@@ -147,7 +147,7 @@ def test_barriers_that_were_given_up_in_the_queue_are_waited_for(status: str) ->
 
 @pytest.mark.parametrize("passing", [False, True])
 def test_a_job_whose_triggers_outpace_its_barriers_may_never_end(passing: bool) -> None:
-    """Such a run ends without a word while barriers still pass; when none does, it is told."""
+    """Such a run ends without a word while barriers still pass. When none does, it is reported."""
     waiting = [TaskState.WAITING_FOR_FINAL_CP]
     plane = ToldPlane(records=False, states=waiting, outpaced_since_ns=300 if passing else 100)
     plane.patience = replace(plane.patience, final_ns=400)
@@ -167,7 +167,7 @@ def test_tasks_that_restore_for_ever_are_told() -> None:
 
 @pytest.mark.parametrize("other", [TaskState.CLOSED, TaskState.RUNNING])
 def test_only_when_all_data_have_ended_the_final_checkpoint_is_overdue(other: TaskState) -> None:
-    """Who looks behind its time, and before the longest wait is over, is told of it."""
+    """Who looks after its time, and before the longest wait is over, is notified of it."""
     plane = ToldPlane(records=False, states=[TaskState.WAITING_FOR_FINAL_CP, other])
     plane.env.call_at(250, 0, plane.env.entity("watch"), plane.look)
     plane.env.run(until=plane.env.timeout(300))
@@ -295,7 +295,7 @@ def test_a_job_whose_checkpoints_expire_by_chance_ends() -> None:
 
 @pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
 def test_a_stalled_run_says_who_waits_for_whom_on_every_driver(engine: Engine) -> None:
-    """A stop whose notification is lost ends as stalled, with the same sentence."""
+    """A stop with a notification that is lost ends as stalled, with the same sentence."""
     scenario = placed(by_name("stop_words_lost"), Plane.BUFFERS)
     model: Any = scenario.model
     result = run_world(replace(scenario, model=replace(model, engine=engine)), seed=5)

@@ -1,1 +1,1 @@
-"""Each property of jobs can fail, and stands for something."""
+"""Each property of jobs can fail, and represents something."""

@@ -13,14 +13,14 @@ from tests.job.records.small import chain, join, reads, small
 
 
 def _slow_right(**tables: Any) -> dict[str, Any]:
-    """Return a join whose right source has a record every 12 ms, long after the left has ended."""
+    """Return a join with a slow right source, long after the left one has ended."""
     job = join(5, more=5, **tables)
     job["vertices"][1]["rate_per_s"] = 1000 / 12
     return job
 
 
 def _two_outputs() -> dict[str, Any]:
-    """Return a source whose records two sinks of two subtasks have in turn."""
+    """Return a source with records for two sinks of two subtasks in turn."""
     job = chain()
     job["vertices"][1]["parallelism"] = 2
     job["vertices"][1]["inputs"] = [{"upstream": "source", "partitioner": "rebalance"}]
@@ -29,7 +29,7 @@ def _two_outputs() -> dict[str, Any]:
 
 
 def _read_back_beside() -> dict[str, Any]:
-    """Return a join that reads back what was in flight of one source longer than of the other."""
+    """Return a join that reads back the in-flight data of one source longer than of the other."""
     job = join(
         50,
         checkpointing={"mode": "unaligned", "interval_ns": 20 * MS},

@@ -20,10 +20,10 @@ from tests.job.records.plans import MS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
-    """A run that breaks a property; `also` is what cannot hold either once it is broken.
+    """A run that breaks a property. `also` is what cannot hold either once it is broken.
 
-    scenario: the job; parts: the cores, or the mutant, and the order of ties.  world: what is
-    broken around the cores.
+    scenario: the job. parts: the cores, or the mutant, and the order of ties.  world: everything
+    that is broken around the cores.
     """
 
     scenario: Scenario
@@ -43,7 +43,7 @@ def placed(scenario: Scenario, plane: Plane) -> Scenario:
     """Return the scenario on a plane, without what the plane refuses.
 
     Buffers are flushed soon there, and a run may end late.  On a plain machine of so small a job
-    nothing would wait, so it is that of the rig.
+    nothing would wait, so it is the one of the rig.
     """
     model: Any = scenario.model
     if plane is model.plane:

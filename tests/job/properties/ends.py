@@ -29,7 +29,7 @@ _ONE_SIDE: dict[str, Any] = {
 
 
 def _comes_back_from_idle() -> dict[str, Any]:
-    """Return a job of whose sources one is idle between its records."""
+    """Return a job with a source that is idle between its records."""
     tells = {"watermark_interval_ns": 1 * MS, "idle_timeout_ns": 3 * MS}
     job = join(event_time=tells)
     job["vertices"][0] |= {"rate_per_s": 100.0, "records": 5}
@@ -37,7 +37,7 @@ def _comes_back_from_idle() -> dict[str, Any]:
 
 
 def _splits_at_other_rates() -> dict[str, Any]:
-    """Return a job of whose source one split has few records."""
+    """Return a job with few records in one split."""
     job = chain(60, event_time={"watermark_interval_ns": 1 * MS})
     job["checkpointing"] = {"interval_ns": 10 * MS}
     job["vertices"][0] |= {"parallelism": 2, "rate_shares": [1.0, 9.0]}

@@ -1,4 +1,4 @@
-"""Which property of a job stands for which published invariant: docs/invariants.md.
+"""Which property of a job represents which published invariant: docs/invariants.md.
 
 `python -m tests.job.properties.invariants` writes the document again.
 """

@@ -1,4 +1,4 @@
-"""Worlds whose coordinator and tasks do not send, or take, what they should."""
+"""Worlds with coordinator and tasks that do not send, or take, what they should."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sends_no_trigger(patch: pytest.MonkeyPatch) -> None:
 
 
 def keeps_triggers(patch: pytest.MonkeyPatch) -> None:
-    """Keep the trigger of checkpoint 1 until that of checkpoint 2 has been sent."""
+    """Keep the trigger of checkpoint 1 until the one of checkpoint 2 has been sent."""
     right = RecordMessages.trigger
 
     def trigger(
@@ -74,7 +74,7 @@ def takes_notifications_for_lost(patch: pytest.MonkeyPatch) -> None:
 
 
 def tells_nobody_of_aborts(patch: pytest.MonkeyPatch) -> None:
-    """Send no task word that a checkpoint was given up."""
+    """Send no task word that a checkpoint was aborted."""
     patch.setattr(Gateway, "notify_aborted", lambda *_: None)
 
 
@@ -92,7 +92,7 @@ def takes_late_parts(patch: pytest.MonkeyPatch) -> None:
 
 
 def repeats_savepoints(patch: pytest.MonkeyPatch) -> None:
-    """Repeat, with the word that a checkpoint was given up, whatever was completed last."""
+    """Repeat, with the word that a checkpoint was aborted, whatever was completed last."""
     right = Gateway.notify_aborted
     completed: list[int] = []
 

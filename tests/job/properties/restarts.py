@@ -30,7 +30,7 @@ def goes_back_too_far(patch: pytest.MonkeyPatch) -> None:
 
 
 def keeps_what_was_given_up(patch: pytest.MonkeyPatch) -> None:
-    """Keep a checkpoint that was given up while it was being stored."""
+    """Keep a checkpoint that was aborted while it was being stored."""
     right = CoordinatorHost.store
 
     def store(self: CoordinatorHost, checkpoint: int, core: CheckpointCoordinator) -> None:
@@ -55,7 +55,7 @@ def cuts_the_log_service_for_the_next_checkpoint(patch: pytest.MonkeyPatch) -> N
 
 
 def truncates_too_much(patch: pytest.MonkeyPatch) -> None:
-    """Delete one message of a log more than lies in front of the line."""
+    """Delete one message of a log more than lies before the line."""
     right = MessageLog.truncate
 
     def truncate(self: MessageLog, number: int) -> None:
@@ -110,7 +110,7 @@ def finishes_the_failed(patch: pytest.MonkeyPatch) -> None:
 
 
 def lets_the_lost_go_first(patch: pytest.MonkeyPatch) -> None:
-    """Go on with what has waited for a loss to be known, and fail for the loss behind it."""
+    """Go on with all that has waited for a loss to be known, and fail for the loss after it."""
     right = DetectionHost._carry_out
 
     def carry_out(self: DetectionHost, effect: DetectionEffect) -> None:
@@ -138,7 +138,7 @@ def asks_the_user_to_wait(patch: pytest.MonkeyPatch) -> None:
 
 
 def waits_for_nobody(patch: pytest.MonkeyPatch) -> None:
-    """Restart at once behind each failure, whatever delay the strategy wants."""
+    """Restart at once after each failure, whatever delay the strategy wants."""
     right = StrategyHost.delay_ns
 
     def delay_ns(self: StrategyHost, **given: bool) -> int | None:

@@ -1,6 +1,6 @@
 """Runs of jobs that break one property each, and nothing else: on records, many on buffers as well.
 
-A run on buffers is of the same scenario; what breaks on buffers in other ways stands in
+A run on buffers is of the same scenario. What breaks on buffers in other ways is in
 `tests/job/buffers/broken.py`.
 """
 

@@ -32,7 +32,7 @@ def digest(world: Any) -> str:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_oracle_changes_nothing_on_records(seed: int) -> None:
-    """Random jobs with faults take the same course whoever follows them."""
+    """Random jobs with faults take the same course anyone who follows them."""
     # Without idle splits, as the hazard of these is noted in the trace.
     never = {"job.event_time.idle_timeout_ns": "none"}
     scenario = with_parameters(records.random_job(seed), never)
@@ -70,7 +70,7 @@ def test_the_oracle_changes_nothing_on_buffers(seed: int) -> None:
 
 @pytest.mark.parametrize("cancelled", [11, 13])
 def test_a_barrier_behind_a_newer_cancellation_is_not_waited_for(cancelled: int) -> None:
-    """Its time-out means nothing to the task; behind an older cancellation it does."""
+    """Its time-out means nothing to the task. After an older cancellation it does."""
     env = Environment(1)
     job: Any = by_name("flink_19681_alignment_timeout").model
     world = RecordWorld(env, job.spelled_out(), FaultPlan(()), cores=OURS)

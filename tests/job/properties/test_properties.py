@@ -1,4 +1,4 @@
-"""Every property of a job can fail, alone, and stands for an invariant that was published."""
+"""Every property of a job can fail, alone, and represents an invariant that was published."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.job.properties.table import BREAKERS, ON_BUFFERS
 from tests.job.records.plans import MS
 from tests.job.records.small import chain, join, small
 
-# What released Flink does wrong itself; the right core shows it.
+# What released Flink does wrong itself. The right core shows it.
 HAZARDS = {
     "single_channel_keeps_the_clock",
     "closed_tasks_leave_nothing_queued",
@@ -54,7 +54,7 @@ def test_every_property_has_something_that_breaks_it() -> None:
 
 
 def about(row: ViolationRow) -> set[str]:
-    """Return the property of a row and, where a restart shows it, what is broken there."""
+    """Return the property of a row and, where a restart shows it, all that is broken there."""
     restarted = re.match(r"restarted from checkpoint \d+: (\w+):", row.says)
     return {row.property} if restarted is None else {row.property, restarted[1]}
 
@@ -91,7 +91,9 @@ def violated(broken: Broken, *, right: bool = False) -> set[str]:
     """Return the properties that one run breaks, with or without its broken part."""
     world = DataflowWorld(
         Environment(1),
-        replace(broken.model, engine=Engine.PROCESSES),  # what is broken is not the kernel
+        replace(
+            broken.model, engine=Engine.PROCESSES
+        ),  # everything that is broken is not the kernel
         protocol=OURS if right else broken.protocol,
         faults=FaultPlan(broken.faults),
         observer=BufferOracle,
@@ -103,7 +105,7 @@ def violated(broken: Broken, *, right: bool = False) -> set[str]:
 
 @pytest.mark.parametrize("name", list(BROKEN))
 def test_broken_part_breaks_its_property(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The property does not hold with the broken part; with the right one all of them do."""
+    """The property does not hold with the broken part. With the right one all of them do."""
     broken = BROKEN[name]
     assert violated(broken, right=True) == set()
     broken.patch(monkeypatch)
@@ -129,7 +131,7 @@ def test_every_invariant_is_a_property() -> None:
 
 
 def test_names_that_have_gone_lead_to_the_new_ones() -> None:
-    """Whoever declines or expects a property by its old name is shown the one that it has now."""
+    """Users who declines or expects a property by its old name is shown the one that it has now."""
     assert set(RENAMED.values()) <= set(ALL_PROPERTIES)
     assert not set(RENAMED) & set(ALL_PROPERTIES)
     declined = Judging(ignore=("notified_after_completion",))
@@ -146,7 +148,7 @@ def test_the_document_is_what_the_table_gives() -> None:
 
 
 def test_a_closed_task_whose_acknowledgement_was_lost_is_waited_for() -> None:
-    """Nothing is wrong with it: it did its part before it closed, and nobody will ever hear so."""
+    """Nothing is wrong with it: it did its part before it closed, and no one will ever hear so."""
     timing = {"interval_ns": 10 * MS, "timeout_ns": 60 * MS, "immediate_final": False}
     job = chain(20, checkpointing=timing)
     job["vertices"].insert(1, job["vertices"][0] | {"name": "other", "records": 200})
@@ -161,7 +163,7 @@ def test_a_closed_task_whose_acknowledgement_was_lost_is_waited_for() -> None:
 def test_what_a_user_asks_for_is_done(
     asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A change that nobody restarts for is a violation of its own."""
+    """A change that no one restarts for is a violation of its own."""
     monkeypatch.setattr(Operations, "_restart", lambda *_: None)
     fault = {"vertex": "sink", "at_ns": 20 * MS, "parallelism": 2} | asked
     result = run_world(small(chain(60), fault), seed=0)

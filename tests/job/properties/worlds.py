@@ -128,7 +128,7 @@ def takes_one_record_for_all_splits(patch: pytest.MonkeyPatch) -> None:
 
 
 def cuts_logs_for_the_next_checkpoint(patch: pytest.MonkeyPatch) -> None:
-    """Cut a log in front of what the checkpoint behind the one that is complete will need."""
+    """Cut a log before what the checkpoint after the one that is complete will need."""
     right = OutputLogs.completed
 
     def completed(self: OutputLogs, checkpoint: int) -> None:
@@ -255,7 +255,7 @@ def waits_for_transactions(patch: pytest.MonkeyPatch) -> None:
 
 
 def commits_newest_first(patch: pytest.MonkeyPatch) -> None:
-    """Let a sink commit what several checkpoints have pre-committed from behind."""
+    """Let a sink commit what several checkpoints have pre-committed from after."""
     right = SinkWriter.commit
 
     def commit(self: SinkWriter, checkpoints: tuple[int, ...]) -> None:
@@ -299,7 +299,7 @@ def ends_a_record_early(patch: pytest.MonkeyPatch) -> None:
 
 
 def takes_who_finished_since(patch: pytest.MonkeyPatch) -> None:
-    """Let a checkpoint record as finished what has finished when it completes."""
+    """Let a checkpoint record as finished everything that has finished when it completes."""
 
     def recorded(
         self: PlanCalculator, record: CheckpointRecord
@@ -374,7 +374,7 @@ def counts_in_flight_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def gives_up_behind_closing(patch: pytest.MonkeyPatch) -> None:
-    """Carry out all that the word of a checkpoint's end leads to before it is given up."""
+    """Carry out all that the word of a checkpoint's end leads to before it is aborted."""
 
     def abort(
         self: LifecycleHost,

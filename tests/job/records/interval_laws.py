@@ -55,7 +55,7 @@ ROWS: dict[str, dict[str, float]] = {
 
 
 def _on_records(depth: int, latency_ms: int, sync_ms: int, async_ms: int) -> str:
-    """Return a job whose first task works all the time, at the pace of its source."""
+    """Return a job with a first task that works all the time, at the pace of its source."""
     rate = 1_000 // GAP_MS
     found = [
         f'{{ name = "v0", kind = "source", rate = "{rate} /s", records = {WORK_MS // GAP_MS} }}'
@@ -71,7 +71,7 @@ costs = {{ snapshot_sync = "{sync_ms} ms", snapshot_async = "{async_ms} ms" }}
 
 
 def _behind_a_log(load: float) -> str:
-    """Return a job that reads a log whose records fall due whether it is up or not."""
+    """Return a job that reads a log."""
     rate = load * 1_000 / GAP_MS
     return f"""
 duration = "400 s"
@@ -105,7 +105,7 @@ def slowdown(
 ) -> float:
     """Return how many times as long jobs take with failures and checkpoints as without.
 
-    load: of a job on buffers that reads a log, as a part of its capacity; None: on records.
+    load: of a job on buffers that reads a log, as a part of its capacity. None: on records.
     """
     job = _on_records(depth, latency_ms, sync_ms, async_ms) if load is None else _behind_a_log(load)
     head = HEAD.format(

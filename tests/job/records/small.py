@@ -11,7 +11,7 @@ from tests.job.records.plans import MS, scenario_of
 
 
 def run(scenario: Scenario, seed: int = 0) -> RunResult:
-    """Run a scenario whose job must end and break nothing."""
+    """Run a scenario with a job that must end and break nothing."""
     result = run_world(scenario, seed=seed)
     assert result.violations == []
     return result
@@ -49,7 +49,7 @@ def chain(records: int = 30, *, service_ns: int = MS, **tables: Any) -> dict[str
 
 
 def join(records: int = 30, *, more: int = 0, **tables: Any) -> dict[str, Any]:
-    """Return two sources, of which one may have more records, and a sink."""
+    """Return two sources, one possibly with more records, and a sink."""
     return {
         "vertices": [
             {"name": "left", "kind": "source", "records": records, "rate_per_s": 1000.0},

@@ -47,7 +47,7 @@ def test_without_a_time_out_no_split_is_idle() -> None:
 
 
 def test_no_record_is_late_in_random_jobs() -> None:
-    """Not over crashes and rescales, with idle splits; watermarks break nothing else either."""
+    """Not over crashes and rescales, with idle splits. Watermarks break nothing else either."""
     told = {
         "job.event_time.watermark_interval_ns": 3 * MS,
         "job.event_time.idle_timeout_ns": 5 * MS,
@@ -68,12 +68,12 @@ def test_a_restart_expects_no_more_than_the_run_before(seed: int) -> None:
 
 
 def test_watermarks_in_flight_do_not_speak_for_splits_that_move() -> None:
-    """Behind a source that is rescaled its records may be late, as released Flink has it."""
+    """After a source that is rescaled its records may be late, as released Flink has it."""
     assert outcome(pinned("watermark_4880"), 4880)[0] == {"restored_watermarks_stay_true"}
 
 
 def test_the_hazard_keeps_its_name_through_a_second_failure() -> None:
-    """What a misled sender had put behind a final watermark is in flight at the next checkpoint."""
+    """What a misled sender had put after a final watermark is in flight at the next checkpoint."""
     at = {"kind": "crash_task", "vertex": "source"}
     ask = {"kind": "request_checkpoint"}
     job = {
@@ -139,7 +139,7 @@ def test_who_is_misled_misleads_those_behind_it(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("step", [1, -1])
 def test_all_vertices_behind_a_rescaled_one_count(step: int) -> None:
-    """In whatever order a scenario names them, and not what stands beside or in front."""
+    """In whatever order a scenario names them, and not everything that is beside or in front."""
     names = {"map": ["source"], "join": ["map", "source"], "sink": ["join"], "beside": ["source"]}
     vertices: list[dict[str, Any]] = [{"name": "source", "kind": "source", "records": 9}]
     for name, upstream in names.items():
@@ -152,7 +152,7 @@ def test_all_vertices_behind_a_rescaled_one_count(step: int) -> None:
 
 
 def test_a_source_keeps_the_watermarks_that_it_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that speaks for splits that it has not read is told by itself, though they moved."""
+    """One that speaks for splits that it has not read is reported by itself, though they moved."""
     tell = SourceMarks._tell
 
     def early(marks: SourceMarks) -> None:
@@ -166,7 +166,7 @@ def test_a_source_keeps_the_watermarks_that_it_tells(monkeypatch: pytest.MonkeyP
 
 
 def test_order_ends_where_other_edges_spread_a_key_group() -> None:
-    """Behind a function of the user's, a keyed edge gets records of a key group in any order."""
+    """After a function of the user's, a keyed edge gets records of a key group in any order."""
     for partitioner, ordered in (("forward", True), ("hash", True), ("custom", False)):
         graph = Graph(rescaled(3, into=partitioner).model)
         assert (unit_of(graph, "map", 0) is not None) == ordered
@@ -175,7 +175,10 @@ def test_order_ends_where_other_edges_spread_a_key_group() -> None:
 
 @pytest.mark.parametrize(("shares", "ordered"), [([], True), ([1.0, 1.0, 1.0], False)])
 def test_order_ends_where_shares_spread_a_key_group(shares: list[float], *, ordered: bool) -> None:
-    """Shares deal out single records: those of a key group go to several subtasks, in any order."""
+    """Shares deal out single records.
+
+    Those for a key group go to several subtasks, in any order.
+    """
     reads = [{"upstream": "source", "partitioner": "hash", "shares": shares}]
     vertices: list[dict[str, Any]] = [
         {"name": "source", "kind": "source", "records": 40, "rate_per_s": 2_000.0},

@@ -20,13 +20,13 @@ from tests.job.records.interval_laws import (
 
 @pytest.mark.parametrize("interval_ms", [OPTIMUM_MS // 2, OPTIMUM_MS, 2 * OPTIMUM_MS])
 def test_a_blocking_checkpoint_costs_what_daly_says(interval_ms: int) -> None:
-    """The slowdown at half, at and at twice the optimum is that of the closed form, within 2 %."""
+    """The slowdown around the optimum matches the closed form within 2 %."""
     assert slowdown(interval_ms) == pytest.approx(expected(interval_ms), rel=0.02)
 
 
 @pytest.mark.parametrize("words", [{"restart_ms": 300}, {"depth": 3, "latency_ms": 20, "seeds": 5}])
 def test_the_optimum_knows_neither_restart_nor_depth(words: dict[str, int]) -> None:
-    """Restarts and a longer way change what failures cost; the best interval stays.
+    """Restarts and a longer way change what failures cost. The best interval stays.
 
     Source: Jayasekara, Harwood, Karunasekera, A utilization model for optimization of checkpoint
     intervals in distributed stream processing systems (2020).

@@ -48,7 +48,7 @@ def test_there_are_jobs_that_restart() -> None:
 
 
 def test_an_error_in_a_task_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error of ours inside the process of a task is raised to whoever runs the scenario."""
+    """An error of ours inside the process of a task is raised to anyone who runs the scenario."""
 
     def fail(task: Operator, record: int) -> None:
         raise ValueError(f"{task.name} cannot take {record}")
@@ -72,7 +72,7 @@ def test_an_error_in_a_core_is_a_violation() -> None:
 
 
 def test_a_closed_task_takes_no_mail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What comes to a task after it has closed is not handled; its process has ended."""
+    """What comes to a task after it has closed is not handled. Its process has ended."""
     closed: list[Task] = []
     late: list[Task] = []
     close_mailbox, post = Task.close_mailbox, Task.post

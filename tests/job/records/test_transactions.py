@@ -33,7 +33,7 @@ def waiting(scenario: Scenario, timeout_ns: int | None) -> Scenario:
 
 
 def test_restored_sinks_end_what_their_state_holds_and_nothing_else() -> None:
-    """Each subtask commits what was pending and aborts what was open, before any new record."""
+    """Each subtask commits pending and aborts open transactions, before any record."""
     result = run_world(RECOVERED, seed=0, keep_trace=True)
     kinds = ("recommitted", "reaborted", "unknown", "restored")
     found = [(e[1], e[2].split()[-1]) for e in result.trace if e[1] in kinds]
@@ -48,7 +48,7 @@ def test_restored_sinks_end_what_their_state_holds_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("timeout_ns", [None, 60 * MS])
 def test_external_system_that_waits_long_enough_loses_nothing(timeout_ns: int | None) -> None:
-    """The restart is over before the transaction of the completed checkpoint is given up."""
+    """The restart is over before the transaction of the completed checkpoint is aborted."""
     result = run_world(waiting(TIMED, timeout_ns), seed=0)
     assert result.violations == []
     assert result.run.records_committed == 60
@@ -93,7 +93,10 @@ def _stopped(plane: Plane, wait_ns: int) -> RecordWorld | DataflowWorld:
 
 @pytest.mark.parametrize("plane", Plane)
 def test_a_savepoint_behind_that_of_a_stop_leaves_an_empty_transaction(plane: Plane) -> None:
-    """The sink closes and leaves it pre-committed; whoever resumes the job aborts or commits it."""
+    """The sink closes and leaves it pre-committed.
+
+    Anyone who resumes the job aborts or commits it.
+    """
     world = _stopped(plane, MS)
     assert world.control.ended
     assert world.violations == []

@@ -24,7 +24,7 @@ class _CredulousPersister(channels.Persister):
 
 
 class LateBarrierCounts(channels.RemoteInputChannel):
-    """Lets the late barrier of a cancelled checkpoint stand for that of the next one."""
+    """Lets the late barrier of a cancelled checkpoint stand for the one of the next one."""
 
     def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:
         super().__init__(index, outbox)

@@ -1,4 +1,4 @@
-"""Faulty barrier handlers; each factory stands in for `make_handler`."""
+"""Faulty barrier handlers. Each factory is in for `make_handler`."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ def gate_local_lookup(
 def snapshot_one_step_late(
     kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
 ) -> BarrierHandler:
-    """Make a handler whose unaligned trigger comes late."""
+    """Make a handler with an unaligned trigger that comes late."""
     return _single(SnapshotOneStepLate, kind, channels, gates, after_finish)
 
 
 def clock_not_started_after_announcement(
     kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
 ) -> BarrierHandler:
-    """Make a handler whose clock an announcement keeps from starting."""
+    """Make a handler with a clock that an announcement keeps from starting."""
     return _single(ClockNotStartedAfterAnnouncement, kind, channels, gates, after_finish)
 
 
@@ -114,7 +114,7 @@ def end_of_partition_aborts(
 def obsolete_barrier_not_resumed(
     kind: HandlerKind, channels: int, *, gates: int = 1, after_finish: bool = True
 ) -> BarrierHandler:
-    """Make a handler that forgets who is behind an obsolete barrier."""
+    """Make a handler that forgets who is after an obsolete barrier."""
     return _single(ObsoleteBarrierNotResumed, kind, channels, gates, after_finish)
 
 

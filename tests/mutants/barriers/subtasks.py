@@ -28,7 +28,7 @@ class OutputTimeOutUnreported(SubtaskCheckpoints):
 
 
 class EarlyAbortWithoutMarker(SubtaskCheckpoints):
-    """Lets the tasks below wait for the barrier of a checkpoint that was given up before."""
+    """Lets the tasks below wait for the barrier of a checkpoint that was aborted before."""
 
     def step(self, event: subtask_events.SubtaskEvent) -> list[subtask_events.SubtaskEffect]:
         """Send markers only for aborts that come with barriers."""
@@ -75,12 +75,12 @@ class SavepointsSubsumed(CheckpointCoordinator):
 
 
 class SlowStoresForgotten(CheckpointCoordinator):
-    """Knows a checkpoint that was given up while being stored only among the last that ended."""
+    """Knows a checkpoint that was aborted while being stored only among the last that ended."""
 
     def step(
         self, event: coordinator_events.CoordinatorEvent
     ) -> list[coordinator_events.CoordinatorEffect]:
-        """Forget whose answer is still to come, but for the last few."""
+        """Forget the awaited answers, except for the last few."""
         effects = super().step(event)
         self._unanswered.intersection_update(self._ended)
         return effects

@@ -1,6 +1,6 @@
 """Mutants of the barrier cores: each lacks one safeguard that a known issue brought in.
 
-The size of a handle is no core and takes no slot; its mutant stands here for a test of its own.
+The size of a handle is no core and takes no slot. Its mutant is here for a test of its own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Mutants of the ordering core, by name.
 
-A mutant is made like the right core, from its parameters, and differs in one rule.  Those of
+A mutant is made like the right core, from its parameters, and differs in one rule.  The ones of
 profile `spec` are mutants: some conformance vector and some simulated run must tell each from the
 right core.  The others show the defects of a public implementation and reproduce the vectors that
 describe them.
@@ -128,11 +128,11 @@ class ReplacingShelf(ordering.release.Shelf):
     """A second state with a pending index takes the place, not the id, of the first."""
 
     def refusal(self, key: ordering.CheckpointKey) -> ordering.Refusal | None:
-        """Refuse what the right shelf refuses, but for a pending index."""
+        """Refuse what the right shelf refuses, except for a pending index."""
         return None if self._is_pending(key.index) else super().refusal(key)
 
     def add(self, state: ordering.release.PendingState) -> None:
-        """Keep the old key, as a sorted map does whose keys compare by index alone."""
+        """Keep the old key, as a sorted map with keys by index alone does."""
         super().add(upstream.under_old_key(self._pending, state))
 
     def _is_pending(self, index: ordering.CheckpointIndex) -> bool:
@@ -140,10 +140,10 @@ class ReplacingShelf(ordering.release.Shelf):
 
 
 class StaleAcceptedShelf(ordering.release.Shelf):
-    """A state that went already is accepted again and stays in front of all others."""
+    """A state that went already is accepted again and stays before all others."""
 
     def refusal(self, key: ordering.CheckpointKey) -> ordering.Refusal | None:
-        """Refuse what the right shelf refuses, but for an index that went."""
+        """Refuse what the right shelf refuses, except for an index that went."""
         refusal = super().refusal(key)
         return None if refusal is ordering.Refusal.STALE_INDEX else refusal
 
@@ -154,12 +154,12 @@ class StaleAcceptedShelf(ordering.release.Shelf):
 
 
 class LateCompleteLifecycle(Lifecycle):
-    """COMPLETE is accepted on any channel, and ends its stream behind the last close as well."""
+    """COMPLETE is accepted on any channel, and ends its stream after the last close as well."""
 
     def complete_refusal(
         self, stream: ordering.StreamDescriptor, channel: int
     ) -> ordering.Refusal | None:
-        """Refuse what the right lifecycle refuses, but for a channel that has ended."""
+        """Refuse what the right lifecycle refuses, except for a channel that has ended."""
         refusal = super().complete_refusal(stream, channel)
         return None if refusal is ordering.Refusal.STREAM_CLOSED else refusal
 

@@ -65,7 +65,7 @@ class UncheckedLedger(release.Ledger):
 
 
 class ComponentwiseLedger(UncheckedLedger):
-    """Takes the maximum of each component over the levels for what is committed."""
+    """Takes the maximum of each component over the levels for everything that is committed."""
 
     def committed(self, identity: CheckpointId) -> Count:
         """Return a triple that may account for more records than either level does."""
@@ -78,7 +78,7 @@ class ComponentwiseLedger(UncheckedLedger):
 
 
 class UnreadLedger(ComponentwiseLedger):
-    """Never counts what is read, as sockets did when keys came up."""
+    """Never counts the data read, as sockets did when keys came up."""
 
     def read(self, identity: CheckpointId, count: int, size_bytes: int) -> None:
         """Count nothing for the id."""
@@ -87,7 +87,7 @@ class UnreadLedger(ComponentwiseLedger):
 
 
 class SortedMapShelf(release.Shelf):
-    """A sorted map whose keys compare by index alone, without a look at what was there or went."""
+    """A sorted map with keys by index alone, without a look at the old values."""
 
     def refusal(self, key: CheckpointKey) -> Refusal | None:
         """Refuse nothing."""
@@ -107,7 +107,7 @@ class SortedMapShelf(release.Shelf):
 
 
 class UpstreamReleaser(release.Releaser):
-    """Cursor and totals before the send; a count that does not match ends the pass for all."""
+    """Cursor and totals before the send. A count that does not match ends the pass for all."""
 
     def _look_on(self) -> list[Effect]:
         shelves = self._shelves.in_use()
@@ -130,7 +130,7 @@ class UpstreamReleaser(release.Releaser):
 
 
 class UpstreamReleaser2026(UpstreamReleaser):
-    """As before; on sockets a global state gets a copy of the source's count."""
+    """As before. On sockets a global state gets a copy of the source's count."""
 
     def _statistics(
         self,
@@ -145,7 +145,7 @@ class UpstreamReleaser2026(UpstreamReleaser):
 
 
 class FlushedReadiness(release.Readiness):
-    """Compares flushed counts with the source's, on every medium; reads are not counted.
+    """Compares flushed counts with the source's, on every medium. Reads are not counted.
 
     In global scope each listed partition is summed over all streams.
     """
@@ -171,7 +171,7 @@ class FlushedReadiness(release.Readiness):
 
 
 class UnscopedReadiness(FlushedReadiness):
-    """Sums a partition over all streams whatever the scope; inferred ids are joined texts."""
+    """Sums a partition over all streams whatever the scope. Inferred ids are joined texts."""
 
     def _partitions(self, state: release.PendingState) -> list[CheckpointId]:
         if self._medium is Medium.SOCKET or state.scope is not None:
@@ -187,7 +187,7 @@ class UnscopedReadiness(FlushedReadiness):
 
 
 class DoublingShelf(release.Shelf):
-    """The same key again adds to what is expected of it."""
+    """The same key again adds to the expected value of it."""
 
     def refusal(self, key: CheckpointKey) -> Refusal | None:
         """Refuse nothing."""

@@ -34,7 +34,7 @@ class ForgetsOneSlot(StoreClient):
     """Deletes the checkpoint of the slot in use only, in a reset as in a drop."""
 
     def stage_forget(self, key: TopicPartition) -> tuple[SlotWrite, ...]:
-        """Leave the other slot's checkpoint behind."""
+        """Leave the other slot's checkpoint after."""
         return self.store.stage_delete(key)
 
 
@@ -110,14 +110,14 @@ class HangsOnRecovery(StoreClient):
 
 
 class GoesOnBeyondTheLog(StoreClient):
-    """Opens a partition whose checkpoint lies beyond the end of its log."""
+    """Opens a partition with a checkpoint that lies beyond the end of its log."""
 
     def check_position(self, key: TopicPartition, position: int) -> None:
         """Look at nothing."""
 
 
 class SwapsEarly(StoreVersions):
-    """Makes a version current whose push has not ended everywhere."""
+    """Makes a version current with a push that has not ended everywhere."""
 
     def swap(self, store: str, version: int) -> None:
         """Move the pointer without a look at the partitions."""

@@ -75,7 +75,7 @@ class AdvancesBeforeWrite(PartitionIngestion):
     """Moves the position before it knows that the record was written."""
 
     def write_failed(self, event: ingestion_events.WriteFailed) -> list[ingestion_events.Effect]:
-        """Freeze behind the record that is not there."""
+        """Freeze after the record that is not there."""
         self.checkpoint = replace(self.checkpoint, position=event.position)
         return super().write_failed(event)
 
@@ -109,11 +109,11 @@ class EndOfPushNotKept(PartitionIngestion):
     """Keeps the end of push in memory and not in the checkpoint (linkedin/venice, 2828)."""
 
     def begin(self, cause: ingestion_events.Cause) -> list[ingestion_events.Effect]:
-        """Leave the flag out of what is stored."""
+        """Leave the flag out of the stored data."""
         return [_changed(effect, end_of_push=False) for effect in super().begin(cause)]
 
     def step_durable(self, event: ingestion_events.StepDurable) -> list[ingestion_events.Effect]:
-        """Leave the flag out of what is stored."""
+        """Leave the flag out of the stored data."""
         return [_changed(effect, end_of_push=False) for effect in super().step_durable(event)]
 
 
@@ -153,7 +153,7 @@ def one_error_stops_all() -> Callable[[SyncRules, PartitionState], PartitionInge
             return super().freeze(refusal, reason)
 
         def written(self, event: ingestion_events.DataWritten) -> list[ingestion_events.Effect]:
-            """Freeze in front of a record when another partition is errored."""
+            """Freeze before a record when another partition is errored."""
             if errored:
                 self.state = ingestion_events.IngestionState.ERRORED
                 return [

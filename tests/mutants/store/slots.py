@@ -33,7 +33,7 @@ class AliasingSlots(medium.Checkpoints):
     _live: dict[TopicPartition, bytes] | None = None
 
     def get(self, key: TopicPartition) -> bytes | None:
-        """Return the live object while the slot holds what was set by it."""
+        """Return the live object while the slot holds the settings by it."""
         blob = super().get(key)
         return blob if blob is None else self._objects().get(key, blob)
 
@@ -93,7 +93,7 @@ class TornMedium(medium.ModelMedium):
     """Writes the rows of a step before the rest, so that a crash can fall between."""
 
     def abandon(self, step: medium.Step) -> None:
-        """Leave the rows of the unfinished step behind."""
+        """Leave the rows of the unfinished step after."""
         self.commit(medium.Step(rows=step.rows))
 
 
@@ -116,7 +116,7 @@ class ForgetfulMedium(medium.ModelMedium):
 
 
 class MirrorsDeleted(WorkingContent):
-    """Has in its whole content what was deleted since the last flush, and so in a mirror."""
+    """Has in its whole content all that was deleted since the last flush, and so in a mirror."""
 
     def rows(self) -> medium.Rows:
         """Leave rows in that are deleted and not flushed."""
@@ -129,7 +129,7 @@ class MirrorsDeleted(WorkingContent):
 
 
 class FlushesNoDeletes(WorkingContent):
-    """Flushes what was put and forgets what was deleted."""
+    """Flushes everything that was put and forgets everything that was deleted."""
 
     def changes(self) -> medium.Changes:
         """Return the puts only."""

@@ -45,7 +45,7 @@ from tests.mutants.store.slots import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Build:
-    """Builds a store from parts of which one is faulty."""
+    """Builds a store with one faulty part."""
 
     parts: Parts = Parts()  # noqa: RUF009  (frozen)
     medium: Callable[..., Medium] = ModelMedium

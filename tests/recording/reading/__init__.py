@@ -1,1 +1,1 @@
-"""Tests of recordings as data: what is read of them, whole or damaged, and made of them."""
+"""Tests of recordings as data: the data read of them, whole or damaged, and made of them."""

@@ -1,7 +1,7 @@
 """A recording of a simulated job, as the engine's REST server would show it.
 
-Times and counters come from the running world, names and shapes from the engine; so what is
-inferred can be compared with what is known of the job.
+Times and counters come from the running world, names and shapes from the engine. So the content
+offerred can be compared with the known facts of the job.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _title(vertex: Any) -> str:
 
 
 def _metrics(task: Any, vertex: Any, model: Job) -> list[dict[str, str]]:
-    """Return the metrics of a subtask; time that is neither busy nor back-pressured is idle."""
+    """Return the metrics of a subtask. Time that is neither busy nor back-pressured is idle."""
     busy = task.time_in[State.BUSY]
     pressed = task.time_in[State.BLOCKED] + task.time_in[State.STUCK]
     emitted = Selectivity(vertex.selectivity).emitted(task.processed)

@@ -1,4 +1,4 @@
-"""Two hundred damaged recordings: exit code 2 with a sentence, or an import of what is left."""
+"""Two hundred damaged recordings: exit code 2 with a sentence, or an import of the rest."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _every_file(folder: Path, change: Callable[[Any], Any]) -> None:
 
 
 def spoil_numbers(folder: Path, draws: random.Random) -> None:
-    """Put what is no number, or an odd one, where numbers stand."""
+    """Put everything that is no number, or an odd one, where numbers stand."""
     odd = ["NaN", None, -1, 2**63 - 1, 1e308, "12 apples", True, [], {}, 0, 0.5]
 
     def change(value: Any) -> Any:
@@ -186,12 +186,12 @@ DAMAGES: tuple[Damage, ...] = (
 
 @pytest.mark.parametrize("number", range(200))
 def test_damaged_recordings_end_in_words(number: int, tmp_path: Path, capsys: Captured) -> None:
-    """Exit code 2 with one sentence, or a scenario that loads; never a traceback."""
+    """Exit code 2 with one sentence, or a scenario that loads. Never a traceback."""
     draws = random.Random(number)
     folder = copied(NAMES[number % len(NAMES)], tmp_path)
     DAMAGES[number % len(DAMAGES)](folder, draws)
     out = tmp_path / "job.toml"
-    # Every seventh is replayed, too: what was inferred must be possible to run.
+    # Every seventh is replayed, too: everything that was inferred must be possible to run.
     replay = ["--seeds", "1"] if number % 7 == 0 else ["--no-replay"]
     code = main(["import", str(folder), "--out", str(out), *replay])
     printed = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Recordings are read as typed data; what is missing or torn is noted, never made up."""
+"""Recordings are read as typed data. The missing part or torn is noted, never made up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_shipped_recordings_are_whole(name: str) -> None:
 
 
 def test_a_job_is_read_as_the_server_shows_it() -> None:
-    """Names, inputs, chained operators and the parts of checkpoints are those of the answers."""
+    """Names, inputs, chained operators and the parts of checkpoints are the ones of the answers."""
     found = read_recording(SHIPPED / "job15")
     assert [vertex.name for vertex in found.vertices] == [
         "Source: orders",
@@ -56,7 +56,7 @@ def test_a_job_is_read_as_the_server_shows_it() -> None:
 
 
 def test_counters_grow_over_samples() -> None:
-    """Growth is last less first; it is unknown where a restart began to count again."""
+    """Growth is last less first. It is unknown where a restart began to count again."""
     found = read_recording(SHIPPED / "job00").vertices[1].subtasks[0]
     assert found.growth("numRecordsIn") == 8126
     assert found.last("numRecordsIn") == found.samples[0].values["numRecordsIn"] + 8126
@@ -111,7 +111,7 @@ def test_lifetime_counters_stand_in_for_samples(tmp_path: Path) -> None:
 
 
 def test_whole_addresses_are_paths(tmp_path: Path) -> None:
-    """An index with addresses, as somebody with curl would write it, reads the same."""
+    """An index with addresses, as someone with curl would write it, reads the same."""
     folder = copied("job00", tmp_path)
     before = read_recording(folder)
     index = json.loads((folder / "index.json").read_text())
@@ -214,7 +214,7 @@ def _batch(folder: Path) -> None:
     ],
 )
 def test_what_is_no_recording_is_refused(tmp_path: Path, damage: Any, says: str) -> None:
-    """One sentence says what was found and what was expected."""
+    """One sentence says the value found and the value expected."""
     folder = copied("job00", tmp_path)
     damage(folder)
     with pytest.raises(UserError, match=says):
@@ -222,7 +222,7 @@ def test_what_is_no_recording_is_refused(tmp_path: Path, damage: Any, says: str)
 
 
 def test_a_job_is_chosen_by_its_id(tmp_path: Path) -> None:
-    """Of several jobs the named one is read; a name that is not there is refused."""
+    """Of several jobs the named one is read. A name that is not there is refused."""
     folder = copied("job00", tmp_path)
     _two_jobs(folder)
     job = read_recording(SHIPPED / "job00").job_id

@@ -188,7 +188,7 @@ def imported(name: str, folder: Path) -> Job:
 
 
 def figures(model: Job) -> tuple[float, float]:
-    """Return median duration in ms and median bytes in flight behind the warm-up."""
+    """Return median duration in ms and median bytes in flight after the warm-up."""
     scenario = Scenario(name="a", link="barriers", says="b", model=model)
     rows = [
         row
@@ -205,7 +205,7 @@ def figures(model: Job) -> tuple[float, float]:
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_recorded_job_is_the_job(name: str, tmp_path: Path) -> None:
-    """The imported job has the graph, and its checkpoints are as those of the one recorded."""
+    """The imported job has the graph, and its checkpoints are as the ones of the one recorded."""
     ours, theirs = imported(name, tmp_path), on_rig(name)
     for mine, real in zip(ours.vertices, theirs.vertices, strict=True):
         assert (mine.name, mine.parallelism) == (real.name, real.parallelism)
@@ -221,7 +221,7 @@ def test_a_recorded_job_is_the_job(name: str, tmp_path: Path) -> None:
 
 
 def test_what_differs_between_subtasks_is_found(tmp_path: Path) -> None:
-    """Service factors, shares of keys and of rates, record sizes and state are those of the job."""
+    """Service factors, shares, record sizes and state match the job."""
     slow = imported("slow_in_the_middle", tmp_path).vertices[1]
     assert slow.service_factors == pytest.approx((1.0, 2.5, 1.0), rel=0.03)
     hot = imported("hot_keys_and_sizes", tmp_path)
@@ -237,7 +237,7 @@ def test_what_differs_between_subtasks_is_found(tmp_path: Path) -> None:
 
 
 def test_a_burst_between_samples_is_found(tmp_path: Path) -> None:
-    """Rates of windows that differ are the course of the rate, over and over; others have none."""
+    """Rates of windows that differ are the course of the rate, over and over. Others have none."""
     assert imported("uneven_rates", tmp_path).vertices[0].rate_changes == ()
     found = imported("bursts", tmp_path)
     bursts, operator_ = found.vertices
@@ -260,12 +260,12 @@ def test_a_burst_between_samples_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_whose_key_a_vertex_has_is_found(name: str, *, keeps: bool, tmp_path: Path) -> None:
-    """Which senders the busiest subtask holds up says whether keys are those of the one before."""
+    """Which senders the busiest subtask holds up says whether keys are those for the one before."""
     assert imported(name, tmp_path).vertices[2].inputs[0].keeps_key is keeps
 
 
 def test_whose_limit_the_storage_has_is_found(tmp_path: Path) -> None:
-    """Files that take longer beside others share a limit; those that do not have one each."""
+    """Files that take longer beside others share a limit. Those that do not have one each."""
     shared = imported("limit_of_all_streams", tmp_path).storage
     assert shared.shared_limit
     assert shared.write_bytes_per_s == pytest.approx(3_000_000, rel=0.1)

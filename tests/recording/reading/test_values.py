@@ -46,7 +46,7 @@ def test_durations(text: object, ns: int | None) -> None:
     ],
 )
 def test_sizes(text: object, size: int | None) -> None:
-    """A bare number counts bytes; units are powers of 1,024."""
+    """A bare number counts bytes. Units are powers of 1,024."""
     assert values.size_bytes(text) == size
 
 
@@ -57,7 +57,7 @@ def test_what_is_no_number_is_nothing(value: object) -> None:
 
 
 def test_switches_are_texts_or_booleans() -> None:
-    """Options are texts, answers booleans; both are read."""
+    """Options are texts, answers booleans. Both are read."""
     assert values.flag("true") is values.flag(True) is True
     assert values.flag("False") is False
     assert values.flag("maybe") is values.flag(1) is None

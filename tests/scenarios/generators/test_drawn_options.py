@@ -1,4 +1,7 @@
-"""What is drawn: every option of a model and of its faults, or it is said here why it is not."""
+"""All that is drawn.
+
+Every option of a model and of its faults, or it is said here why it is not.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,7 @@ def _default(option: Field[Any]) -> Any:
 
 
 def _note(model: Any, changed: dict[str, bool]) -> None:
-    """Note of every option below a table whether it is not at its default; of names, which."""
+    """Note of every option below a table whether it is not at its default. Of names, which."""
     for option in fields(model):
         value = getattr(model, option.name)
         name = f"{type(model).__name__}.{option.name}"
@@ -155,7 +158,7 @@ def _note(model: Any, changed: dict[str, bool]) -> None:
 
 @pytest.mark.parametrize("what", _UNDRAWN)
 def test_every_option_is_drawn_or_it_is_said_why_not(what: str) -> None:
-    """Among random scenarios every option is changed at least once, but for those named here."""
+    """Among random scenarios every option is changed at least once, except for those named here."""
     changed: dict[str, bool] = {}
     for link in _OF_JOBS if what == "jobs" else (what,):
         streams = Streams(_SEED)

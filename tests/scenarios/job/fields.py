@@ -59,9 +59,9 @@ def group_of(scenario: Scenario) -> str:
 
 
 def field_paths(link: str) -> dict[str, Kind]:
-    """Return every field of a link's model by its path; `[*]` stands for all items of an array.
+    """Return every field of a link's model by its path. `[*]` represents all items of an array.
 
-    A field of one kind of a table has the kind behind a bar: `job.restart.delay_ns|fixed_delay`.
+    A field of one kind of a table has the kind after a bar: `job.restart.delay_ns|fixed_delay`.
     """
     (root,) = (entry for entry in document.entries(LINKS[link]) if isinstance(entry.kind, Nested))
     return dict(_inside(root.kind, root.name))
@@ -186,7 +186,7 @@ def _places(path: str, scenario: Scenario) -> list[str]:
 
 
 def witness(path: str, kind: Kind, pool: list[tuple[str, Scenario]]) -> list[Any] | str | None:
-    """Return a scenario, a place and a value that show a field; a refusal, or None."""
+    """Return a scenario, a place and a value that show a field. A refusal, or None."""
     began, refusal, taken = time.process_time(), None, False
     for name, scenario in pool:
         for place in _places(path, scenario):

@@ -44,7 +44,7 @@ def _told(value: object) -> str:
 
 
 def limits(link: str = "barriers", places: Sequence[str] = (RECORDS, BUFFERS)) -> str:
-    """Return the table of what is refused on a plane, or in a pipeline."""
+    """Return the table of everything that is refused on a plane, or in a pipeline."""
     key, model = LINKS[link].key, LINKS[link].model
     keys: dict[tuple[str, str], list[str]] = {}
     for place in places:
@@ -56,7 +56,7 @@ def limits(link: str = "barriers", places: Sequence[str] = (RECORDS, BUFFERS)) -
 
 
 def pipeline_limits() -> str:
-    """Return the table of what is refused in a pipeline on either plane."""
+    """Return the table of everything that is refused in a pipeline on either plane."""
     return limits("composed", (PIPELINE,))
 
 

@@ -296,7 +296,7 @@ _ON_BUFFERS: Mapping[str, Mapping[str, Any]] = {
 _INDUCED = {"job.checkpointing.protocol": "communication_induced"}
 _TWO_VERSIONS = {"store.input.versions": 2}
 
-# By name: a log whose rate changes, and jobs of the library on the other plane.
+# By name: a log with a rate that changes, and jobs of the library on the other plane.
 SETTINGS: Mapping[str, Callable[[], Scenario]] = {
     "log": _log,
     "crashing log": _crashing_log,

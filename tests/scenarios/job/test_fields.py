@@ -27,8 +27,8 @@ from tests.scenarios.job.fields import (
 FOUND: Mapping[str, Mapping[str, list[Any]]] = json.loads(WITNESSES.read_text("utf-8"))
 CASES = [(group, path) for group, own in sorted(FOUND.items()) for path in sorted(own)]
 _UPSTREAM = {"job.vertices[*].inputs[*].upstream": "another one is another graph"}
-# Fields that no digest or goal of these scenarios shows, each with the reason; the groups here are
-# those of which all fields are looked at.
+# Fields that no digest or goal of these scenarios shows, each with the reason. The groups here are
+# the ones with all fields in view.
 UNSEEN: Mapping[str, Mapping[str, str]] = {
     "job on buffers": {
         **_UPSTREAM,
@@ -58,7 +58,7 @@ def test_every_field_does_something_or_is_refused(group: str) -> None:
 
 @pytest.mark.parametrize("plane", [RECORDS, BUFFERS])
 def test_a_pipeline_refuses_what_means_nothing_in_it(plane: str) -> None:
-    """Every other value is refused with its place, what was found, and the only one with why."""
+    """Every other value is refused with its place, the value found, and the only one with why."""
     found = [one for one in limits_of(Pipeline) if one.limit.place == PIPELINE]
     for one in found:
         path = f"pipeline.{one.path.replace('[]', '[0]')}"
@@ -72,7 +72,10 @@ def test_a_pipeline_refuses_what_means_nothing_in_it(plane: str) -> None:
 
 
 def test_costs_that_were_measured_are_taken_where_they_mean_something() -> None:
-    """A file of measured costs has those of all stores: a pipeline takes the ones that it reads."""
+    """A file of measured costs has those for all stores.
+
+    A pipeline takes the ones that it reads.
+    """
     measured = {"autocommit_ns": 5, "transaction_ns": 7}
     assert cost_parameters(measured, "composed") == {"pipeline.store.costs.transaction_ns": 7}
     assert len(cost_parameters(measured, "checkpoint_store")) == 2

@@ -46,7 +46,7 @@ def model(made: Scenario) -> Job:
 
 
 def test_links_differ_in_their_defaults_only() -> None:
-    """The same file says the same job on every link, but for what it leaves out."""
+    """The same file says the same job on every link, except for what it leaves out."""
     here = {link: {one.path: one.plain for one in describe(scenario(link))} for link in JOBS}
     differing = {
         path
@@ -96,7 +96,7 @@ def test_a_default_of_the_link_is_not_written_and_is_read_again() -> None:
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_runs_on_either_plane(name: str) -> None:
-    """Its link decides where a job runs that does not say so; what differs are the worlds."""
+    """Its link decides where a job runs that does not say so. What differs are the worlds."""
     given: dict[str, Any] = {"restart": {"kind": "none"}, "checkpointing": {"interval_ns": 15 * MS}}
     runs = {plane: run_world(scenario(name, plane=plane.value, **given), seed=1) for plane in Plane}
     usual = scenario(name, **given)
@@ -169,7 +169,7 @@ def _fault(kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("plane", Plane)
 @pytest.mark.parametrize("kind", JOB_FAULTS)
 def test_every_fault_is_taken_on_both_planes(kind: str, plane: Plane) -> None:
-    """One union of faults; each leads to a run without a violation."""
+    """One union of faults. Each leads to a run without a violation."""
     found = _with_fault(kind, plane)
     assert type(found.faults[0]) is JOB_FAULTS[kind]
     assert run_world(found, seed=1).violations == []
@@ -267,7 +267,7 @@ def test_restart_strategy_decides_what_follows_a_failure(
 
 
 def test_a_vertex_has_a_snapshot_cost_of_its_own() -> None:
-    """What copying the state costs is that of the job, but where a vertex says otherwise."""
+    """What copying the state costs is the one of the job, but where a vertex says otherwise."""
     vertices = document.plain(scenario())["job"]["vertices"]  # type: ignore[index]
     vertices[1]["snapshot_sync_ns"] = 3 * MS
     result = run_world(scenario(vertices=vertices, costs={"snapshot_sync_ns": 2 * MS}), seed=0)

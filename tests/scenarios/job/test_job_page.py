@@ -16,7 +16,7 @@ PAGE, PIPELINES = ((_DOCS / name).read_text("utf-8") for name in ("jobs.md", "co
 
 
 def test_example_runs_on_both_planes() -> None:
-    """The job of the page loads and completes as it stands, and on the other plane as it says."""
+    """The job of the page loads and completes as it is, and on the other plane as it says."""
     (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     on_buffers = loads(example, source="docs/jobs.md")
     on_records = loads(
@@ -32,5 +32,5 @@ def test_example_runs_on_both_planes() -> None:
 
 @pytest.mark.parametrize("name", TABLES_OF_PAGE)
 def test_tables_are_what_the_program_has(name: str) -> None:
-    """What is printed is what `tests.scenarios.job.job_page` makes from the tables that decide."""
+    """The page has the tables that `tests.scenarios.job.job_page` makes."""
     assert f"<!-- {name} -->\n{TABLES_OF_PAGE[name]()}\n" in PAGE + PIPELINES

@@ -19,7 +19,7 @@ _UNIT = re.compile(r"_(?:ns|bytes|per_s)$")
 
 
 def _paths() -> set[str]:
-    """Return every path of today, with and without units, and those of whole tables."""
+    """Return every path of today, with and without units, and the ones of whole tables."""
     found = set()
     for link in ("barriers", "barrier_protocol", "composed"):
         for one in reference(LINKS[link]):

@@ -31,7 +31,7 @@ def row(link: str = "barriers", *, side: str = "stage2", crashed: str = "stage3"
 
 
 def test_an_input_names_one_of_a_row_or_the_last() -> None:
-    """`stage2` is the second; `stage` is the last, as for who reads behind the row."""
+    """`stage2` is the second. `stage` is the last, as for who reads after the row."""
     job = cast("Job", row().model).spelled_out()
     assert [(v.name, v.inputs[0].upstream) for v in job.vertices[1:]] == [
         ("stage1", "source"),

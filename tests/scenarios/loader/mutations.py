@@ -29,7 +29,7 @@ class Mutation:
 def mutations(scenario: Scenario, link: Link) -> Iterator[Mutation]:
     """Yield documents with one mistake each, at every parameter of the scenario.
 
-    Of a list whose items have the same parameters the first item and the last one have mistakes.
+    Of a list with equal parameters in its items the first item and the last one have mistakes.
     """
     base = plain(scenario, {link.name: link})
     for path, kind in _parameters(entries(link), base, ()):

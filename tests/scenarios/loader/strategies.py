@@ -45,7 +45,7 @@ def typed(kind: dialect.Kind) -> st.SearchStrategy[Any]:
 
 
 def tables(table: type[Any]) -> st.SearchStrategy[Any]:
-    """Return instances of a table that obey its own checks; each key at its default or not."""
+    """Return instances of a table that obey its own checks. Each key at its default or not."""
     fields = {
         entry.name: typed(entry.kind)
         if entry.required

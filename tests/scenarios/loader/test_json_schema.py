@@ -23,7 +23,7 @@ EXAMPLE = SCENARIOS / "library" / "barriers" / "back_pressure_aligned.toml"
 EVERY = 15  # of the documents with one mistake: all of them would take half a minute
 UNSAID = "no number at "  # JSON Schema has no word for it
 
-# What is wrong, and the keys of `job.checkpointing` that make it so.
+# Everything that is wrong, and the keys of `job.checkpointing` that make it so.
 CHECKPOINTING: dict[str, dict[str, object]] = {
     "an unknown key": {"intervall": "1 s"},
     "a number without a unit under a short key": {"interval": 5},
@@ -64,7 +64,7 @@ def test_it_is_a_schema() -> None:
 
 @pytest.mark.parametrize("what", CHECKPOINTING)
 def test_it_refuses_a_wrong_key(what: str) -> None:
-    """A scenario with one mistake in a table is not valid; without the mistake it is."""
+    """A scenario with one mistake in a table is not valid. Without the mistake it is."""
     document = _example()
     assert VALIDATOR.is_valid(document)
     document["job"]["checkpointing"] = CHECKPOINTING[what]

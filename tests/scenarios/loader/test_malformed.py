@@ -61,7 +61,7 @@ def _some_mutations_of_every_link() -> list[Mutation]:
 
 
 def _problems(load: Callable[[], object]) -> tuple[Problem, ...]:
-    """Return the problems that loading reports; any other exception fails the test."""
+    """Return the problems that loading reports. Any other exception fails the test."""
     try:
         load()
     except ScenarioError as error:

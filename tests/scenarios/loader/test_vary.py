@@ -36,7 +36,7 @@ def test_no_parameters_change_nothing() -> None:
 
 
 def test_single_values_are_set_by_full_and_short_keys() -> None:
-    """Paths lead to single values; short keys take texts with units."""
+    """Paths lead to single values. Short keys take texts with units."""
     assert _vary(toy__sockets=4).sockets == 4
     assert _vary(toy__timer__interval="2 s").timer.interval_ns == 2_000_000_000
     assert _vary(toy__timer__interval_ns=5_000_000).timer.interval_ns == 5_000_000
@@ -52,7 +52,7 @@ def test_items_are_set_by_index_or_all_at_once() -> None:
 
 
 def test_items_that_have_a_name_are_set_by_it() -> None:
-    """A name in brackets leads to the item; problems there are told by the name."""
+    """A name in brackets leads to the item. Problems there are reported by the name."""
     assert [n.records for n in _model({"toy.nodes[b].records": 5}).nodes] == [10, 5]
     assert _problems({"toy.nodes[zz].records": 5}) == [
         'parameters: toy.nodes: found "zz", expected one of "a", "b"'
@@ -65,7 +65,7 @@ def test_items_that_have_a_name_are_set_by_it() -> None:
 
 
 def test_alternatives_are_begun_anew_by_their_kind() -> None:
-    """Setting the kind drops the other keys; setting it to what it is keeps them."""
+    """Setting the kind drops the other keys. Setting it to what it is keeps them."""
     changed = _model({"toy.delay.delay": "7 ns", "toy.delay.kind": "fixed"})
     assert changed.delay == toy.Fixed(delay_ns=7)
     kept = _model({"toy.delay.kind": "spread", "toy.delay.delay_min": "1 ns"})

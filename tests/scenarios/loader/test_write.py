@@ -28,7 +28,7 @@ ALL = [(scenario, LINKS) for scenario in all_scenarios()] + [(toy.EXAMPLE, toy.L
 
 @st.composite
 def scenarios(draw: st.DrawFn, link: Link) -> Scenario:
-    """Draw a scenario of a link whose model and faults obey their own checks."""
+    """Draw a scenario of a link with a valid model and faults."""
     model = draw(tables(link.model))
     faults = draw(st.lists(typed(OneOf(tables=link.faults)), max_size=3))
     kept = tuple(fault for fault in faults if not _inside(fault, model))

@@ -12,7 +12,7 @@ from ckptsim.sim.cli import main
 
 ROOT = Path(__file__).parents[3]
 PAGES = ("docs/first-steps.md", pytest.param("docs/finding-bugs.md", marks=pytest.mark.long))
-# Verbs whose outcome says whether a core is sound; `explain` and `conform` stand beside them.
+# Verbs with a verdict on a core. `explain` and `conform` stand beside them.
 VERBS = ("run", "check", "hunt", "replay", "conform", "explain")
 
 

@@ -133,7 +133,7 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
     ],
     "docs/hazards.md": HAZARDS,
 }
-# What other tests run: the commands of these pages, by verb; and those that name what a reader has.
+# What other tests run: the commands of these pages, by verb. And those that name what a reader has.
 ELSEWHERE = {
     "docs/first-steps.md": (
         *("run", "check", "hunt", "replay", "conform", "explain"),  # test_commands
@@ -151,7 +151,7 @@ ELSEWHERE = {
 
 def commands(page: str) -> list[str]:
     """Return the commands that a page shows in blocks, without comments."""
-    # Fences open and close blocks in turn, also those of pictures between the others.
+    # Fences open and close blocks in turn, also the ones of pictures between the others.
     blocks = (ROOT / page).read_text(encoding="utf-8").split("\n```")[1::2]
     return [
         shlex.join(shlex.split(line, comments=True)).replace("'>'", ">")
@@ -162,7 +162,7 @@ def commands(page: str) -> list[str]:
 
 
 def test_each_command_of_each_page_is_run_by_a_test() -> None:
-    """What these pages show stands here with its promise, or is of a verb that is run elsewhere."""
+    """What these pages show is here with its promise, or is of a verb that is run elsewhere."""
     for page in PROMISES | ELSEWHERE:
         elsewhere = ELSEWHERE.get(page, ())
         here = [each for each in commands(page) if each.split()[1] not in elsewhere]

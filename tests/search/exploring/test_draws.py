@@ -1,4 +1,4 @@
-"""What is drawn, how kinds have their turns, and how drawn scenarios have to end."""
+"""Everything that is drawn, how kinds have their turns, and how drawn scenarios have to end."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_what_is_drawn_is_valid(link: str) -> None:
 
 
 def test_syncs_are_drawn_whose_platform_refuses_a_state_or_gives_up() -> None:
-    """What the platform does then is looked at, and a sync that is given up breaks nothing."""
+    """What the platform does then is looked at, and a sync that is aborted breaks nothing."""
     drawn = _of_link("ordering", 1_500)
     refusing = [one for one in drawn if _sync(one).platform.count_check is CountCheck.REJECT]
     found = [run_world(one, seed=3) for one in refusing if _sync(one).medium is Medium.STDIO]

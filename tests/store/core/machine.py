@@ -1,4 +1,7 @@
-"""Steps for stores as data: what is drawn, how it is played, and what must hold after each step."""
+"""Steps for stores as data.
+
+All that is drawn, how it is played, and what must hold after each step.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +181,7 @@ class Watch:
         self.goals: dict[str, int] = {}
 
     def play(self, index: int, step: Step) -> str | None:
-        """Play one step and check every promise; return the code of its error, if it has one."""
+        """Play one step and check every promise. Return the code of its error, if it has one."""
         positions = {key: self.script.position(str(key)) for key in KEYS}
         error = play(self.script, index, step)
         if error is not None:

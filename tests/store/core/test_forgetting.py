@@ -18,7 +18,7 @@ NO_LOSS = ContentLoss(missing=0, stale=0, ghost=0)
 
 
 def begun(placement: store.Placement, mutant: str | None = None) -> store.StoreVersions:
-    """Return versions whose one partition has synced four puts and a delete."""
+    """Return versions with a one partition that has synced four puts and a delete."""
     make = store.make_store if mutant is None else MUTANTS[mutant].factory
     versions = make(placement)
     client = versions.client
@@ -47,7 +47,7 @@ def started_over(versions: store.StoreVersions) -> None:
 
 
 def reset(versions: store.StoreVersions) -> None:
-    """Reset the partition, as the process does whose data have lost their identity."""
+    """Reset the partition, as the process does after data without identity."""
     versions.client.replicas.clear()
     versions.client.reset(KEY, wipe=True)
 

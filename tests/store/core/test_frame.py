@@ -1,4 +1,4 @@
-"""Frames and codecs notice every damage, and give back exactly what was put in."""
+"""Frames and codecs notice every damage, and give back exactly everything that was put in."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_group_metadata_has_one_spelling() -> None:
 
 
 def test_group_takes_its_full_size_beside_the_frame() -> None:
-    """A blob of 3,072 bytes fits into 4,096 characters; one byte more, or a huge name, does not."""
+    """A blob of 3,072 bytes fits into 4,096 characters. One byte more, or a huge name, does not."""
     codec = store.GroupCodec()
     stored = codec.encode(store.TopicPartition("s" * 140 + "_v1", 0), bytes(GROUP_BLOB_BYTES_MAX))
     assert len(stored) - 8 <= 4096

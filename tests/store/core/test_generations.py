@@ -1,4 +1,4 @@
-"""The two earlier interfaces work on top of the last one, and show why they were left behind."""
+"""The two earlier interfaces work on top of the last one, and show why they were left."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _services() -> list[MetadataService]:
 
 @pytest.mark.parametrize("service", _services(), ids=["v1", "v2"])
 def test_adapters_keep_the_contract_of_six_operations(service: MetadataService) -> None:
-    """An absent state is empty, never None; versions stay apart; a clear hits one partition."""
+    """An absent state is empty, never None. Versions stay apart. A clear hits one partition."""
     assert service.get("s_v1", 0) == LiveState()
     service.put("s_v1", 0, LiveState(position=7, end_of_push=True))
     service.put("s_v2", 0, LiveState(position=8))
@@ -66,7 +66,7 @@ def test_adapters_keep_the_contract_of_six_operations(service: MetadataService) 
 
 
 def test_live_objects_reach_into_the_store() -> None:
-    """A service that keeps the caller's objects changes with them; bytes do not."""
+    """A service that keeps the caller's objects changes with them. Bytes do not."""
     for service, position in ((LiveMetadata(), 99), (MetadataOverStore(*_store()), 5)):
         passed = LiveState(position=5)
         service.put("s_v1", 0, passed)
@@ -103,7 +103,7 @@ def test_a_redirect_that_misses_the_clear_resumes_from_a_state_that_was_reset(
 
 
 def test_a_clear_of_version_state_that_follows_the_built_in_leaves_the_partitions() -> None:
-    """The contract clears the partitions' states too; the first implementation does not."""
+    """The contract clears the partitions' states too. The first implementation does not."""
     naive, adapter = LiveMetadata(), MetadataOverStore(*_store())
     for service in (naive, adapter):
         service.put("s_v1", 0, LiveState(position=7))

@@ -64,7 +64,7 @@ def _in_state(state: IngestionState) -> PartitionIngestion:
 @pytest.mark.parametrize("state", IngestionState)
 @pytest.mark.parametrize("index", range(len(EVENTS)))
 def test_every_pair_of_state_and_event(state: IngestionState, index: int) -> None:
-    """An event is taken exactly where the table has it; elsewhere nothing changes."""
+    """An event is taken exactly where the table has it. Elsewhere nothing changes."""
     core = _in_state(state)
     if index in ALLOWED[state]:
         core.step(EVENTS[index])
@@ -76,7 +76,7 @@ def test_every_pair_of_state_and_event(state: IngestionState, index: int) -> Non
 
 
 def test_steps_of_a_sync_follow_the_order() -> None:
-    """Data first, checkpoint first, or both at once; the checkpoint is that of the beginning."""
+    """Data first, checkpoint first, or both at once. The checkpoint is the one of the beginning."""
     for rules, parts in (
         (store.SyncRules(), [store.StepContent.DATA, store.StepContent.CHECKPOINT]),
         (
@@ -104,7 +104,7 @@ def test_steps_of_a_sync_follow_the_order() -> None:
 
 
 def test_threshold_counts_data_bytes_and_starts_anew_after_a_sync() -> None:
-    """The sync comes with the record that reaches the threshold; a refused one keeps the count."""
+    """The sync comes with the record that reaches the threshold. A refused one keeps the count."""
     core = _core(sync_bytes=10, atomic=True)
     assert core.step(DataWritten(position=0, size_bytes=9)) == []
     assert isinstance(core.step(DataWritten(position=1, size_bytes=1))[0], MakeDurable)
@@ -120,7 +120,7 @@ def test_threshold_counts_data_bytes_and_starts_anew_after_a_sync() -> None:
 @pytest.mark.parametrize("size", [1, 3, 7, 10, 11, 25])
 @pytest.mark.parametrize("counted", [0, 1, 9])
 def test_arithmetic_of_the_threshold_agrees_with_single_steps(size: int, counted: int) -> None:
-    """The number of records until a sync, computed at once, is that of record by record."""
+    """The number of records until a sync, computed at once, is the one of record by record."""
     rules = store.SyncRules(sync_bytes=10)
     total, records = counted, 0
     while not rules.due_by_bytes(total) or records == 0:

@@ -49,7 +49,7 @@ _SETTINGS = settings(
     derandomize=True,
     database=None,
     stateful_step_count=12,
-    # Rules are long lists of steps; what is slow about them is the database.
+    # Rules are long lists of steps. Everything that is slow about them is the database.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
@@ -58,7 +58,7 @@ class StoreMachine(RuleBasedStateMachine):
     """Plays every step on the model and on real files.
 
     Both keep what a good store promises until the first hazard (a lost disk, an unsafe order, a
-    foreign commit); whatever was played, both give the same errors, results and contents.
+    foreign commit). Whatever was played, both give the same errors, results and contents.
     """
 
     model: Callable[[Placement], StoreVersions] = staticmethod(make_store)
@@ -183,7 +183,7 @@ def test_model_and_files_agree_on_a_thousand_plans() -> None:
 
 
 def _check_breadth(machine: type[StoreMachine], *, kinds: int, refusals: int) -> None:
-    """Look at how many kinds random plans have met; each refusal has a plan of its own below."""
+    """Look at how many kinds random plans have met. Each refusal has a plan of its own below."""
     assert machine.seen["caught up"] >= 3, machine.seen
     assert len(machine.seen) >= kinds, machine.seen
     assert len(machine.seen.keys() & set(Refusal)) >= refusals, machine.seen

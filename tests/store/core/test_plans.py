@@ -11,7 +11,7 @@ from ckptsim.models.store import Placement, StoreVersions, make_store
 from tests.mutants.store import MUTANTS
 from tests.store.core import machine
 
-# Plans are long lists; what is slow about them is the database, not their generation.
+# Plans are long lists. Everything that is slow about them is the database, not their generation.
 _SETTINGS = settings(
     deadline=None,
     derandomize=True,
@@ -64,7 +64,8 @@ def test_plans_find_what_a_mutant_breaks(name: str) -> None:
 def test_rows_that_are_ahead_may_be_applied_again_in_part(placement: Placement) -> None:
     """Between a crash that left rows ahead and the end of their replay no prefix has these rows.
 
-    Each row by itself is that of some prefix; in the end all of them are those of the whole log.
+    Each row by itself is the one of some prefix. In the end all of them are the ones of the whole
+    log.
     """
     records = [["d", "c"], ["p", "c", 92], ["p", "a", 46]]
     key = {"tp": "s_v1/0"}

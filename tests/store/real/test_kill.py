@@ -49,7 +49,7 @@ def writers() -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("how", HOW)
 def test_forty_kills(how: str, tmp_path: Path, writers: subprocess.Popen[str]) -> None:
-    """Forty kills per placement leave a store that keeps its promise; the unsafe order loses."""
+    """Forty kills per placement leave a store that keeps its promise. The unsafe order loses."""
     tally = _kill(writers, how, tmp_path)
     _check(how, tally)
     if how == "data_first":
@@ -79,7 +79,7 @@ def _kill(writers: subprocess.Popen[str], how: str, folder: Path) -> Tally:
 
 
 def _reopened(how: str, folder: Path, tally: Tally, *, before: int, acknowledged: int) -> int:
-    """Compare what a kill has left with what it claims; return the position that it claims."""
+    """Compare what a kill has left with what it claims. Return the position that it claims."""
     medium = real_medium(placement_of(how), folder)
     try:
         claimed = checkpoint_of(medium.slot(Slot.CUSTOM, KEY))
@@ -125,7 +125,7 @@ def _run_and_kill(writers: subprocess.Popen[str], order: str, *, after_s: float)
 
 
 def _end(writers: subprocess.Popen[str], child: int) -> None:
-    """End a writer that says nothing, and what forks writers, so that nobody waits for ever."""
+    """End a writer that says nothing, and what forks writers, so that no one waits for ever."""
     writers.kill()
     if child:
         os.kill(child, signal.SIGKILL)

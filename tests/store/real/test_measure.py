@@ -1,4 +1,4 @@
-"""Measured costs reach the model: what is written into the file is what every run with it uses."""
+"""Measured costs reach the model: the written data into the file is what every run with it uses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _file(folder: Path, costs: dict[str, int] | None = None) -> Path:
 def test_measured_costs_are_those_that_the_file_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every measured cost stands in the file, and is one of the model's parameters."""
+    """Every measured cost is in the file, and is one of the model's parameters."""
     out = tmp_path / "deep" / "costs.toml"
     words = ["measure-store", "--repeats", "3", "--rounds", "2", "--json", "--out", str(out)]
     assert main(words) == EXIT_FINE
@@ -122,7 +122,7 @@ def test_what_is_set_by_hand_wins(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_a_sweep_takes_the_file_at_all_points(tmp_path: Path) -> None:
-    """Costs become overrides of a plan, but for a cost that the plan itself sweeps."""
+    """Costs become overrides of a plan, except for a cost that the plan itself sweeps."""
     plan = plan_from(
         {
             "name": "p",
@@ -163,7 +163,7 @@ def test_a_plan_with_costs_of_its_own_takes_the_file(tmp_path: Path) -> None:
 def test_a_wrong_file_is_the_users(
     text: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is wrong in a file of costs is named with its place."""
+    """Everything that is wrong in a file of costs is named with its place."""
     path = tmp_path / "costs.toml"
     path.write_text(text, encoding="utf-8")
     assert main(["run", "external_crashes", "--costs", str(path)]) == EXIT_USER
@@ -193,6 +193,6 @@ def test_a_scenario_without_a_store_takes_no_costs(
 def test_wrong_arguments_are_the_users(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder or number that will not do is refused with what was expected."""
+    """A folder or number that will not do is refused with the value expected."""
     assert main(["measure-store", *words]) == EXIT_USER
     assert says in capsys.readouterr().err

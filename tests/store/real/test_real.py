@@ -1,4 +1,4 @@
-"""Real stores agree with the vectors, and say clearly what is wrong with damaged files."""
+"""Real stores agree with the vectors, and say clearly the problems of damaged files."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_of_one_name_twice_in_a_batch_the_last_wins(tmp_path: Path) -> None:
 
 
 def test_embedded_store_is_usable_on_its_own(tmp_path: Path) -> None:
-    """Rows and position survive a restart together; reset and drop remove both."""
+    """Rows and position survive a restart together. Reset and drop remove both."""
     path = tmp_path / "orders.duckdb"
     other = TopicPartition("s_v2", 0)
     with real.EmbeddedStore(path) as store:
@@ -131,7 +131,7 @@ def test_embedded_store_is_usable_on_its_own(tmp_path: Path) -> None:
 
 
 def test_the_documented_example_works(tmp_path: Path) -> None:
-    """The example of the guide runs as it stands, and once more on what it left."""
+    """The example of the guide runs as it is, and once more on what it left."""
     guide = HERE.parent.parent / "docs" / "checkpoint-store.md"
     (example,) = re.findall(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     for _ in range(2):
@@ -174,7 +174,7 @@ def test_inspection_shows_partitions_positions_and_damage(tmp_path: Path) -> Non
 
 
 def test_a_store_has_one_writer(tmp_path: Path) -> None:
-    """A second process is told at once that the store is in use."""
+    """A second process is reported at once that the store is in use."""
     path = tmp_path / "a.duckdb"
     command = (
         "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True);"

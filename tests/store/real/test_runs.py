@@ -16,7 +16,7 @@ from ckptsim.sim.world import run_world
 
 @pytest.mark.parametrize("name", ["colocated_crashes", "group_outage", "external_unhooked"])
 def test_kept_runs_hold_what_the_simulated_store_held(name: str, tmp_path: Path) -> None:
-    """Rows, positions and checkpoints of a run come back from the file; twice is like once."""
+    """Rows, positions and checkpoints of a run come back from the file. Twice is like once."""
     result = run_world(by_name(name), seed=2, keep_trace=True)
     path = tmp_path / "runs.duckdb"
     for _ in range(2):

@@ -60,7 +60,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> EmbeddedStore:
 def test_a_wrong_argument_is_called_one_and_changes_nothing(
     name: str, store: EmbeddedStore
 ) -> None:
-    """It is refused as the caller's, what is stored stays, and the store continues."""
+    """It is refused as the caller's, the stored data stays, and the store continues."""
     with pytest.raises(StoreError) as refused:
         WRONG[name](store)
     assert refused.value.refusal in {

@@ -1,10 +1,10 @@
 """Child processes that write batches and checkpoints until they are killed.
 
-`python -m tests.store.real.writer` imports everything once and then reads lines
-`HOW COMMITTED FOLDER`.  For each it forks a writer, says `child PID`, and when that is dead
-`ended CODE`.  A writer prints after each durable checkpoint the position that it acknowledges.
-For a group the line is the commit, and whoever reads it keeps the offset.  The log is implied: the
-record at position p puts name `k<p mod NAMES>` to the text of p.
+`python -m tests.store.real.writer` imports everything once and then reads lines `HOW COMMITTED
+FOLDER`.  For each it forks a writer, says `child PID`, and when that is dead `ended CODE`.  A
+writer prints after each durable checkpoint the position that it acknowledges. For a group the line
+is the commit, and anyone who reads it keeps the offset.  The log is implied: the record at position
+p puts name `k<p mod NAMES>` to the text of p.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def placement_of(how: str) -> store.Placement:
 
 
 def checkpoint_of(stored: bytes | None) -> int:
-    """Return the position that stored bytes claim; -1 without any."""
+    """Return the position that stored bytes claim. -1 without any."""
     state = None if stored is None else store.decode_state(store.PlainCodec().decode(KEY, stored))
     return -1 if state is None else state.position
 
@@ -42,9 +42,9 @@ def say(what: object) -> None:
 
 
 def write(how: str, folder: str, committed: int) -> None:
-    """Write until somebody kills this process.
+    """Write until someone kills this process.
 
-    how: one of HOW; committed: what the group has, where that is the placement.
+    how: one of HOW. committed: what the group has, where that is the placement.
     """
     medium = real_medium(placement_of(how), Path(folder))
     position = checkpoint_of(medium.slot(store.Slot.CUSTOM, KEY)) if how != "group" else committed

@@ -1,1 +1,1 @@
-"""Tests of the mutants of the ordering core: scenarios and plans that tell them apart."""
+"""Tests of the mutants of the ordering core: scenarios and plans that distinguish them."""

@@ -1,8 +1,8 @@
 """Plans that were found, kept as JSON: a scenario's document, seed, tie policy, mutant, property.
 
-`python -m tests.sync.mutants.corpus MUTANT...` looks for a small generated plan that tells each
-mutant from the right core, and writes it down.  Entries outlive changes of the strategies, which
-Hypothesis's own database does not.
+`python -m tests.sync.mutants.corpus MUTANT...` looks for a small generated plan that distinguishes
+each mutant from the right core, and writes it down.  Entries outlive changes of the strategies,
+which Hypothesis's own database does not.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def broken(scenario: Scenario, seed: int, ties: str, mutant: str | None) -> str 
 
 
 class _Search:
-    """Says whether a mutant breaks a property; after `budget_s` knows only what it has seen."""
+    """Says whether a mutant breaks a property. After `budget_s` knows only what it has seen."""
 
     def __init__(self, mutant: str, budget_s: float) -> None:
         self._mutant = mutant
@@ -90,7 +90,7 @@ class _Search:
 
 
 def smallest(mutant: str, *, examples: int, budget_s: float) -> Found | None:
-    """Return a small plan that tells a mutant from the right core, or None."""
+    """Return a small plan that distinguishes a mutant from the right core, or None."""
     search = settings(
         max_examples=examples,
         deadline=None,

@@ -1,4 +1,4 @@
-"""The table of mutants: on which scenario each is told from the right core, and how soon.
+"""The table of mutants: on which scenario each is distinguished from the right core, and how soon.
 
 `python -m tests.sync.mutants.mutant_table` writes docs/ordering-mutants.md again.
 """
@@ -40,11 +40,11 @@ SCENARIO_OF: dict[str, str] = {
     "stale_accepted": "b04_stale_index",
 }
 
-# What this one lacks shows only on a line that delivers behind its own end, which no socket does.
+# What this one lacks shows only on a line that delivers after its own end, which no socket does.
 SHOWN_BY_CORE = {"complete_after_close"}
 
-# Public design and scenario -> the property that breaks most often; None where it does well.  The
-# destination reports what is persisted, the one level that all these designs look at.
+# Public design and scenario -> the property that breaks most often. None where it does well.  The
+# destination reports the persisted data, the one level that all these designs look at.
 PUBLIC: dict[tuple[str, str], str | None] = {
     ("upstream", "quickstart"): None,
     ("upstream", "t16_concurrent_stdio"): None,
@@ -85,31 +85,6 @@ def broken(design: str, scenario: str) -> Counter[str]:
     )
 
 
-def _public() -> list[str]:
-    lines = [
-        "",
-        "## Public designs",
-        "",
-        "These designs have been in use. The table counts how many of",
-        f"{PUBLIC_SEEDS} seeds break a property on scenarios of their known defects.",
-        "`destination.levels` is `persisted`, the level that all of them look at.",
-        "",
-        "| design | scenario | seeds | property |",
-        "| --- | --- | ---: | --- |",
-    ]
-    for design, scenario in PUBLIC:
-        found = broken(design, scenario)
-        name, seeds = found.most_common(1)[0] if found else ("", 0)
-        shown = f"`{name}`" if name else "none"
-        lines.append(f"| `{design}` | `{scenario}` | {seeds} | {shown} |")
-    lines += [
-        "",
-        "With concurrent readers on one channel, counts of `dataflow` can agree by chance while",
-        "the records belong to other partitions.",
-    ]
-    return lines
-
-
 def table() -> str:
     """Return the document."""
     rows = kills.kills(violated, SCENARIO_OF, SAMPLE)
@@ -119,11 +94,11 @@ def table() -> str:
         "Each mutant is the ordering core with one rule broken. From a checkout, find one with",
         "`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME`. The right core",
         "passes. `python -m tests.sync.mutants.mutant_table` writes this page, and a test compares",
-        "it.",
+        "it. [Three designs of a destination](ordering-designs.md) have been in use.",
         "",
         *kills.lines_of(rows, MUTANTS, SAMPLE),
     ]
-    return "\n".join([*lines, *_public()]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

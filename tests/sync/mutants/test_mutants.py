@@ -1,4 +1,4 @@
-"""Every mutant of the core is told from the right one, by the library and by kept plans."""
+"""The library and kept plans distinguish every mutant from the right core."""
 
 import pytest
 

@@ -21,7 +21,7 @@ FEED = Feed(index=0, name="users", stream=0, total=100, partition_records=30)
 
 
 def test_memory_goes_to_the_one_who_waits_longest() -> None:
-    """What is freed serves the waiting in their order, and nobody overtakes them."""
+    """Everything that is freed serves the waiting in their order, and no one overtakes them."""
     env = Environment()
     memory = StateMemory(env, 100)
     assert memory.reserve(80)
@@ -88,7 +88,8 @@ def test_rounds_with_cuts_read_every_record_once(
                 at = data.draw(st.integers(partition.low + 1, partition.high))
                 plan.cut(partition, at)
             token = plan.new_token(partition)
-            assert plan.absorb(token) is partition
+            partition.produced = partition.high - partition.low
+            assert plan.absorb(token) == (partition, ())
             assert plan.absorb(token) is None
             read += range(partition.low, partition.high)
             claimed.add(partition.low, partition.high)
@@ -110,7 +111,7 @@ def test_rounds_with_cuts_read_every_record_once(
 def test_platform_backs_off_and_gives_up_by_its_rules(
     attempts: str, expected: list[int | None]
 ) -> None:
-    """Five attempts without data in a row, ten in all or twenty with some; data resets the wait."""
+    """Five attempts without data in a row, ten in all or twenty with some. Data resets the wait."""
     platform = Platform(Environment(), PlatformTable(), 1)
     waits: list[int | None] = []
     for kind in attempts:
@@ -123,7 +124,7 @@ def test_platform_backs_off_and_gives_up_by_its_rules(
 
 
 def test_state_that_the_platform_refuses_is_no_resume_point() -> None:
-    """A restart reads again what a refused state claimed; nothing is lost by it."""
+    """A restart reads again what a refused state claimed. Nothing is lost by it."""
     compares = changed(library("stdio_sync"), "platform.count_check", "reject")
     results = [run_world(compares, seed=seed) for seed in range(5)]
     assert all(result.violations == [] for result in results)
@@ -142,7 +143,7 @@ def _plain(pairs: list[tuple[int, int]]) -> set[int]:
 def test_interval_set_agrees_with_a_set_of_positions(
     pairs: list[tuple[int, int]], low: int, high: int
 ) -> None:
-    """Membership, gaps and counts are those of a plain set, in whatever order intervals came."""
+    """Membership, gaps and counts are the ones of a plain set, in whatever order intervals came."""
     plain = _plain(pairs)
     kept = IntervalSet(pairs)
     assert _plain(list(kept.intervals())) == plain

@@ -28,7 +28,7 @@ def _reader(
 
 
 def test_message_travels_for_its_size_and_the_latency() -> None:
-    """400 bytes at 1 MB/s take 400 us; two in a row share the line, the latency overlaps."""
+    """400 bytes at 1 MB/s take 400 us. Two in a row share the line, the latency overlaps."""
     env = Environment()
     socket = Socket(env, SLOW, 0)
     seen: list[tuple[int, int]] = []
@@ -66,7 +66,7 @@ def test_message_larger_than_the_pipe_goes_alone() -> None:
 
 
 def test_stalled_socket_delivers_everything_afterwards_in_order() -> None:
-    """A stall delays; it loses and reorders nothing, under any tie policy."""
+    """A stall delays. It loses and reorders nothing, under any tie policy."""
     for policy in ("structural", "random", "pct"):
         env = Environment(7, parse_ties(policy, 7))
         socket = Socket(env, SLOW, 0)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CompiledRecovered(RecoveredBuffers):
-    """What was in flight of one channel, in the queue that what its sender sends comes to later."""
+    """In-flight data of one channel, in the queue of later data."""
 
     __slots__ = ("_channel",)
 
@@ -45,9 +45,9 @@ class CompiledRecovered(RecoveredBuffers):
 
 
 class CompiledChannel:
-    """The receiver's end of a channel; index: over all gates of the task.
+    """The receiver's end of a channel. index: over all gates of the task.
 
-    recovered: what stands in front of it while the task restores, or None.
+    recovered: the preceding one while the task restores, or None.
     """
 
     __slots__ = ("gate", "index", "recovered", "row", "subpartition")
@@ -88,7 +88,7 @@ class CompiledChannel:
 
     @property
     def partial_bytes(self) -> int:
-        """Bytes of a record whose end has not come yet."""
+        """Bytes of an incomplete record."""
         return self._get(channel.PARTIAL_BYTES)
 
     @property
@@ -106,7 +106,7 @@ class CompiledChannel:
         self.gate.task.driver.ask(request.RELEASE, self.row)
 
     def resume(self) -> None:
-        """Let the sender continue behind a blocking event."""
+        """Let the sender continue after a blocking event."""
         driver = self.gate.task.driver
         if driver.follower is not None:
             driver.follower.told_to_resume(self.row)
@@ -168,11 +168,11 @@ class CompiledGate:
 
     @property
     def floating_free(self) -> int:
-        """How many floating buffers nobody has borrowed."""
+        """How many floating buffers no one has borrowed."""
         return self.task.driver.m.item(self.row + gate.FLOATING_FREE)
 
     def channel_recovered(self) -> None:
-        """Note that a channel's recovered data has been taken; behind that of all, resume all."""
+        """Note that a channel's recovered data has been taken. After the one of all, resume all."""
         self.recovered += 1
         if self.recovered == len(self.channels):
             for one in self.channels:
@@ -181,7 +181,7 @@ class CompiledGate:
     def recover(
         self, consumed: Callable[[], None], freed: Callable[[], None]
     ) -> Sequence[CompiledRecovered]:
-        """Let recovered channels stand in front of the real ones; return them, in order."""
+        """Let recovered channels stand before the real ones. Return them, in order."""
         found = []
         for one in self.channels:
             one.recovered = CompiledRecovered(one, consumed=consumed, freed=freed)
@@ -190,7 +190,7 @@ class CompiledGate:
         return found
 
     def convert(self) -> None:
-        """Let the channels be read as real ones again; nothing of the others is queued."""
+        """Let the channels be read as real ones again. Nothing of the others is queued."""
         m = self.task.driver.m
         for one in self.channels:
             one.recovered = None
@@ -204,7 +204,7 @@ class CompiledGate:
             self.task.events.take(channel, driver.event_of(e))  # type: ignore[arg-type]
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Begin to persist; returns why the checkpoint cannot start, or None."""
+        """Begin to persist. Returns why the checkpoint cannot start, or None."""
         declined = declined_while_recovering(self)
         if declined is not None:
             return declined

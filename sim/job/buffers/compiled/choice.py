@@ -1,4 +1,4 @@
-"""Which jobs the compiled driver runs: large ones, and those of verbs that make many runs.
+"""Which jobs the compiled driver runs: large ones, and the ones of verbs that make many runs.
 
 A verb that makes one run leaves small jobs to SimPy processes.  Otherwise the kernel runs all that
 it can do, once loading it pays.  Both drivers give the same run and the same tables, so the choice
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SMALL_RECORDS = 200_000
 # What the reference takes for a record that `_records_of` estimates, in seconds of CPU, and more
 # where it is followed how late records are.  In the library's jobs on buffers a record of a task
-# takes 7 to 14 us, 21 us where that is followed; there are about half as many as estimated.
+# takes 7 to 14 us, 21 us where that is followed. There are about half as many as estimated.
 _OF_REFERENCE_S = 5e-6
 _OF_LATENESS_S = 15e-6
 # What loading the kernel costs a process, in seconds of CPU: 0.08 to 0.12, most of it for importing
@@ -43,7 +43,7 @@ class _Process:
     """What this process has spent on runs by the reference, as estimated, and whether it needs to.
 
     A process begins with the reference and loads the kernel when it would have paid so far: so it
-    never takes more than twice the time of whoever knows which runs are to come.
+    never takes more than twice the time of anyone who knows which runs are to come.
     """
 
     spent_s: float = 0.0
@@ -64,7 +64,7 @@ def _process() -> _Process:
 
 
 def compiled_driver(world: DataflowWorld, restored: JobCheckpoint | None) -> CompiledDriver | None:
-    """Return the driver of a world's next attempt, with its tasks; None if the reference does.
+    """Return the driver of a world's next attempt, with its tasks. None if the reference does.
 
     All attempts of a world have one kind of driver, since random streams continue.
     """
@@ -91,8 +91,9 @@ def _is_worth_it(world: DataflowWorld) -> bool:
 def _records_of(world: DataflowWorld) -> float:
     """Estimate how many records all tasks of a run process together.
 
-    Every vertex has what the sources emit, unless the narrowest vertex holds them up.  What is
-    filtered, and what is not reached before the job ends, is counted: the estimate is high.
+    Every vertex has what the sources emit, unless the narrowest vertex holds them up.  Everything
+    that is filtered, and everything that is not reached before the job ends, is counted: the
+    estimate is high.
     """
     emitted, most = 0.0, {one.name: 0.0 for one in world.model.vertices}
     constants, duration_ns = world.constants, world.model.duration_ns
@@ -116,6 +117,6 @@ def is_covered(world: DataflowWorld) -> bool:
 
 
 def _has_our_channels(protocol: ProtocolCores) -> bool:
-    """Return whether the cores that stand inside the kernel are ours; it hosts all others."""
+    """Return whether the cores that stand inside the kernel are ours. It hosts all others."""
     mine = (protocol.input_channel, protocol.output_subpartition)
     return mine == (OURS.input_channel, OURS.output_subpartition)

@@ -1,4 +1,4 @@
-"""Make the tables of one attempt, and what stands for their rows, from the graph of the job.
+"""Make the tables of one attempt, and what represents their rows, from the graph of the job.
 
 Everything random is drawn in the order in which `deployment.py` draws it for the reference.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class CompiledDeployment(Deployment):
     """Makes one attempt.
 
-    before: the driver of the attempt before, whose random streams continue, or None.
+    before: the driver of the attempt before, with random streams to continue, or None.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class CompiledDeployment(Deployment):
         return driver
 
     def _number(self, tasks: list[CompiledTask]) -> None:
-        """Order writers and channels so that those of a task, and of a writer, are neighbours.
+        """Order writers and channels so that the ones of a task, and of a writer, are neighbours.
 
         They were made edge by edge.
         """

@@ -1,7 +1,7 @@
 """The kernel as Python calls it: loaded from where it is kept, compiled where it is not.
 
-Whoever loads it needs llvmlite alone.  Numba, which takes longer to import and to set up than many
-a job takes to run, is there for the process that compiles.
+Anyone who loads it needs llvmlite alone.  Numba, which takes longer to import and to set up than
+many a job takes to run, is there for the process that compiles.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ckptsim.sim.job.buffers.compiled.jit import is_interpreted
 from ckptsim.sim.job.buffers.compiled.kept import keep, kept, one_at_a_time
 from ckptsim.sim.job.buffers.compiled.kernel.base.memory import Memory
 
-# Does what Python asks for of the memory to which it is bound; see `columns/request.py`.
+# Does what Python asks for of the memory to which it is bound. See `columns/request.py`.
 Ask: TypeAlias = Callable[[int, int, int, int], int]
 
 _WORD = ctypes.c_longlong
-# As numba calls: where to put the result, and what was raised; then the arguments.
+# As numba calls: where to put the result, and the exception. Then the arguments.
 _KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, *[_WORD] * 4)
 
 

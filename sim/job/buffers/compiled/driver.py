@@ -1,10 +1,10 @@
 """The compiled driver of one attempt: the kernel's place in the calendar, and what it hands over.
 
-The kernel has a heap of its own for all that data does.  In the run's calendar one timer stands for
+The kernel has a heap of its own for all that data does.  In the run's calendar one timer represents
 its first entry, with that entry's own place among ties.  When the timer comes up the kernel carries
 out entries until one of Python's is next or Python has to act: a task has taken an event, has come
 to its mailbox, has no more records.  Whatever Python does then happens at that very instant, and
-the kernel continues behind it.
+the kernel continues after it.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _KINDS = {
 class CompiledDriver:
     """One attempt's kernel.
 
-    m: its memory; words: the same, each word an int of Python's, at a third of the cost; tables:
-    how it is laid out; before: the driver of the attempt before, whose random streams continue.
+    m: its memory. words: the same, each word an int of Python's, at a third of the cost. tables:
+    how it is laid out. before: the driver of the attempt before, with random streams to continue.
     handovers: how often Python let it carry out entries.
-    follower: hears what happens to each buffer, or None; followers: hear what tasks have done.
+    follower: learns what happens to each buffer, or None. followers: hear what tasks have done.
     """
 
     def __init__(self, env: Environment, tables: Tables, before: CompiledDriver | None) -> None:
@@ -117,7 +117,7 @@ class CompiledDriver:
         return found
 
     def collect(self, what: int, one: int, first: int = 0, second: int = 0) -> None:
-        """Ask for something whose effects stay in the outbox until the caller drains it."""
+        """Ask for something with effects that stay in the outbox until the caller drains it."""
         self._holds_back = True
         try:
             self.ask(what, one, first, second)
@@ -359,7 +359,7 @@ class CompiledDriver:
     # Room -------------------------------------------------------------------------------------
 
     def _new_rows(self, count: int, width: int) -> int:
-        """Return where so many new rows begin; what there is stays in its place."""
+        """Return where so many new rows begin. What there is stays in its place."""
         first = self._used
         self._used += count * width
         if self._used > len(self.m):
@@ -370,7 +370,7 @@ class CompiledDriver:
         return first
 
     def make_room(self) -> None:
-        """Let there be more of what is almost used up."""
+        """Enlarge the tables that are almost full."""
         margin = self.m.item(clock.MARGIN)
         if self.m[clock.FREE_CELLS] < margin:
             self.reserve(4 * margin, 0)

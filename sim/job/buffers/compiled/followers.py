@@ -1,9 +1,9 @@
-"""Who hears what the kernel logs: of buffers an oracle, of records who follows their due instants.
+"""Who learns what the kernel logs: of buffers an oracle, of records who follows their due instants.
 
-A line tells of a buffer, or of a stretch: records of one channel, one behind the other.  Stretches
-are kept until somebody wants to know; then those of a task are worked out together, senders before
-receivers.  A record is processed after it has been sent, so its due instant is there by then.
-Where records have identities each line is heard at once.
+A line shows of a buffer, or of a stretch: records of one channel, one after the other.  Stretches
+are kept until someone wants to know. Then the ones of a task are worked out together, senders
+before receivers.  A record is processed after it has been sent, so its due instant is there by
+then. Where records have identities each line is heard at once.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _MOST = 100_000
 
 
 class Follower(Protocol):
-    """Hears what happens to buffers, as far as the kernel tells."""
+    """Listens to buffers, as far as the kernel logs."""
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
         """Hear a line of the log, see `columns/clock.py`."""
 
     def recovered(self, number: int, size: int, records: int) -> None:
-        """Hear of a buffer that a restore has put in front of a channel."""
+        """Hear of a buffer that a restore has put before a channel."""
 
     def told_to_resume(self, number: int) -> None:
-        """Hear that the sender of a channel is told to continue."""
+        """Hear that the sender of a channel is asked to continue."""
 
 
 def tell_of(rows: list[list[int]], follower: Follower, env: Environment) -> list[list[int]]:
@@ -58,16 +58,16 @@ def tell_of(rows: list[list[int]], follower: Follower, env: Environment) -> list
 
 
 class StretchFollower(Protocol):
-    """Hears what tasks have done."""
+    """Listens to tasks."""
 
     def tell(self, rows: Memory) -> None:
-        """Take lines of the log, shape (lines, columns), in their order; see `columns/clock.py`."""
+        """Take lines of the log, shape (lines, columns), in their order. See `columns/clock.py`."""
 
 
 class RecordLog:
     """Moves records that have identities, at the instants at which they are emitted or processed.
 
-    Whoever waits for room in front of a source continues then.
+    Anyone who waits for room before a source continues then.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -75,7 +75,7 @@ class RecordLog:
         self._channel_of = tables.channel_of
 
     def tell(self, rows: Memory) -> None:
-        """Take lines of the log, of which the kernel tells behind each entry."""
+        """Take the lines of the log after each entry."""
         for what, number, count, *_ in rows.tolist():
             if what == clock.EMITTED:
                 source = self._task_of[number]
@@ -88,7 +88,7 @@ class RecordLog:
 
 
 class StretchLog:
-    """The stretches of one attempt that nobody has asked for yet."""
+    """The stretches of one attempt that no one has asked for yet."""
 
     def __init__(self, tables: Tables, lateness: Lateness) -> None:
         lateness.settle()  # what the attempt before has left
@@ -113,7 +113,7 @@ class StretchLog:
             self.settle()
 
     def settle(self) -> None:
-        """Work out what has been logged."""
+        """Process the log."""
         if not self._count:
             return
         rows = np.concatenate(self._rows)

@@ -91,7 +91,7 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def kept(name: str) -> bytes | None:
-    """Return what is kept under a name; None where nothing is, or not what was kept there."""
+    """Return the kept data under a name. None where nothing is, or not the kept data there."""
     folder = kept_in()
     if folder is None:
         return None

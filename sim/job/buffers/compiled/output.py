@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class QueueView:
-    """The sender's queue as control and samples see it; index: among the outputs of the task."""
+    """The sender's queue as control and samples see it. index: among the outputs of the task."""
 
     __slots__ = ("_end", "index")
 
@@ -35,7 +35,7 @@ class QueueView:
 
 
 class CompiledSubpartition:
-    """The sender's end of a channel; channel: its place among those of the writer."""
+    """The sender's end of a channel. channel: its place among the ones of the writer."""
 
     __slots__ = (
         "channel",
@@ -58,16 +58,16 @@ class CompiledSubpartition:
         owner.subpartitions.append(self)  # type: ignore[arg-type]
 
     def put_back(self, size: int, records: int) -> None:
-        """Put restored data behind what stands in the queue."""
+        """Put restored data after the queue."""
         driver = self.owner.driver
-        # Those of the pools are counted exactly: this one comes on top.
+        # The ones of the pools are counted exactly: this one comes on top.
         driver.reserve(1, driver.tables.segments + 1)
         driver.ask(request.PUT_BACK, self.row, size, records)
         self.restored.add(size, records)
 
     @property
     def lane(self) -> int:
-        """Where its writer writes; a broadcast has one lane for all."""
+        """Where its writer writes. A broadcast has one lane for all."""
         return 0 if self.writer.broadcast else self.channel
 
     def withhold(self) -> None:
@@ -75,11 +75,11 @@ class CompiledSubpartition:
         self.owner.driver.m[self.row + channel.BLOCKED] = channel.NOT_REQUESTED
 
     def request(self) -> None:
-        """Let what stands in the queue travel, now that the receiver asks for the partition."""
+        """Let the queue travel, now that the receiver asks for the partition."""
         self.owner.driver.ask(request.REQUEST_PARTITION, self.row)
 
     def pump(self) -> None:
-        """Let what stands in the queue travel."""
+        """Let the queue travel."""
         self.owner.driver.ask(request.PUMP, self.row)
 
     def _segments(self) -> list[int]:
@@ -110,7 +110,7 @@ class CompiledSubpartition:
         return self.owner.driver.ask(request.WRITTEN, self.row)
 
     def unsent(self, segments: Iterable[object]) -> list[tuple[int, int]]:
-        """Return what was still to be sent of buffers that became state: bytes and records."""
+        """Return the unsent rest of buffers that became state: bytes and records."""
         return [(one.bytes, one.records) for one in segments if isinstance(one, Slice) if one.bytes]
 
 
@@ -158,8 +158,7 @@ class PoolView:
 class CompiledWriter:
     """One output of a task, with what its tables are made from.
 
-    settings: of its pool; selectivity: the ratio and the records processed before, or
-    None.
+    settings: of its pool. selectivity: the ratio and the records processed before, or None.
     """
 
     def __init__(

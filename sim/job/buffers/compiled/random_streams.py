@@ -1,7 +1,7 @@
 """Random streams of an attempt inside the kernel's memory: what services and wires draw from.
 
-A stream goes on where the attempt before has left it, as one with a name does elsewhere, also when
-an attempt between had no such task or channel.
+A stream continues where the attempt before has left it, as one with a name does elsewhere, also
+when an attempt between had no such task or channel.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _SIGN = 1 << 63
 class RandomStreams:
     """The streams of one attempt.
 
-    graph: of the attempt, whose tasks and channels they belong to.  services: where those of tasks
-    begin.  left: streams of attempts before, by name, as they were at the end of those.
+    graph: of the attempt with its tasks and channels.  services: where the ones of tasks begin.
+    left: streams of attempts before, by name, as they were at the end of those.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class RandomStreams:
         self._jitters = world.model.network.jitter_ns > 0
 
     def fill(self, m: Memory, before: Memory | None, streams: RandomStreams | None) -> None:
-        """Let them begin, or go on; before, streams: those of the attempt before, or None."""
+        """Let them begin, or go on. before, streams: the ones of the attempt before, or None."""
         if before is None or streams is None:
             self._begin(m)
         elif streams.graph is self.graph:
@@ -63,7 +63,7 @@ class RandomStreams:
             self._begin(m)
 
     def _copy(self, m: Memory, before: Memory, streams: RandomStreams) -> None:
-        """Go on with those of the same tasks and channels."""
+        """Go on with the ones of the same tasks and channels."""
         count, first = len(self._tasks) * stream.WIDTH, streams.services
         m[self.services : self.services + count] = before[first : first + count]
         if self._channels:

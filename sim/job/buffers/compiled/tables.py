@@ -48,8 +48,8 @@ _LINES = 4096
 class Tables:
     """The memory of one attempt, filled.
 
-    ties: the policy of the run, as the kernel has it.  task_of, channel_of: what
-    a row stands for.  random: the streams of wires and services.  segments: of all pools.
+    ties: the policy of the run, as the kernel has it.  task_of, channel_of: what a row represents.
+    random: the streams of wires and services.  segments: of all pools.
     told: rows of the log per cell.
     """
 
@@ -163,7 +163,7 @@ class Tables:
     def memory(self, before: Memory | None, tables: Tables | None) -> Memory:
         """Return the memory.
 
-        before, tables: those of the attempt before, whose streams continue, or None.
+        before, tables: the ones of the attempt before, with streams to continue, or None.
         """
         m = zeros(self._size)
         self._fill_clock(m)
@@ -234,7 +234,7 @@ class Tables:
             self._fill_splits(m, row, one)
 
     def _fill_splits(self, m: Memory, row: Memory, one: CompiledSource) -> None:
-        """Fill in what a source reads: one split in its own row, several in rows behind all else.
+        """Fill in what a source reads: one split in its own row, several in rows after all else.
 
         These lie in the order of their numbers, by which they are read that are due at once.
         """
@@ -313,7 +313,7 @@ class Tables:
             weights += self._fill_route(m, row, one)
 
     def _fill_route(self, m: Memory, row: Memory, one: CompiledWriter) -> int:
-        """Fill in a route; return how many weights it has."""
+        """Fill in a route. Return how many weights it has."""
         route = one.route
         if isinstance(route, SingleRoute):
             row[writer.ROUTE], row[writer.NEXT] = writer.SINGLE, route.channel
@@ -353,7 +353,7 @@ class Tables:
         rows[:, channel.RECEIVER] = [gate.task.row for gate in gates]
         hosts = np.array([gate.task.spec.task_manager for gate in gates])
         end = 0
-        for one in self.writers:  # whose channels are neighbours
+        for one in self.writers:  # with neighbouring channels
             start, end = end, end + len(one.subpartitions)
             mine = rows[start:end]
             mine[:, channel.WRITER] = one.row

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class CompiledTask(Task):
-    """One subtask of an operator whose thread the kernel runs.
+    """One subtask of an operator with a thread in the kernel.
 
-    driver: set when the tables of the attempt are made; until then nothing may be asked.
-    row: where its row begins; variation: of its service.
+    driver: set when the tables of the attempt are made. Until then nothing may be asked.
+    row: where its row begins. variation: of its service.
     """
 
     driver: CompiledDriver
@@ -138,7 +138,7 @@ class CompiledTask(Task):
         return self._get(task.STATE) == task.ENDED
 
     def time_spent(self, states: Collection[int]) -> int:
-        """Return how many ns the thread was in some of its states; asked for each barrier."""
+        """Return how many ns the thread was in some of its states. Asked for each barrier."""
         words, row = self.driver.words, self.row
         first = row + task.TIMES
         current = self.env.now - words[row + task.SINCE_NS]
@@ -171,7 +171,7 @@ class CompiledTask(Task):
         self._paused_for = None
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
-        """Put something into the mailbox; it is done at the next record boundary."""
+        """Put something into the mailbox. It is done at the next record boundary."""
         self.mail.append((function, arguments))
         self.driver.ask(request.MAILED, self.row)
 
@@ -187,7 +187,7 @@ class CompiledTask(Task):
         super().pause(cost_ns, function, *arguments, cores=cores)
 
     def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
-        """Do nothing else for so long, then call the function; as `pause` otherwise."""
+        """Do nothing else for so long, then call the function. As `pause` otherwise."""
         self._set(task.PAUSED, 1)
         super().stand_still(time_ns, function, *arguments)
 
@@ -201,14 +201,14 @@ class CompiledTask(Task):
         self.driver.ask(request.SYNC, self.row)
 
     def tell_clock(self) -> None:
-        """Tell the alignment clock what was taken since it was told."""
+        """Tell the alignment clock the bytes taken since the last time."""
         taken = self.driver.words[self.row + task.TAKEN_BYTES]
         if taken and not self.is_source:
             self._set(task.TAKEN_BYTES, 0)
             self.events.clock.add_bytes(taken)
 
     def unread_of_all(self) -> list[int]:
-        """Count what is unread of each channel; buffers are under way of two of them at most."""
+        """Count the unread part of each channel. Buffers are under way of two of them at most."""
         words = self.driver.words
         mine: Sequence[CompiledChannel] = self.channels  # type: ignore[assignment]
         found = [words[one.row + PARTIAL_BYTES] for one in mine]
@@ -223,7 +223,7 @@ class CompiledTask(Task):
         return found
 
     def unread_records(self, channel: CompiledChannel) -> int:  # type: ignore[override]
-        """Count what is unread of the buffer under way of a channel, in whole records."""
+        """Count the unread part of the buffer under way of a channel, in whole records."""
         unread = 0
         if self.two_input:
             item, g = self.driver.m.item, channel.gate.row
@@ -236,9 +236,9 @@ class CompiledTask(Task):
 
 
 class CompiledSource(CompiledTask, Source):
-    """One subtask of a source whose thread the kernel runs.
+    """One subtask of a source with a thread in the kernel.
 
-    by_number: its splits in the order in which they are read that are due at once; split_row: where
+    by_number: its splits in the order in which they are read that are due at once. split_row: where
     their rows begin, if there are several.
     """
 
@@ -291,7 +291,7 @@ class CompiledSource(CompiledTask, Source):
         return found
 
     def change_rates(self, gaps_ns: Mapping[int, int]) -> None:
-        """Emit at other rates from now on; called on the task's thread, between two records."""
+        """Emit at other rates from now on. Called on the task's thread, between two records."""
         words, now = self.driver.words, self.env.now
         for one, row in self._rows():
             gap, due = row + task.SPLIT_GAP_NS, row + task.SPLIT_DUE_NS
@@ -345,7 +345,7 @@ class CompiledOutputs:
         self._task = task
 
     def broadcast_barrier(self, barrier: Barrier) -> int:
-        """Put a barrier into every subpartition, behind the buffers that it closes."""
+        """Put a barrier into every subpartition, after the buffers that it closes."""
         task = self._task
         over_edge = task.world.protocol.edge
         for writer in task.writers:
@@ -355,14 +355,14 @@ class CompiledOutputs:
         return sum(isinstance(effect, OutputStateOpened) for effect in task.outbox)
 
     def broadcast(self, event: NetworkEvent) -> None:
-        """Put an event behind everything, and let it travel."""
+        """Put an event after everything, and let it travel."""
         task = self._task
         for writer in task.writers:
             number = task.driver.number_of(event)
             task.driver.ask(request.BROADCAST, writer.row, number)  # type: ignore[attr-defined]
 
     def flush(self) -> None:
-        """Let what stands in the queues travel."""
+        """Let the queues travel."""
         self._task.driver.ask(request.PUMP_ALL, self._task.row)
 
     def time_out(self, checkpoint: int) -> None:
@@ -378,6 +378,6 @@ class CompiledOutputs:
         self._task.driver.ask(request.ABORT_OUTPUTS, self._task.row, checkpoint)
 
     def finish(self) -> None:
-        """End every channel, behind the buffers that it closes."""
+        """End every channel, after the buffers that it closes."""
         driver = self._task.driver
         driver.ask(request.FINISH, self._task.row, driver.number_of(EndOfPartition()))

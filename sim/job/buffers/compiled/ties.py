@@ -1,4 +1,4 @@
-"""Ties inside the kernel: keys in one word, in the order of those of Python's calendar.
+"""Ties inside the kernel: keys in one word, in the order of the ones of Python's calendar.
 
 A structural key is a name of any length, one of `pct` has 80 bits and more.  Keys are only compared
 with each other, so a place among the kernel's own entities does for the name, or the priority: they
@@ -38,8 +38,8 @@ def has_ties(policy: TiePolicy) -> bool:
 class KernelTies:
     """The tie policy of a run, as the kernel has it.
 
-    entities: the ranks of the kernel's own.  ranks: of each its place; drawn: of each what the
-    policy draws for it; changes: the change instants with their numbers, the latest first.
+    entities: the ranks of the kernel's own.  ranks: of each its place. drawn: of each what the
+    policy draws for it. changes: the change instants with their numbers, the latest first.
     """
 
     def __init__(self, policy: TiePolicy, entities: Sequence[bytes]) -> None:
@@ -61,7 +61,7 @@ class KernelTies:
         self._keys: dict[TieKey, int] = {}
 
     def fill(self, m: Memory, changes: int) -> None:
-        """Say what the policy is; changes: where there is room for its change instants."""
+        """Say what the policy is. changes: where there is room for its change instants."""
         end = changes + 2 * len(self.changes)
         m[clock.CHANGES], m[clock.END_CHANGES] = changes, end
         m[changes:end] = [word for change in self.changes for word in change]

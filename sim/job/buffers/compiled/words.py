@@ -18,7 +18,7 @@ LINE = 8
 
 
 class Row(Protocol):
-    """What has a row; row: where it begins."""
+    """A thing with a row. row: where it begins."""
 
     row: int
 
@@ -31,7 +31,7 @@ def zeros(words: int) -> Memory:
 
 
 def link(m: Memory, first: int, count: int, width: int, head: int) -> None:
-    """Put rows in front of a free list, in their order; behind its head is how many it has.
+    """Put rows before a free list, in their order. After its head is how many it has.
 
     The next one of a free row is its first word.
     """

@@ -1,6 +1,6 @@
 """Which input a task reads: the gates of a union buffer by buffer, two inputs record by record.
 
-Source: Apache Flink 1.20.3, UnionInputGate (a union); StreamMultipleInputProcessor, Multiple-
+Source: Apache Flink 1.20.3, UnionInputGate (a union). StreamMultipleInputProcessor, Multiple-
 InputSelectionHandler, InputSelection.fairSelectNextIndex and TwoInputStreamTask, which emits no
 batches of records (two inputs).
 """
@@ -30,7 +30,7 @@ class InputTurns:
         self.ready: deque[InputGate] = deque()
 
     def poll(self) -> tuple[Channel, Element] | None:
-        """Take the next element of the gate whose turn it is, or None."""
+        """Take the next element of the gate in turn, or None."""
         ready = self.ready
         while ready:
             gate = ready.popleft()
@@ -47,9 +47,9 @@ class InputTurns:
 class InputChoice:
     """Takes the inputs of one task in turn, and of each no more than one record.
 
-    What is unread of a buffer waits beside its gate meanwhile.  An input is known to be empty once
-    it was asked in vain; whether it has something again is looked up behind the choice, so it has
-    its turn a record later.  A buffer in which no record ends is no turn: the same input goes on.
+    The unread part of a buffer waits beside its gate meanwhile.  An input is known to be empty once
+    it was asked in vain. Whether it has something again is looked up after the choice, so it has
+    its turn a record later.  A buffer in which no record ends is no turn: the same input continues.
 
     gates: the task's own list, which is complete when the first element is asked for.
     reading: index of the input that was chosen last.
@@ -60,18 +60,18 @@ class InputChoice:
     def __init__(self, gates: list[InputGate]) -> None:
         self._gates = gates
         self._aside: dict[int, Unread] = {}
-        # A bit for each input that may have something; a task that starts has asked all in vain.
+        # A bit for each input that may have something. A task that starts has asked all in vain.
         self._available = 0
         self._goes_on = False
         self.reading = 1  # so the first one that is asked is the first
 
     @property
     def alternates(self) -> bool:
-        """Whether another input is to be asked behind the record that comes next."""
+        """Whether another input is to be asked after the record that comes next."""
         return self._available == self._all
 
     def poll(self, now: int) -> Unread | tuple[Channel, Element] | None:
-        """Take up what is unread, or take the next element, or return None."""
+        """Take up the unread part, or take the next element, or return None."""
         while True:
             if not self._goes_on and not self._select(now):
                 return None
@@ -86,7 +86,7 @@ class InputChoice:
         self._goes_on = True
 
     def set_aside(self, unread: Unread) -> None:
-        """Let what is unread of a buffer wait until it is its input's turn."""
+        """Let the unread part of a buffer wait until it is its input's turn."""
         self._aside[self.reading] = unread
 
     @property
@@ -104,7 +104,7 @@ class InputChoice:
         return sum(left for _, owner, left, _ in self._aside.values() if owner is channel)
 
     def _select(self, now: int) -> bool:
-        """Choose the input that is asked next; False if all of them are empty."""
+        """Choose the input that is asked next. False if all of them are empty."""
         count = len(self._gates)
         if not self._available:
             self._look(now)

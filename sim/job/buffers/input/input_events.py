@@ -60,7 +60,7 @@ class InputEvents:
                     self._task.control.max_watermark(index)
                 self._task.control.end_of_data(index, event)
             case EndOfPartition():
-                channel.release()  # the gate does so before anybody hears of the end
+                channel.release()  # the gate does so before anybody learns of the end
                 self._task.control.end_of_partition(index)
             case _:
                 raise ProtocolError("unknown_event", state=self._task.entity.name, event=event)

@@ -1,6 +1,6 @@
 """Input gates: channels with data in turn, and the floating buffers that they share.
 
-A gate hands out one buffer of a channel and puts the channel at the end of the line; a task with
+A gate hands out one buffer of a channel and puts the channel at the end of the line. A task with
 several gates takes the gates in turn in the same way.
 
 Source: Apache Flink 1.20.3, SingleInputGate, UnionInputGate, LocalBufferPool (listeners).
@@ -31,8 +31,8 @@ Channel = RemoteChannel | LocalChannel
 class InputGate:
     """The channels of one edge that end at one task.
 
-    floating_free: floating buffers that nobody has borrowed; lenders: channels that wait for one,
-    the longest waiting first.  recovered: channels whose restored data has been taken.
+    floating_free: floating buffers that no one has borrowed. lenders: channels that wait for one,
+    the longest waiting first.  recovered: channels without restored data left.
     told_apart: they carry restored data of several old channels each.
     ready_ns: since when there has been something to read, if there is.
     taken_bytes: handed to the task since the debloater looked last.
@@ -69,7 +69,7 @@ class InputGate:
         task.gates.append(self)
 
     def enqueue_event(self, channel: Channel) -> None:
-        """Note that a channel may have an event; what overtakes data wakes the mailbox."""
+        """Note that a channel may have an event. What overtakes data wakes the mailbox."""
         if channel.has_priority:
             self.task.priority_arrived(self, channel)
         if channel.has_more:
@@ -85,7 +85,7 @@ class InputGate:
             self.task.input_arrived(self)
 
     def poll(self) -> tuple[Channel, Element] | None:
-        """Take the next element of the channel whose turn it is, or None."""
+        """Take the next element of the channel in turn, or None."""
         ready = self.ready
         while ready:
             channel = ready.popleft()
@@ -99,7 +99,7 @@ class InputGate:
         return None
 
     def channel_recovered(self) -> None:
-        """Note that a channel's recovered data has been taken; behind that of all, resume all.
+        """Note that a channel's recovered data has been taken. After the one of all, resume all.
 
         So no channel gets past its old data before the others do.
         Source: Apache Flink 1.20.3, EndOfChannelStateEvent, UpstreamRecoveryTracker.
@@ -112,7 +112,7 @@ class InputGate:
     def recover(
         self, consumed: Callable[[], None], freed: Callable[[], None]
     ) -> Sequence[RecoveredChannel]:
-        """Let recovered channels stand in the place of the real ones; return them, in order."""
+        """Let recovered channels stand in the place of the real ones. Return them, in order."""
         found = [RecoveredChannel(one, consumed=consumed, freed=freed) for one in self.channels]
         self.channels[:] = found  # type: ignore[assignment]
         for channel in found:
@@ -120,7 +120,7 @@ class InputGate:
         return found
 
     def convert(self) -> None:
-        """Let the real channels stand in their places again; nothing of the others is queued."""
+        """Let the real channels stand in their places again. Nothing of the others is queued."""
         for place, channel in enumerate(self.channels):
             real = channel.convert()  # type: ignore[union-attr]
             self.channels[place] = self.task.channels[real.index] = real
@@ -145,7 +145,7 @@ class InputGate:
         self.floating_free += 1
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Begin to persist; returns why the checkpoint cannot start, or None."""
+        """Begin to persist. Returns why the checkpoint cannot start, or None."""
         declined = declined_while_recovering(self)
         if declined is not None:
             return declined

@@ -1,6 +1,6 @@
 """A channel inside one task manager: the reader takes the sender's segments.
 
-There is neither credit nor a copy; a segment is the sender's again when it has been read.
+There is neither credit nor a copy. A segment is the sender's again when it has been read.
 
 Source: Apache Flink 1.20.3, LocalInputChannel.
 """
@@ -91,7 +91,7 @@ class LocalChannel:
             self.subpartition.release(slice_.segment)
 
     def recovered(self, slice_: Slice) -> None:
-        """Note data that a restore has read into the recovered channel in front of this one."""
+        """Note data that a restore has read into the recovered channel before this one."""
 
     def handed_over(self, slice_: Slice) -> None:
         """Note that the task has taken recovered data."""
@@ -100,7 +100,7 @@ class LocalChannel:
         """Do nothing: the channel has borrowed no buffers."""
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist what is pulled before the barrier."""
+        """Persist elements that are pulled before the barrier."""
         return self.core.start(checkpoint)
 
     def stop(self, checkpoint: int) -> None:
@@ -112,7 +112,7 @@ class LocalChannel:
         raise ValueError(f"found an announcement of element {sequence} in a local channel")
 
     def resume(self) -> None:
-        """Let the sender continue behind a blocking event."""
+        """Let the sender continue after a blocking event."""
         self.env.call_at(self.env.now, Kind.CREDIT, self.entity, self._resumed)
 
     def _resumed(self) -> None:

@@ -1,7 +1,7 @@
-"""Recovered channels: what a restore has read of an input, in front of the real channel.
+"""Recovered channels: what a restore has read of an input, before the real channel.
 
-A recovered channel stands in its gate in the place of the real one.  The I/O thread fills it with
-buffers, as many as the gate has; when the last one has been read by the task, nothing more can
+A recovered channel is in its gate in the place of the real one.  The I/O thread fills it with
+buffers, as many as the gate has. When the last one has been read by the task, nothing more can
 come, and the gate may be converted.  The sender of a real channel sends nothing, events included,
 before its partition is requested: see `Subpartition.withhold`.
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class RecoveredBuffers:
     """The buffers of one recovered channel, as the reader that fills it knows them.
 
-    index: of the channel among those of its task.  in_use: how many hold data that the task has not
-    read.  consumed: called once, when all has been read by the task; freed: called when a buffer is
-    free again.
+    index: of the channel among the ones of its task.  in_use: how many hold data that the task has
+    not read.  consumed: called once, when all has been read by the task. freed: called when a
+    buffer is free again.
     """
 
     __slots__ = ("_consumed", "_freed", "_whole", "in_use", "index")
@@ -50,7 +50,7 @@ class RecoveredBuffers:
         self._look()
 
     def free(self) -> None:
-        """Free a buffer whose last record has been read."""
+        """Free a buffer after its last record."""
         self.in_use -= 1
         self._freed()
         self._look()
@@ -61,9 +61,9 @@ class RecoveredBuffers:
 
 
 class RecoveredChannel(RecoveredBuffers):
-    """What was in flight of one channel; the reader adds to it, the task takes from it.
+    """In-flight data of one channel. The reader adds to it, the task takes from it.
 
-    real: the channel whose place it has.
+    real: the channel in its place.
     """
 
     __slots__ = (
@@ -124,11 +124,11 @@ class RecoveredChannel(RecoveredBuffers):
         return slice_
 
     def recycle(self, _slice: Slice) -> None:
-        """Free the buffer of a slice whose last record has been read."""
+        """Free the buffer of a slice after its last record."""
         self.free()
 
     def convert(self) -> Channel:
-        """Hand what is left of a record that was read in part to the real channel."""
+        """Hand the rest of a record that was read in part to the real channel."""
         self.real.partial_bytes += self.partial_bytes
         self.real.records += self.records
         return self.real
@@ -136,7 +136,7 @@ class RecoveredChannel(RecoveredBuffers):
     # What only real channels can do -----------------------------------------------------------
 
     def announce_size(self, size: int) -> None:
-        """Do nothing: the sender hears of a size when it has been asked for its partition."""
+        """Do nothing: the sender learns of a size when it has been asked for its partition."""
 
     def release(self) -> None:
         """Do nothing: the channel has borrowed no buffers."""

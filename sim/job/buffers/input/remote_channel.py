@@ -2,10 +2,10 @@
 
 An element is sent as soon as there is credit for it (events need none).  It arrives some time later
 in a buffer of the receiver: an exclusive one of the channel, or a floating one, which the gate
-lends to channels whose sender has announced a backlog.  A receiver's buffer is free again, and is
-announced as credit, when its last record has been read.  A sender that stands behind an aligned
-barrier announces no backlog, so its receiver gives surplus floating buffers back; a channel whose
-end has been taken gives back all that it has borrowed and borrows no more.
+lends to channels with an announced backlog.  A receiver's buffer is free again, and is announced as
+credit, when its last record has been read.  A sender that is after an aligned barrier announces no
+backlog, so its receiver gives surplus floating buffers back. A channel after its end gives back all
+that it has borrowed and borrows no more.
 
 Source: Apache Flink 1.20.3, RemoteInputChannel, BufferManager,
 CreditBasedSequenceNumberingViewReader, PartitionRequestQueue.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class RemoteChannel:
     """A channel over the network.
 
-    index: over all gates of the task.  partial_bytes: of a record whose end has not come yet.
+    index: over all gates of the task.  partial_bytes: of an incomplete record.
     records: read by the task so far.  announced: the backlog that the sender told last.
     starved: whether data has ever waited for credit.
     """
@@ -201,7 +201,7 @@ class RemoteChannel:
         self._hear_backlog(backlog)
 
     def recovered(self, slice_: Slice) -> None:
-        """Note data that a restore has read into the recovered channel in front of this one."""
+        """Note data that a restore has read into the recovered channel before this one."""
 
     def handed_over(self, slice_: Slice) -> None:
         """Note that the task has taken recovered data."""
@@ -210,7 +210,7 @@ class RemoteChannel:
         """Give back what the channel has borrowed: its end of partition has been taken.
 
         What it has filled was read before, as its end comes last.  It may still be in the gate's
-        line for a floating buffer; it declines that when its turn comes.
+        line for a floating buffer. It declines that when its turn comes.
 
         Source: Apache Flink 1.20.3, SingleInputGate.transformEvent, RemoteInputChannel
         .releaseAllResources, BufferManager.releaseAllBuffers and notifyBufferAvailable.
@@ -272,7 +272,7 @@ class RemoteChannel:
         return True
 
     def recycle(self, slice_: Slice) -> None:
-        """Free the buffer of a slice whose last record has been read."""
+        """Free the buffer of a slice after its last record."""
         if slice_.floating:
             self.gate.return_floating()
             return
@@ -304,7 +304,7 @@ class RemoteChannel:
         return self.core.data_count
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist what is queued in front of the barrier and what arrives before it."""
+        """Persist the queue before the barrier and later arrivals before it."""
         return self.core.start(checkpoint)
 
     def stop(self, checkpoint: int) -> None:
@@ -317,7 +317,7 @@ class RemoteChannel:
         self.gate.enqueue_event(self)
 
     def resume(self) -> None:
-        """Let the sender continue behind a blocking event."""
+        """Let the sender continue after a blocking event."""
         self.wire.back(self._resumed)
 
     def announce_size(self, size: int) -> None:

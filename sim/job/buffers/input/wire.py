@@ -1,6 +1,6 @@
 """The network under one channel: both directions keep their order and take some time.
 
-A message takes the latency plus a random share; a message never overtakes an older one of its
+A message takes the latency plus a random share. A message never overtakes an older one of its
 direction.  The sender writes one buffer after the other, `send_ns` each.
 """
 
@@ -24,7 +24,7 @@ _CREDIT = int(Kind.CREDIT)
 class Wire:
     """Both directions of one channel's connection.
 
-    latency_ns: the least time of a message; jitter_ns: the mean of what comes on top.
+    latency_ns: the least time of a message. jitter_ns: the mean of what comes on top.
     """
 
     __slots__ = (

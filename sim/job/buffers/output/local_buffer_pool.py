@@ -1,8 +1,8 @@
 """The pool of output buffers of one result partition.
 
 All subpartitions of one output share the pool.  The task continues between two records only while a
-segment is free and no subpartition holds its maximum; a record that needs more than what is left
-takes overdraft segments, so that it can be finished.
+segment is free and no subpartition holds its maximum. A record that needs more than the rest takes
+overdraft segments, so that it can be finished.
 
 Source: Apache Flink 1.20.3, LocalBufferPool (requestMemorySegment, shouldBeAvailable, recycle).
 """
@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 
 class LocalBufferPool:
-    """Counts the segments of one output; it hands out permission, not memory.
+    """Counts the segments of one output. It hands out permission, not memory.
 
-    free: segments not in use; held: per channel, those in use; overdraft: those in use beyond the
+    free: segments not in use. held: per channel, those in use. overdraft: those in use beyond the
     size of the pool, and overdraft_peak their largest number so far.  `on_available` is called when
     the pool turns available, and on every return of a segment after a refused request.
     most_per_channel: how many one channel may hold.
@@ -63,7 +63,7 @@ class LocalBufferPool:
         return self.free >= self._least_free and not self._full_channels
 
     def request(self, channel: int) -> bool:
-        """Take a segment for a channel; False when neither a free nor an overdraft one is left."""
+        """Take a segment for a channel. False when neither a free nor an overdraft one is left."""
         if self.free:
             self.free -= 1
         elif self.overdraft < self._overdraft_max:
@@ -79,7 +79,7 @@ class LocalBufferPool:
         return True
 
     def recycle(self, channel: int) -> None:
-        """Take a segment back; overdraft ones go first."""
+        """Take a segment back. Overdraft ones go first."""
         held = self.held
         was_available = self.free > 0 and not self._full_channels
         if held[channel] == self.most_per_channel:

@@ -1,4 +1,4 @@
-"""All outputs of a task: where events are put in, behind the data that is open."""
+"""All outputs of a task: where events are put in, after the data that is open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Outputs:
         self._task = task
 
     def broadcast_barrier(self, barrier: Barrier) -> int:
-        """Put a barrier into every subpartition, behind the buffers that it closes."""
+        """Put a barrier into every subpartition, after the buffers that it closes."""
         task = self._task
         over_edge = task.world.protocol.edge
         for writer in task.writers:
@@ -31,14 +31,14 @@ class Outputs:
         return sum(isinstance(effect, OutputStateOpened) for effect in task.outbox)
 
     def broadcast(self, event: NetworkEvent) -> None:
-        """Put an event behind everything, and let it travel."""
+        """Put an event after everything, and let it travel."""
         for writer in self._task.writers:
             writer.close_all()
             for subpartition in writer.subpartitions:
                 subpartition.add_event(event)
 
     def flush(self) -> None:
-        """Let what stands in the queues travel."""
+        """Let the queues travel."""
         for subpartition in self._task.subpartitions:
             subpartition.pump()
 
@@ -53,7 +53,7 @@ class Outputs:
             subpartition.core.abort(checkpoint)
 
     def finish(self) -> None:
-        """End every channel, behind the buffers that it closes.
+        """End every channel, after the buffers that it closes.
 
         Where no end of data went before, as in the protocol without one, records may be in them.
         """

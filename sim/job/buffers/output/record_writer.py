@@ -29,8 +29,8 @@ _BLOCK = 64
 class RecordWriter:
     """One output of a task: its pool, its subpartitions and the record sequence through them.
 
-    sizes: of the records; selectivity: how many of them come of those of the input; first: how many
-    of these the task had processed when the attempt began.
+    sizes: of the records. selectivity: how many of them come of the ones of the input. first: how
+    many of these the task had processed when the attempt began.
     blocked: whether the record under way lacks a buffer.
     emitted: records so far.
     """
@@ -85,7 +85,7 @@ class RecordWriter:
         self._ahead: deque[int] = deque()
 
     def attach(self, subpartitions: list[Subpartition]) -> None:
-        """Give the writer its subpartitions; a broadcast writes one sequence for all of them."""
+        """Give the writer its subpartitions. A broadcast writes one sequence for all of them."""
         self.subpartitions = subpartitions
         width = 1 if self._broadcast else len(subpartitions)
         self._open: list[Segment | None] = [None] * width
@@ -98,13 +98,13 @@ class RecordWriter:
     # Emission ---------------------------------------------------------------------------------
 
     def advance(self) -> None:
-        """Process the next record of the input; stops inside one that lacks a buffer."""
+        """Process the next record of the input. Stops inside one that lacks a buffer."""
         self._owed += self._outputs_next()
         self._processed += 1
         self._pay()
 
     def retry(self) -> bool:
-        """Continue with the record under way; True when all that it gives is written."""
+        """Continue with the record under way. True when all that it gives is written."""
         self.blocked = False
         channel, left = self._pending
         self._write(channel, left)
@@ -112,7 +112,7 @@ class RecordWriter:
         return not self.blocked
 
     def _pay(self) -> None:
-        """Write what is owed, up to a record that lacks a buffer."""
+        """Write the owed records, up to one that lacks a buffer."""
         while self._owed and not self.blocked:
             self._owed -= 1
             self.emitted += 1
@@ -239,12 +239,12 @@ _PARTS = 1_000_000
 
 
 class Selectivity:
-    """How many records are out after so many have been processed; parts: per million.
+    """How many records are out after so many have been processed. parts: per million.
 
     Which records are dropped or give several is fixed by their number alone, evenly spaced: after n
     records floor(n * ratio) are out.  So a restored task continues as it would have, and how many
     inputs lead to the next output buffer is arithmetic.  Assumption: what a filter drops is spread
-    evenly; in runs of drops the open buffers fill more unevenly than here.
+    evenly. In runs of drops the open buffers fill more unevenly than here.
     """
 
     __slots__ = ("parts",)
@@ -262,6 +262,6 @@ class Selectivity:
         return processed * self.parts // _PARTS
 
     def outputs_of(self, processed: int, count: int) -> list[int]:
-        """Return how many records come of each of the `count` ones behind `processed`."""
+        """Return how many records come of each of the `count` ones after `processed`."""
         out = [self.emitted(processed + place) for place in range(count + 1)]
         return [after - before for before, after in pairwise(out)]

@@ -1,7 +1,7 @@
 """Which channel each record of an output takes, in blocks of records.
 
-The order of channels is a property of the partitioner and, for keys, of the random key sequence;
-it does not depend on time.  It is made in blocks with numpy, and how long the blocks are changes
+The order of channels is a property of the partitioner and, for keys, of the random key sequence. It
+does not depend on time.  It is made in blocks with numpy, and how long the blocks are changes
 nothing in the sequence.
 
 Source: Apache Flink 1.20.3, RebalancePartitioner, RescalePartitioner, GlobalPartitioner,

@@ -11,8 +11,8 @@ OWN_MEMORY = 1 << 40
 class Segment:
     """One buffer of an output pool, from its opening until all of it has been sent.
 
-    size: bytes it may take; bytes, records: what it holds, valid once it is closed (the writer
-    knows them before); first: how many records had been written whole before it was opened.  A
+    size: bytes it may take. bytes, records: what it holds, valid once it is closed (the writer
+    knows them before). first: how many records had been written whole before it was opened.  A
     record counts where its last byte lies.
     owners: how many subpartitions still hold it (more than one for a broadcast).
     """
@@ -41,8 +41,8 @@ class Slice:
     """What one message carries: all or a part of a segment.
 
     floating: it occupies a floating buffer of the receiver, else an exclusive one.
-    segment: set for a local channel when the last part of a segment is handed over, whose memory
-    is the sender's until it has been read.
+    segment: set for a local channel when the last part of a segment is handed over. Its memory is
+    the sender's until it has been read.
     """
 
     __slots__ = ("bytes", "floating", "records", "segment")
@@ -55,9 +55,9 @@ class Slice:
 
 
 class Restored:
-    """What a restart puts back into one channel, in front of all that its sender writes.
+    """What a restart puts back into one channel, before all that its sender writes.
 
-    bytes, records: so far; ahead_bytes, ahead_records: what is still to be read.
+    bytes, records: so far. ahead_bytes, ahead_records: everything that is still to be read.
     """
 
     __slots__ = ("ahead_bytes", "ahead_records", "bytes", "records")
@@ -66,7 +66,7 @@ class Restored:
         self.bytes = self.records = self.ahead_bytes = self.ahead_records = 0
 
     def expect(self, spans: Sequence[tuple[int, int]]) -> None:
-        """Note what is to be read: bytes of each buffer, and how many records end there."""
+        """Note all that is to be read: bytes of each buffer, and how many records end there."""
         self.ahead_bytes += sum(size for size, _ in spans)
         self.ahead_records += sum(records for _, records in spans)
 

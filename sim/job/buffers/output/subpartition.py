@@ -1,8 +1,8 @@
 """The sender's end of one channel: the subpartition core, and segments that are still written to.
 
-Only the last segment of the queue may be open.  The flush timeout does not close it: what has been
-written so far leaves as a slice, and the sender continues filling the same segment, which returns
-to its pool when it is closed and all of it has been sent.
+Only the last segment of the queue may be open.  The flush timeout does not close it: the written
+part leaves as a slice, and the sender continues to fill the segment. It returns to its pool when it
+is closed and sent.
 
 Source: Apache Flink 1.20.3, PipelinedSubpartition (flush, pollBuffer, getBuffersInBacklogUnsafe).
 """
@@ -41,7 +41,7 @@ class InputChannel(Protocol):
 
 
 class _NotRequested:
-    """Where the elements of a subpartition go whose partition nobody has asked for: nowhere."""
+    """The place of the elements of a partition without a request: nowhere."""
 
     __slots__ = ("gate", "index", "real")
 
@@ -60,9 +60,9 @@ class _NotRequested:
 class Subpartition:
     """One channel as its sender sees it.
 
-    taken_bytes, taken_records: what has left as slices of the first segment in the queue, which is
-    the only one that can have been taken in part.  restored: what a restart puts back, here or
-    at the receiver.
+    taken_bytes, taken_records: everything that has left as slices of the first segment in the
+    queue, which is the only one that can have been taken in part.  restored: what a restart puts
+    back, here or at the receiver.
     """
 
     __slots__ = (
@@ -88,7 +88,7 @@ class Subpartition:
         owner.subpartitions.append(self)
 
     def put_back(self, size: int, records: int) -> None:
-        """Put restored data behind what stands in the queue, in memory that is not the pool's."""
+        """Put restored data after the queue, in memory that is not the pool's."""
         segment = Segment(self.lane, size, 0)
         segment.bytes, segment.records, segment.closed = size, records, True
         segment.owners = OWN_MEMORY
@@ -99,7 +99,7 @@ class Subpartition:
 
     @property
     def lane(self) -> int:
-        """Where its writer writes; a broadcast has one lane for all."""
+        """Where its writer writes. A broadcast has one lane for all."""
         return 0 if self.writer.broadcast else self.channel
 
     def withhold(self) -> None:
@@ -107,7 +107,7 @@ class Subpartition:
         self.input_channel = _NotRequested(self.input_channel)
 
     def request(self) -> None:
-        """Let what stands in the queue travel, now that the receiver asks for the partition."""
+        """Let the queue travel, now that the receiver asks for the partition."""
         if isinstance(self.input_channel, _NotRequested):
             self.input_channel = self.input_channel.real
         self.pump()
@@ -118,7 +118,7 @@ class Subpartition:
         return [(one.bytes, one.records) for one in found]
 
     def add_segment(self, segment: Segment) -> None:
-        """Append a segment that has just been opened; the one before it may leave now."""
+        """Append a segment that has just been opened. The one before it may leave now."""
         core = self.core
         core.add_data(segment)
         if core.data_count > 2 or core.blocked or core.flush_requested:
@@ -127,12 +127,12 @@ class Subpartition:
             self.input_channel.pump()
 
     def add_event(self, event: NetworkEvent) -> None:
-        """Put an event in; every segment has been closed before."""
+        """Put an event in. Every segment has been closed before."""
         if self.core.add_event(event) and not self.core.blocked:
             self.input_channel.pump()
 
     def pump(self) -> None:
-        """Let what stands in the queue travel."""
+        """Let the queue travel."""
         if not self.core.blocked:
             self.input_channel.pump()
 
@@ -142,7 +142,7 @@ class Subpartition:
             self.input_channel.pump()
 
     def time_out(self, checkpoint: int) -> None:
-        """Let a waiting timeoutable barrier overtake the data in front of it."""
+        """Let a waiting timeoutable barrier overtake the data before it."""
         if self.core.time_out(checkpoint):
             self.input_channel.pump()
 
@@ -163,7 +163,7 @@ class Subpartition:
             self.input_channel.pump()
 
     def available(self) -> bool:
-        """Tell whether `take` would find something."""
+        """Return whether `take` would find something."""
         core = self.core
         if core.blocked:
             return False
@@ -193,7 +193,7 @@ class Subpartition:
         return None
 
     def drop_spent(self) -> bool:
-        """Drop the first segment if it is closed and all of it has left; say whether it was."""
+        """Drop the first segment if it is closed and all of it has left. Return whether it was."""
         core = self.core
         head = core.head
         if not isinstance(head, Segment) or not head.closed or head.bytes > self.taken_bytes:
@@ -223,7 +223,7 @@ class Subpartition:
         return event if isinstance(event, NetworkEvent) else None
 
     def unsent(self, segments: Iterable[object]) -> list[tuple[int, int]]:
-        """Return what is still to be sent of each of the first segments in the queue.
+        """Return the unsent rest of each of the first segments in the queue.
 
         Bytes, and how many records end in them.
         """

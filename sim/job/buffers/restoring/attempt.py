@@ -1,9 +1,10 @@
 """The restore of one attempt: every task is deployed, reads its state, opens and begins.
 
-A task's core says in which order (`models/recovery/restore`); here each step takes its time.  What
-is read comes through one stream per task at a time, as fast as the storage allows: output, then the
-operator's state, on the task's thread, and input on its I/O thread while the task works already.
-The reader of a gate waits when the channel that it fills holds all buffers it can have.
+A task's core says in which order (`models/recovery/restore`). Here each step takes its time.
+Everything that is read comes through one stream per task at a time, as fast as the storage allows:
+output, then the operator's state, on the task's thread, and input on its I/O thread while the task
+works already. The reader of a gate waits when the channel that it fills holds all buffers it can
+have.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
-# In front of each buffer in a file of channel state, as snapshots write it.
+# Before each buffer in a file of channel state, as snapshots write it.
 _HEADER_BYTES = 4
 
 
@@ -33,7 +34,7 @@ class AttemptRestore:
 
     numbers: of its tasks.  done: called when all of them run.  longest_ns: how long a task took at
     most from its deployment until it ran.  bytes_read: of state and in-flight data so far.
-    opened_ns: when the last task was open; handed_over_ns: when the last recovered data had been
+    opened_ns: when the last task was open. handed_over_ns: when the last recovered data had been
     processed.
     """
 
@@ -57,7 +58,7 @@ class AttemptRestore:
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the tasks when they have been scheduled.
 
-        manager_lost: slots are those of a task manager that has just come.
+        manager_lost: slots are the ones of a task manager that has just come.
         """
         for task in self._tasks:
             task.begin(manager_lost=manager_lost)
@@ -130,10 +131,10 @@ class _RestoringTask:
     def _read(
         self, sizes: Sequence[int], then: Callable[..., object], *arguments: object, opens: bool
     ) -> None:
-        """Call `then` when buffers in flight have been read; opens: by a request.
+        """Call `then` when buffers in flight have been read. opens: by a request.
 
-        In a file that subtasks share, the next buffer of a subtask lies beyond those of others, and
-        seeking it is a request to an object store.
+        In a file that subtasks share, the next buffer of a subtask lies beyond the ones of others,
+        and seeking it is a request to an object store.
         """
         size, storage = sum(sizes), self._world.storage
         self._attempt.bytes_read += size
@@ -170,7 +171,7 @@ class _RestoringTask:
         )
 
     def _go_on(self, call: Callable[..., object], *arguments: object) -> None:
-        """Do what is next, unless the task is lost in silence with its task manager."""
+        """Take the next step, unless the task is lost in silence with its task manager."""
         if not self._task.has_ended:
             call(*arguments)
 
@@ -245,7 +246,7 @@ class _RestoringTask:
     def read_input(
         self, size: int, then: Callable[..., object], *arguments: object, first: bool
     ) -> None:
-        """Call `then` when a buffer of in-flight data has been read; the first opens the file."""
+        """Call `then` when a buffer of in-flight data has been read. The first opens the file."""
         opens = first or self._task.file.is_shared
         self._read((size + _HEADER_BYTES,), then, *arguments, opens=opens)
 
@@ -314,7 +315,7 @@ class _GateReader:
 
 
 def _serve_in(task: Task, step_ns: int) -> None:
-    """Let a task serve each record in this time; called at a record boundary."""
+    """Let a task serve each record in this time. Called at a record boundary."""
     task.step_ns = step_ns
 
 

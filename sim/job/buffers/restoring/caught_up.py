@@ -1,9 +1,9 @@
 """What recoveries were like for the records: the first one, the latest one, and catching up.
 
-A job has caught up from the first instant of a grid of 20 ms on from which its latency stays for
-one second within a band of its level before the failure.  That level is the latest record at an
-operator without outputs in the ten seconds before.  The band is a tenth of it and 100 ms.  The
-second ends before the next failure or the end of the run.
+A job has caught up at the first instant of a grid of 20 ms with one second of latency within a band
+of its level before the failure.  That level is the latest record at an operator without outputs in
+the ten seconds before.  The band is a tenth of it and 100 ms.  The second ends before the next
+failure or the end of the run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def note_latencies(
     end_ns: int,
     late_ns: int | None = None,
 ) -> None:
-    """Note in each failover what became of the records after it; the run ends at `end_ns`.
+    """Note in each failover what became of the records after it. The run ends at `end_ns`.
 
     late_ns: how late records are at most of a job that has caught up, None for its level before.
     """
@@ -67,7 +67,7 @@ def caught_up_ns(
     """Return the instant from which no record is later than a level, or None if there is none.
 
     ends, late: when records of the last operator were done and how late each was, in ns, shape
-    (records,), in any order; those from `began_ns`, the first one, to `until_ns`.
+    (records,), in any order. Those from `began_ns`, the first one, to `until_ns`.
     """
     if not len(ends):
         return None

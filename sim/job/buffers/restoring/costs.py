@@ -1,9 +1,9 @@
 """What a restart costs on the modelled machine: few constants, the same for every run.
 
 They were found on measurements of Apache Flink 1.20.3 (`tests/data/flink/recovery.jsonl`: one JVM
-with several task managers on a machine with two cores), over the whole file: means of the parts
-of a restart as Flink's own instants of job and subtask states give them.  The first restart of a
-JVM takes longer in every part, since classes are loaded and compiled; so there are two sets.  None
+with several task managers on a machine with two cores), over the whole file: means of the parts of
+a restart as Flink's own instants of job and subtask states give them.  The first restart of a JVM
+takes longer in every part, since classes are loaded and compiled. So there are two sets.  None
 belongs to a run, a family of runs or a checkpoint mode.
 """
 
@@ -16,7 +16,7 @@ _MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartCosts:
-    """Times in ns; each is a part of every restart, in this order."""
+    """Times in ns. Each is a part of every restart, in this order."""
 
     report_ns: int
     """A failed task cleans up and reports.  Found: failure to RESTARTING of the job takes 30 to 127

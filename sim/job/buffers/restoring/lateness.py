@@ -1,14 +1,14 @@
 """How late records are: from the instant at which a source's clock made them due.
 
 Sources with a rate make record n due at n / rate, whether the job is up or not.  Per channel the
-due instants of its records are kept in their order, which data never changes; a task that
-processes records takes them from the front of a channel and puts them behind those of its outputs.
-At a task without outputs they meet the end of the record's service.  A checkpoint is two places in
-that sequence, how far the sender had come and how far the receiver, and what lies between was in
+due instants of its records are kept in their order, which data never changes. A task that processes
+records takes them from the front of a channel and puts them after the ones of its outputs. At a
+task without outputs they meet the end of the record's service.  A checkpoint is two places in that
+sequence, how far the sender had come and how far the receiver, and what lies between was in
 flight: with that a restart begins.
 
-Nothing here has an effect on the simulation.  Records whose due instant is unknown (a source
-without a rate) are not late.
+Nothing here has an effect on the simulation.  Records without a due instant (of a source without a
+rate) are not late.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class DueInstants:
     def take(self, count: int) -> Instants:
         """Take records from the front.
 
-        Of those that no sender has told of, nobody knows when they were due: tasks of the design
+        Of those that no sender has told of, no one knows when they were due: tasks of the design
         before FLIP-147 leave a backlog in their channels that no checkpoint knows of.
         """
         first = min(self.taken, self.pushed)
@@ -98,13 +98,13 @@ class DueInstants:
 
 
 def _taken(parts: Sequence[VirtualChannelData], held: Mapping[Key, Instants]) -> list[Instants]:
-    """Return the due instants that a channel takes: what was at receivers, then at senders."""
+    """Return the due instants that a channel takes: all that was at receivers, then at senders."""
     received: list[Instants] = []
     sent: list[Instants] = []
     for part in parts:
         due = held[part.old]
         kept = np.ones(len(due), dtype=np.bool_) if part.taken.kept is None else part.taken.kept
-        if len(kept) != len(due):  # it was no cut, as the oracle says; nothing is known of these
+        if len(kept) != len(due):  # it was no cut, as the oracle says. Nothing is known of these
             due = np.full(len(kept), UNKNOWN, dtype=np.int64)
         received.append(due[: part.received][kept[: part.received]])
         sent.append(due[part.received :][kept[part.received :]])
@@ -116,7 +116,7 @@ class Lateness:
 
     ends, late, tasks: per stretch of a task without outputs, when its records were done, how late
     each was, in ns, and the number of the task.  began_ns: per attempt, when such a task took the
-    first record; None for never.
+    first record. None for never.
     settle: takes in what a log of the attempt still has, before anybody wants to know.
     """
 
@@ -135,7 +135,7 @@ class Lateness:
     # What tasks tell --------------------------------------------------------------------------
 
     def emitted(self, source: Task, due_ns: int | None) -> None:
-        """Note the next record of a source, before it is written; due_ns: None without a clock."""
+        """Note the next record of a source, before it is written. due_ns: None without a clock."""
         due = UNKNOWN if due_ns is None else due_ns
         self.emitted_at(source, np.array([due], dtype=np.int64))
 
@@ -163,7 +163,8 @@ class Lateness:
     ) -> None:
         """Note stretches of a task in their order, all of shape (stretches,).
 
-        places: of their channels among those of the task; ends_ns: when the last record was done.
+        places: of their channels among the ones of the task. ends_ns: when the last record was
+        done.
         """
         channels = np.repeat(places, counts)
         due = np.empty(len(channels), dtype=np.int64)
@@ -212,7 +213,7 @@ class Lateness:
         return found
 
     def found(self, tasks: Sequence[Task]) -> None:
-        """Note what lies in the outputs of tasks that have just been made: nobody knows its due."""
+        """Note what lies in the outputs of tasks that have just been made: no one knows its due."""
         for task in tasks:
             for subpartition in task.subpartitions:
                 key = subpartition.input_channel.gate.task.number, subpartition.input_channel.index
@@ -223,7 +224,7 @@ class Lateness:
         return checkpoint in self._marks or checkpoint in self._held
 
     def started_from(self, tasks: Sequence[Task], restored: JobCheckpoint) -> None:
-        """Begin with what another job has left in flight; nobody knows when it was due."""
+        """Begin with what another job has left in flight. No one knows when it was due."""
         self.settle()
         self._channels = {}
         self.began_ns.append(None)
@@ -331,10 +332,10 @@ class Lateness:
         parts: Mapping[Key, Sequence[VirtualChannelData]] | None = None,
         kept: Mapping[Key, Instants] | None = None,
     ) -> None:
-        """Begin an attempt with what was in flight in a checkpoint, None for nothing.
+        """Begin an attempt with the in-flight data in a checkpoint, None for nothing.
 
-        parts: what each channel takes, where they are others than those of the checkpoint.
-        kept: what is in flight between tasks that run on.
+        parts: what each channel takes, where they are others than the ones of the checkpoint.
+        kept: in-flight data between tasks that run on.
         """
         self.settle()
         held: dict[Key, Instants] = {}

@@ -1,14 +1,14 @@
 """How long a job takes to catch up after a failure, on paper.
 
 While a job is down, and while it does again what it had done since its checkpoint, records fall due
-at the rate of its sources; from then on it gains on them with what its slowest vertex can do
-beyond that rate.  With D the time to the first record, R the records done again, l the rate and m
-the capacity the job has caught up after D + (D + R / l) * l / (m - l).
+at the rate of its sources. From then on it gains on them with what its slowest vertex can do beyond
+that rate.  Let D be the time to the first record, R the records done again, l the rate and m the
+capacity. The job has caught up after D + (D + R / l) * l / (m - l).
 
-The law assumes that keys are balanced, that neither checkpoints nor a new JVM cost capacity, that
-all of a checkpoint's age is worked off at full speed, and that nothing fails meanwhile.  It has no
-answer from l = m on.  Source: Geldenhuys et al., Khaos: Dynamically Optimizing Checkpointing for
-Dependable Distributed Stream Processing (2022), whose recoveries fit it with the interval as R / l.
+The law assumes balanced keys, no cost of checkpoints or a new JVM, full speed while catching up,
+and no failure meanwhile.  It has no answer from l = m on.  Source: Geldenhuys et al., Khaos:
+Dynamically Optimizing Checkpointing for Dependable Distributed Stream Processing (2022), with
+recoveries that fit it for the interval as R / l.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _SECOND_NS = 1_000_000_000
 
 
 def catch_up_ns(down_ns: int, again: int, rate_per_s: float, capacity_per_s: float) -> float | None:
-    """Return the time from a failure until its backlog is worked off; None where it never is.
+    """Return the time from a failure until its backlog is worked off. None where it never is.
 
-    down_ns: to the first record; again: records that are done again.
+    down_ns: to the first record. again: records that are done again.
     """
     if capacity_per_s <= rate_per_s:
         return None

@@ -1,10 +1,9 @@
 """Which records in flight of old channels a new channel takes, as shares of their bytes.
 
 Data here has sizes and counts and no keys.  The records of an old pair of subtasks are numbered in
-the order in which the sender wrote them: those at the receiver first, the rest at the sender.
-Where an old subtask's data goes to several new ones, record n falls into one of its key groups by
-n alone, the same for every taker, so that it is kept once; a record that was cut keeps the bytes of
-both its parts.
+the order in which the sender wrote them: those at the receiver first, the rest at the sender. Where
+an old subtask's data goes to several new ones, record n falls into a key group by n alone. So every
+taker agrees, and it is kept once. A record that was cut keeps the bytes of both its parts.
 
 Assumption: in-flight records are spread evenly over the key groups of their old subtask, and over
 the keys that a custom partitioner sends there, by their rest.
@@ -52,7 +51,7 @@ class Flight:
         return list(place.of(self.received)), list(place.of(self.sent))
 
     def _bounds(self, count: int) -> NDArray[np.int64]:
-        """Return where each record ends, in bytes, behind a 0: in the buffer that counts it."""
+        """Return where each record ends, in bytes, after a 0: in the buffer that counts it."""
         spans = np.array([*self.received, *self.sent], dtype=np.int64)
         ends, counts = np.cumsum(spans, axis=0).T
         even: NDArray[np.int64] = np.arange(count + 1) * ends[-1] // count
@@ -64,7 +63,7 @@ class Flight:
 
 
 class _Place:
-    """Walks through the buffers of a pair; buffers that keep nothing are left out."""
+    """Walks through the buffers of a pair. Buffers that keep nothing are left out."""
 
     def __init__(self, kept: Kept, bounds: NDArray[np.int64]) -> None:
         self._kept = kept
@@ -74,7 +73,7 @@ class _Place:
         self._bytes = self._records = 0
 
     def of(self, spans: Sequence[Span]) -> Iterable[Span]:
-        """Yield what is kept of the next buffers."""
+        """Yield the kept data of the next buffers."""
         for size, records in spans:
             first_byte, first = self._bytes, self._records
             self._bytes += size
@@ -101,7 +100,7 @@ def kept_by(
     *,
     mapper: Mapper | None = Mapper.RANGE,
 ) -> Kept:
-    """Return which of `count` records of an old subtask a new one keeps: those of its key groups.
+    """Return which of `count` records of an old subtask a new one keeps: those for its key groups.
 
     parallelisms: of the old job and of the new one.  mapper: FULL of keys that go by their rest.
     """
@@ -120,7 +119,7 @@ def kept_by(
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a new channel takes of one old pair; kept: of its records, None for all."""
+    """What a new channel takes of one old pair. kept: of its records, None for all."""
 
     pair: tuple[int, int]
     kept: Kept | None
@@ -137,7 +136,7 @@ def taken_by(
 ) -> list[Taken]:
     """Return what a new channel of a gate takes, pair by pair, in the order of its replay.
 
-    parallelisms: of the receiving vertex, old and new; counts: records in flight by old pair.
+    parallelisms: of the receiving vertex, old and new. counts: records in flight by old pair.
     """
     found = []
     for taken, upstream in gate.virtual_channels(channel):

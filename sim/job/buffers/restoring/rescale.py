@@ -1,7 +1,7 @@
 """What a checkpoint holds for the same job with other parallelisms.
 
 Which old channel's in-flight data goes into which new channel the core says (`models/recovery/
-in_flight`), by the mappers of each edge; which records of it, `redistribution`.  Keyed state goes
+in_flight`), by the mappers of each edge. Which records of it, `redistribution`.  Keyed state goes
 with its key groups and list state is dealt out: here both are numbers of processed records, shared
 out evenly.  Broadcast state is the same in every subtask, so each new one has as much as the old.
 
@@ -37,7 +37,7 @@ ChannelKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualChannelData:
-    """Records of an old channel that go into a new one; taken: which of them.
+    """Records of an old channel that go into a new one. taken: which of them.
 
     received: how many of the old channel's records in flight were at its receiver.
     """
@@ -52,9 +52,8 @@ class Rescaled:
     """A checkpoint as the tasks of a job with other parallelisms take it up.
 
     checkpoint: with their numbers.  parts: of each new channel that takes something, in order.
-    told_apart: gates, by task and place among its own, whose channels carry data of several old
-    ones.  processed: of tasks of which the checkpoint holds nothing, since all of their vertex had
-    finished.
+    told_apart: gates, by task and place, with channels that carry data of several old ones.
+    processed: of tasks that are not in the checkpoint, since all of their vertex had finished.
     """
 
     checkpoint: JobCheckpoint
@@ -203,7 +202,7 @@ class _Progress:
     def of(self, vertex: Vertex, subtask: int) -> BufferSnapshot | int | None:
         """Return the snapshot of a new subtask without data in flight.
 
-        Its number of processed records where the whole vertex had finished; None where nothing is
+        Its number of processed records where the whole vertex had finished. None where nothing is
         held of it: a subtask among others that had finished.
         """
         held: list[BufferSnapshot | None] = self._checkpoint.snapshots_of(vertex.name)

@@ -1,7 +1,7 @@
 """The parallelisms of one job over its attempts, and what follows from a change of them.
 
 A rescale is asked for while an attempt runs and holds from the next one on, whatever that begins
-from; so an attempt may take up a checkpoint of the parallelism before, more than once.
+from. So an attempt may take up a checkpoint of the parallelism before, more than once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Rescales:
 
     model, graph: of the attempt.  owed: per vertex, how many more records are sent to it than its
     senders' numbers of today say: a broadcast to other numbers of subtasks, or state that was
-    copied.  copied: how many of them are copies of state alone, which nobody has sent or written.
+    copied.  copied: how many of them are copies of state alone, which no one has sent or written.
     changes: what the user has asked for.
     """
 
@@ -43,7 +43,7 @@ class Rescales:
         self._final: dict[tuple[Place, int], int] = {}
 
     def apply(self) -> tuple[Job, Graph]:
-        """Let what was asked for hold; return the job and its graph from now on."""
+        """Let the request for hold. Return the job and its graph from now on."""
         model = self.changes.apply(self.model)
         if model is not self.model:
             self.model, self.graph = model, Graph(model, self._origin)
@@ -62,7 +62,7 @@ class Rescales:
     # Restores ---------------------------------------------------------------------------------
 
     def taken_over(self, restored: JobCheckpoint | None) -> Rescaled | None:
-        """Return how today's tasks take a checkpoint up; None where they are those it has."""
+        """Return how today's tasks take a checkpoint up. None where they are those it has."""
         if restored is None or not is_rescaled(self.graph, restored):
             return None
         found = rescaled(
@@ -91,7 +91,7 @@ class Rescales:
     def begun(
         self, control: JobWorld, tasks: Sequence[Task], restored: JobCheckpoint | None
     ) -> None:
-        """Work out what is owed in the attempt that begins."""
+        """Compute the owed records of the attempt that begins."""
         record = None
         if restored is not None:
             record = control.coordinator.records.get(restored.checkpoint_id)
@@ -117,7 +117,7 @@ class Rescales:
 
 
 def _sent(graph: Graph, processed: Mapping[Place, int]) -> dict[str, int]:
-    """Return what is sent to each vertex by tasks that have processed so many records."""
+    """Return the sent data to each vertex by tasks that have processed so many records."""
     found = dict.fromkeys((vertex.name for vertex in graph.vertices), 0)
     for edge in graph.edges:
         emitted = Selectivity(graph.vertex(edge.upstream).selectivity).emitted
@@ -127,7 +127,7 @@ def _sent(graph: Graph, processed: Mapping[Place, int]) -> dict[str, int]:
 
 
 def _kept(old: Graph, new: Graph, name: str, sent: int) -> int:
-    """Return what a vertex has of what was sent to it, also where its state was copied."""
+    """Return what a vertex has of the sent data to it, also where its state was copied."""
     if not new.vertex(name).broadcast_state:
         return sent
     return sent * new.vertex(name).parallelism // old.vertex(name).parallelism

@@ -27,7 +27,7 @@ _LOOKS = 100
 class TimedFailover:
     """The failovers of one job, the restore of its present attempt, and how late its records are.
 
-    lateness: hears of every record, through all attempts.
+    lateness: learns of every record, through all attempts.
     """
 
     def __init__(self, world: DataflowWorld) -> None:
@@ -89,7 +89,7 @@ class TimedFailover:
         self._host.all_running()
 
     def _look(self, record: FailoverRecord, since_ns: int) -> None:
-        """Note when sources have emitted all that was due; look the less often the longer it lasts.
+        """Note when sources have emitted all that was due. Look the less often the longer it lasts.
 
         Entries of the calendar end with their attempt.
         """
@@ -104,7 +104,7 @@ class TimedFailover:
         env.call_in(wait_ns, Kind.MEASURE, self._control.entity, self._look, record, since_ns)
 
     def end(self) -> None:
-        """Note what became of the records behind each failure."""
+        """Note what became of the records after each failure."""
         note_latencies(self._control.failovers, self.lateness, self._world.env.now)
 
 

@@ -44,7 +44,7 @@ class ChannelStateFile:
         return len(self._tasks) > 1
 
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
-        """Write the file; what would be small travels in the acknowledgement."""
+        """Write the file. What would be small travels in the acknowledgement."""
         world, faults, tasks = self._world, self._world.faults, self._tasks.values()
         fails = any(faults.strikes(FailChannelState, task, checkpoint) for task in tasks)
         if world.storage.is_inline(size):
@@ -93,11 +93,11 @@ class ChannelStateFile:
             self._behind[subtask, checkpoint] = then
 
     def forget(self, subtask: int, checkpoint: int) -> None:
-        """Call nobody for a checkpoint that is given up."""
+        """Call no one for a checkpoint that is aborted."""
         self._behind.pop((subtask, checkpoint), None)
 
     def forget_all(self, subtask: int) -> None:
-        """Call nobody for a subtask that has failed, and do not answer it either."""
+        """Call no one for a subtask that has failed, and do not answer it either."""
         self._tasks.pop(subtask, None)
         self._behind = {key: then for key, then in self._behind.items() if key[0] != subtask}
 
@@ -109,7 +109,7 @@ class ChannelStateFile:
 
 
 def make_files(world: DataflowWorld) -> list[ChannelStateFile]:
-    """Return the file of each task, by number; subtasks of a group have the same one.
+    """Return the file of each task, by number. Subtasks of a group have the same one.
 
     A task enters the group that is open on its task manager when it is made, and a group is closed
     when it is full.  Tasks are made in the order in which they are deployed: vertex by vertex, from

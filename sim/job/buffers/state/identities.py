@@ -1,16 +1,15 @@
 """Which record is where: identities beside data that moves as sizes and counts.
 
-On buffers a record is a share of the bytes of a buffer.  A job whose sources are fed from outside
-is asked which records its state, its transactions and its checkpoints have, so they are followed
-here, beside the data and without an effect on it.  Three things make that possible:
+On buffers a record is a share of the bytes of a buffer.  An embedded job is asked for the records
+in its state, transactions and checkpoints. They are followed here, beside the data and without an
+effect on it.  Three things make that possible:
 
-* a channel keeps the order of its records, so the n-th that a sender has emitted into it is the
-  n-th that the receiver processes, however buffers were cut, sent and put back on the way;
-* which channel a record takes is a sequence that can be drawn once more from the start (`Route`);
+* a channel keeps the order of its records, so the n-th emitted one is the n-th processed one,
+  however buffers were cut on the way.
+* which channel a record takes is a sequence that can be drawn once more from the start (`Route`).
 * a checkpoint cuts a channel at two places: what the receiver had processed, and what the sender
-  had emitted, when they took their snapshots.  What became state at the receiver follows the first
-  place, what became state at the sender lies in front of the second, and how many records that is
-  is what the buffers that were persisted say.
+  had emitted, when they took their snapshots.  State at the receiver follows the first place, and
+  state at the sender lies before the second. The persisted buffers have the number of records.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _BLOCK = 256
 
 
 class ChannelRecords:
-    """The records of one channel in the order of sending; `taken` of them are processed."""
+    """The records of one channel in the order of sending. `taken` of them are processed."""
 
     __slots__ = ("records", "taken")
 
@@ -83,8 +82,8 @@ class Cut:
 class TaskRecords:
     """The records of one task.
 
-    state: those whose effect its state has, in the order of processing; of a source fed from
-    outside those that it has emitted.
+    state: the records in its state, in the order of processing. Of a source fed from outside those
+    that it has emitted.
     """
 
     __slots__ = ("_inputs", "_outputs", "_task", "state")
@@ -103,7 +102,7 @@ class TaskRecords:
 
     @property
     def sent(self) -> list[Records]:
-        """What went into each subpartition, oldest first: what was restored, then what followed."""
+        """What went into each subpartition, oldest first: the restored data, then what followed."""
         return [channel.records for output in self._outputs for channel in output.channels]
 
     def processed(self, channel: int, count: int) -> None:
@@ -157,7 +156,7 @@ class Identities:
         self._final: dict[int, tuple[int, ...]] = {}  # the state of tasks that have FINISHED
 
     def route(self, task: Task, route: Route, *, broadcast: bool) -> None:
-        """Take a copy of how a task's next output distributes records; nothing is drawn so far."""
+        """Take a copy of how a task's next output distributes records. Nothing is drawn so far."""
         self._routes.setdefault(task.number, []).append((route.again(), broadcast))
 
     def finished(self, task: Task) -> None:
@@ -194,11 +193,11 @@ class Identities:
         snapshot = restored.tasks.get(task.number)
         if snapshot is not None:
             return list(snapshot.records)
-        # It had finished when the checkpoint was taken; what it had done is in no part of that.
+        # It had finished when the checkpoint was taken. What it had done is in no part of that.
         return list(self._final.get(task.number, ()))
 
     def _in_flight(self, task: Task, place: int, restored: JobCheckpoint | None) -> Records:
-        """Return what is put back into a channel: what was at its receiver, then at its sender."""
+        """Return restored data of a channel, first of its receiver, then of its sender."""
         if restored is None:
             return []
         channel = task.subpartitions[place].input_channel

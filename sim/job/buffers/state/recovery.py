@@ -2,11 +2,11 @@
 
 In-flight data is sizes and record counts: of each buffer that became state, how many bytes of it
 were in flight and how many records end there.  A restart puts it all back into the sender's queue,
-what had been at the receiver first, in memory that does not count in the sender's pool; from there
+what had been at the receiver first, in memory that does not count in the sender's pool. From there
 it travels as usual.  Restoring takes no time.
 
-Assumption: Apache Flink 1.20.3 reads what was at the receiver into buffers of the receiver
-(RecoveredInputChannel); what a recovery really takes is not modelled here.
+Assumption: Apache Flink 1.20.3 reads everything that was at the receiver into buffers of the
+receiver (RecoveredInputChannel). What a recovery really takes is not modelled here.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ Spans = Mapping[int, list[Span]]
 class BufferSnapshot:
     """The state of one task in one checkpoint.
 
-    processed: records whose effect its state has, of a source those that it has emitted.
-    splits: how many of them are of each of its splits, by number; exhausted: it has no more.
-    files: of its keyed state, None where they are not known.  input_spans, output_spans: what was
-    in flight before its barriers, by input channel and by subpartition.  records, input_records,
+    processed: records in its state, of a source the emitted ones.
+    splits: how many of them are of each of its splits, by number. exhausted: it has no more.
+    files: of its keyed state, None where they are not known.  input_spans, output_spans: the
+    in-flight data before its barriers, by input channel and by subpartition.  records,
+    input_records,
     output_records: which records these are, where records have identities.
     """
 
@@ -54,15 +55,15 @@ class BufferSnapshot:
     output_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     def without_in_flight(self) -> BufferSnapshot:
-        """Return it without what was in flight."""
+        """Return it without in-flight data."""
         return replace(self, input_spans={}, output_spans={}, input_records={}, output_records={})
 
 
 def restore_counts(world: DataflowWorld, restored: JobCheckpoint) -> None:
     """Let tasks continue counting where the checkpoint, or their own end, has left off.
 
-    A source that has read all of its splits before reads no more; one that is fed from outside
-    reads what it gets there, whose end is its own.
+    A source that has read all of its splits before reads no more. One that is fed from outside
+    reads what it gets there, until its own end.
     """
     fed = world.embedding.reader is not None
     for task in world.tasks:
@@ -79,7 +80,7 @@ def restore_counts(world: DataflowWorld, restored: JobCheckpoint) -> None:
 def _processed(task: Task, restored: JobCheckpoint, final: int | None) -> int:
     """Return how many records an operator has processed in the state that it begins with.
 
-    final: those of a task that has FINISHED; they count if the checkpoint knows of that.
+    final: the ones of a task that has FINISHED. They count if the checkpoint knows of that.
     """
     snapshot: BufferSnapshot | None = restored.tasks.get(task.number)
     if snapshot is not None:
@@ -103,7 +104,7 @@ def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> 
     """Put a backlog of so many records into every channel of a chain of single subtasks.
 
     A preloaded record counts as emitted by the source, on top of what that emits by itself, and as
-    processed by every task that lies upstream of its channel; as after a restart it lies in the
+    processed by every task that lies upstream of its channel. As after a restart it lies in the
     sender's queue.
     """
     for channel in graph.channels:
@@ -119,6 +120,6 @@ def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> 
 
 
 def put_back(subpartition: Subpartition, spans: list[Span]) -> None:
-    """Put in-flight data behind what stands in a subpartition, in memory that is not the pool's."""
+    """Put in-flight data after the queue of a subpartition, in memory that is not the pool's."""
     for size, records in spans:
         subpartition.put_back(size, records)

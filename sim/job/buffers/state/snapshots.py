@@ -1,7 +1,7 @@
 """What a task's part in a checkpoint is made of: its state, and buffers in flight.
 
 The thread needs a core's time before it sends the barrier on (`barrier_cost_ns`), and does nothing
-else for the synchronous part behind it.
+else for the synchronous part after it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _MANY = 10
 class Snapshots:
     """The parts of one task in the checkpoints of a run.
 
-    state: its keyed state; sync_ns: how long copying it keeps the thread.
+    state: its keyed state. sync_ns: how long copying it keeps the thread.
     """
 
     def __init__(self, task: Task, *, state: KeyedState, sync_ns: int) -> None:
@@ -97,7 +97,7 @@ class Snapshots:
         self._uploads: dict[int, Moves] = {}
 
     def part_of(self, barrier: Barrier) -> SubtaskSnapshot:
-        """Return the task's part in a checkpoint; it is new at the first call."""
+        """Return the task's part in a checkpoint. It is new at the first call."""
         part = self.parts.get(barrier.checkpoint)
         if part is None:
             part = self.parts[barrier.checkpoint] = SubtaskSnapshot(barrier=barrier)
@@ -114,12 +114,12 @@ class Snapshots:
     # Buffers in flight ------------------------------------------------------------------------
 
     def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
-        """Keep the rest of what has been read in part: it lies in front of everything queued."""
+        """Keep the rest of the data read in part: it lies before everything queued."""
         task, sizes = self._task, []
         for channel in task.channels:
             unread = task.unread_bytes(channel)
             if unread:
-                # It comes before what is queued, which may have been persisted already.
+                # It comes before the queue, which may have been persisted already.
                 spans = self.parts[checkpoint].input_spans.setdefault(channel.index, [])
                 spans.insert(0, (unread, task.unread_records(channel)))
                 sizes.append(self._keep_input(channel.index, checkpoint, unread))
@@ -143,7 +143,7 @@ class Snapshots:
         return size
 
     def keep_output(self, output: int, checkpoint: int, buffers: Buffers) -> Iterable[int]:
-        """Keep what has not been sent yet of buffers of a subpartition."""
+        """Keep the unsent part of buffers of a subpartition."""
         part, sender = self.parts[checkpoint], self._task.subpartitions[output]
         part.unaligned = True
         sizes = []
@@ -171,7 +171,7 @@ class Snapshots:
     # The state --------------------------------------------------------------------------------
 
     def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
-        """Copy the state; the thread does nothing else meanwhile."""
+        """Copy the state. The thread does nothing else meanwhile."""
         checkpoint = flags.checkpoint_id
         task, part = self._task, self.parts[checkpoint]
         part.operators_finished = flags.operators_finished
@@ -223,7 +223,7 @@ class Snapshots:
         captured(part.barrier.checkpoint)
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
-        """Write the state; what is small travels in the acknowledgement."""
+        """Write the state. Small state travels in the acknowledgement."""
         storage, faults = self._world.storage, self._world.faults
         uploaded = self.parts[checkpoint].uploaded
         sizes = [size for size in uploaded if not storage.is_inline(size)]
@@ -251,10 +251,10 @@ class Snapshots:
 
         # One thread finishes the snapshots of a chain, operator by operator.  The last one's has
         # the outputs' channel state in it, which it waits for before it writes the first one's.
-        # Their order is that of a hash map; the last one comes first here (an assumption: it did in
-        # all five jobs that were looked at, and does in 10 of 16 pairs of random hashes).
-        # Source: Apache Flink 1.20.3, AsyncCheckpointRunnable and OperatorSnapshotFinalizer;
-        # measured: state of 1.5 MB behind a file of 0.58 MB at 2 MB/s took 1.06 s, not 0.76 s.
+        # Their order is the one of a hash map. The last one comes first here (an assumption: it did
+        # in all five jobs that were looked at, and does in 10 of 16 pairs of random hashes).
+        # Source: Apache Flink 1.20.3, AsyncCheckpointRunnable and OperatorSnapshotFinalizer.
+        # measured: state of 1.5 MB after a file of 0.58 MB at 2 MB/s took 1.06 s, not 0.76 s.
         barrier, task = self.parts[checkpoint].barrier, self._task
         if task.spec.vertex.chain > 1 and (barrier.is_unaligned or barrier.is_timeoutable):
             task.file.when_written(task.number, checkpoint, begin)
@@ -281,7 +281,7 @@ class Snapshots:
             self._env.goals.reach("state_failed")
         stored(checkpoint, failed=failed)
 
-    # What the coordinator hears ---------------------------------------------------------------
+    # Reports to the coordinator --------------------------------------------------------------
 
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Send the acknowledgement."""
@@ -289,7 +289,7 @@ class Snapshots:
         self._world.events.emit(of_job.PartReported(task, checkpoint, size, unaligned))
         part.unaligned, part.acknowledged_ns = unaligned, self._env.now
         if part.snapshot is not None and part.cut is not None and task.records is not None:
-            # Only now everything is there that arrived in front of the barriers.
+            # Only now everything is there that arrived before the barriers.
             part.snapshot = replace(
                 part.snapshot,
                 input_records=task.records.held_at_inputs(part.cut, part.input_spans),

@@ -2,8 +2,8 @@
 
 A file costs a core some work, for itself and for its bytes.  A limit lets its bytes wait besides,
 side by side with that work or, on the rig, after it.  A subtask has a few threads that write its
-files.  Some files are created late, some turn out at their end to be unwritable.  What is dropped
-takes no more of a shared limit.  A restore reads each file through a stream of its own.
+files.  Some files are created late, some turn out at their end to be unwritable.  Everything that
+is dropped takes no more of a shared limit.  A restore reads each file through a stream of its own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Moves:
 
     begin: starts a file of so many bytes, which is to call `file_done`.  done: called when all
     files have ended.  fails: whether one turns out at its end to be unwritable.  sending: how many
-    are on their way at present.  dropped: called with their number where they are given up.
+    are on their way at present.  dropped: called with their number where they are aborted.
     """
 
     __slots__ = (
@@ -91,14 +91,14 @@ class Moves:
         return self
 
     def cancel(self) -> None:
-        """Move no more; nobody hears of it."""
+        """Move no more. No one learns of it."""
         self.cancelled = True
         for one in self.transfers:
             one.cancelled = True
         self.dropped(self.sending)
 
     def file_done(self) -> None:
-        """Begin the next file; after the last one all are done."""
+        """Begin the next file. After the last one all are done."""
         if self.cancelled:
             return
         self._missing -= 1
@@ -179,7 +179,7 @@ class Storage:
             kept.clear()
 
     def is_inline(self, size: int) -> bool:
-        """Tell whether state of this size travels in the acknowledgement instead of a file."""
+        """Return whether state of this size travels in the acknowledgement instead of a file."""
         limit = self._table.inline_threshold_bytes
         return handle_bytes((size,), inline_threshold_bytes=limit) == size
 
@@ -311,7 +311,7 @@ class Storage:
     ) -> Moves:
         """Write files of a host and call `done(*arguments, failed=...)` when all are there.
 
-        late_ns: how much later than others they are created; fails: whether they cannot be written.
+        late_ns: how much later than others they are created. fails: whether they cannot be written.
         checkpoint: of files that may be merged.
         """
         table = self._table

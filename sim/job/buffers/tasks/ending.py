@@ -1,4 +1,4 @@
-"""What the end of a task's life looks like here: its thread ends, and the coordinator hears of it.
+"""What the end of a task's life looks like here: its thread ends, and the coordinator learns of it.
 
 Calls of operators take no time in this plane, and the final watermark has no buffer: it goes with
 the end of the data.
@@ -64,15 +64,15 @@ class TaskEnding:
                 function(*arguments)
 
     def finish_source(self) -> None:
-        """Put into the trace that the source is told to stop; it asks for no more records."""
+        """Put into the trace that the source is asked to stop. It asks for no more records."""
         self.note("told", "cancel", 0, 0)
 
     def call(self, what: str, operator: int) -> None:
-        """Put a call of an operator into the trace; it takes no time."""
+        """Put a call of an operator into the trace. It takes no time."""
         self.note("called", what, operator)
 
     def gate_ended(self, gate: int) -> None:
-        """Put what the head of the chain hears into the trace."""
+        """Put what the head of the chain learns into the trace."""
         self.note("gate_ended", gate + 1)
 
     def tell(self, what: str, checkpoint: int) -> None:
@@ -105,7 +105,7 @@ class TaskEnding:
         task.world.control.fail(f"{task.spec.name}: {reason}")
 
     def is_stop(self, checkpoint: int) -> bool:
-        """Tell whether a checkpoint is the savepoint of a stop."""
+        """Return whether a checkpoint is the savepoint of a stop."""
         return checkpoint == self._task.world.coordinator.stop_id
 
     def break_down(self, violated: str, story: str) -> None:

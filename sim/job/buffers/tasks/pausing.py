@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Pausing:
     """A thread that can be kept at a record boundary.
 
-    state: what it does; since_ns: when it began that; time_in: ns in each state, up to then.
+    state: what it does. since_ns: when it began that. time_in: ns in each state, up to then.
     """
 
     env: Environment
@@ -59,7 +59,7 @@ class Pausing:
         (cores or self.world.cores).run(cost_ns, self.entity, self._pause_over)
 
     def stand_still(self, time_ns: int, function: Callable[..., object], *arguments: Any) -> None:
-        """Do nothing else for so long, then call the function; as `pause` otherwise."""
+        """Do nothing else for so long, then call the function. As `pause` otherwise."""
         self._paused_for = (function, arguments)
         self.env.call_in(time_ns, Kind.STORAGE, self.entity, self._pause_over)
 

@@ -1,10 +1,10 @@
 """Source tasks: records without input, as fast as the outputs allow or at a rate.
 
-A source with a rate emits evenly, of each of its splits by a clock of its own; without a rate its
+A source with a rate emits evenly, of each of its splits by a clock of its own. Without a rate its
 splits take turns.  What back-pressure made it miss is caught up as far as `catch_up_ns` reaches and
-dropped beyond that.  A source that is fed from outside emits what its
-reader has queued, no faster than its rate, and catches nothing up.
-A replayable source drops nothing, and its clocks run through all attempts.
+dropped beyond that.  A source that is fed from outside emits what its reader has queued, no faster
+than its rate, and catches nothing up. A replayable source drops nothing, and its clocks run through
+all attempts.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _IDLE, _ENDED = State.IDLE, State.ENDED
 class Source(Task):
     """One subtask of a source.
 
-    step_ns: how long one record takes; splits: what it reads, each with the time between two that
+    step_ns: how long one record takes. splits: what it reads, each with the time between two that
     are due, None for as fast as possible, and when the first one is due that is not accounted for.
     limit: how many records there are, or None.  replayable: its clocks do not stop, and nothing is
     dropped.
-    exhausted_ns: since when there are no more records; is_cut_off: because a stop has ended them,
-    so that whoever resumes from its savepoint reads on.
+    exhausted_ns: since when there are no more records. is_cut_off: because a stop has ended them,
+    so that anyone who resumes from its savepoint reads on.
     """
 
     is_source = True
@@ -83,7 +83,7 @@ class Source(Task):
 
     @property
     def has_no_splits(self) -> bool:
-        """Say whether there is nothing that it may read, now that nobody feeds it."""
+        """Return whether there is nothing that it may read, now that no one feeds it."""
         return self._reader is None and not self._splits
 
     @property
@@ -162,12 +162,12 @@ class Source(Task):
     def stop(self) -> None:
         """Let the input end when the source asks it for a record the next time.
 
-        A source that stands for want of output buffers asks nothing, so it ends later than told.
+        A source that represents want of output buffers asks nothing, so it ends later than told.
         """
         self._told_to_stop = True
 
     def change_rates(self, gaps_ns: Mapping[int, int]) -> None:
-        """Emit at other rates from now on; called on the task's thread, between two records.
+        """Emit at other rates from now on. Called on the task's thread, between two records.
 
         gaps_ns: by the number of the split.
         """
@@ -197,7 +197,7 @@ class Source(Task):
             yield from self._spend_until(self.env.now + self.step_ns, _BUSY)
 
     def _next_split(self) -> Split:
-        """Turn to the split whose next record is due first, if there are several."""
+        """Turn to the split with the earliest next record, if there are several."""
         if len(self._splits) > 1:
             unread = (one for one in self._splits if not one.is_read)
             self._split = min(unread, key=lambda one: (one.due_ns, one.number))
@@ -205,7 +205,7 @@ class Source(Task):
         return self._split
 
     def _can_be_seen(self) -> bool:
-        # Behind each record another split may be next.
+        # After each record another split may be next.
         if self._reader is not None or len(self._splits) > 1 or self.processed + 1 == self.limit:
             return True
         # A source that has caught up begins to wait.
@@ -226,7 +226,7 @@ class Source(Task):
         self._emit()
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
-        """Put something into the mailbox; a source that waits for its next record is at hand."""
+        """Put something into the mailbox. A source that waits for its next record is at hand."""
         super().post(function, *arguments)
         if self.state is _PACED:
             self._is_serving = False

@@ -5,9 +5,9 @@ two records the thread looks at its mailbox first, then at its outputs, then at 
 is worked out ahead: a record is served for its time, then written byte by byte, and only then does
 the thread look at its mailbox.
 
-A boundary that nobody can see is no tie: no buffer is opened or freed at it, and no mail is there.
-It comes behind all else that happens at its instant, and whatever does happen then finds it still
-to come.  So another driver may leave it out, whatever the policy of ties.
+A boundary that no one can see is no tie: no buffer is opened or freed at it, and no mail is there.
+It comes after all else that happens at its instant, and whatever does happen then finds it still to
+come.  So another driver may leave it out, whatever the policy of ties.
 
 A receiver's buffer is free when its last record has been read, not when it has been processed.
 
@@ -109,12 +109,12 @@ class Task(Pausing):
         self._turn = Signal(world.env)
         self._is_serving = False  # whether a record is under way
         self._boundary_ns = 0  # where it ends
-        self._is_unseen = False  # whether its boundary is behind all else of that instant
+        self._is_unseen = False  # whether its boundary is after all else of that instant
 
     # The loop ---------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Let the thread continue at a record boundary; it begins when it does so first."""
+        """Let the thread continue at a record boundary. It begins when it does so first."""
         if self._process is None:
             self._process = self.env.process(self._steps(), entity=self.entity, on=self._turn)
         self._turn.happen()
@@ -159,7 +159,7 @@ class Task(Pausing):
         return True
 
     def _next(self) -> bool:
-        """Take the next element; False when there is none."""
+        """Take the next element. False when there is none."""
         choice = self._choice
         found = choice.poll(self.env.now) if choice else self.turns.poll()
         if found is None:
@@ -197,7 +197,7 @@ class Task(Pausing):
 
     def _draw_service(self) -> None: ...  # all records take the same time
     def _set_input_aside(self) -> None:
-        """Give the other input its turn behind a record."""
+        """Give the other input its turn after a record."""
         if self._choice is not None and self._slice is not None and self._channel is not None:
             self._choice.set_aside((self._slice, self._channel, self._left, self.step_ns))
             self._slice = None
@@ -284,7 +284,7 @@ class Task(Pausing):
     # What the coordinator calls ---------------------------------------------------------------
 
     def trigger_checkpoint(self, barrier: Barrier, stop: StopMode | None) -> None:
-        """Take a trigger by remote call; a source that starts up answers when it has."""
+        """Take a trigger by remote call. A source that starts up answers when it has."""
         self.world.events.emit(of_job.TriggerArrived(self, barrier.checkpoint))
         at_ns = self.starts_until_ns
         if self.env.now < at_ns:
@@ -298,7 +298,7 @@ class Task(Pausing):
         self.control.notify_complete(checkpoint)
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
-        """Take the notification that a checkpoint was given up."""
+        """Take the notification that a checkpoint was aborted."""
         self.control.notify_aborted(checkpoint, latest_completed)
 
     is_source = False
@@ -320,7 +320,7 @@ class Task(Pausing):
         self.pause(self.world.constants.barrier_cost_ns, function, *arguments)
 
     def post(self, function: Callable[..., object], *arguments: Any) -> None:
-        """Put something into the mailbox; it is done at the next record boundary."""
+        """Put something into the mailbox. It is done at the next record boundary."""
         self.mail.append((function, arguments))
         if self.state is _BUSY:
             self._show()  # so the boundary finds it
@@ -332,7 +332,7 @@ class Task(Pausing):
         self._timer.arm_in(self.wake_ns)
 
     def sync(self) -> None:
-        """Do nothing: what is done is accounted for."""
+        """Do nothing: the work done is accounted for."""
 
     def input_arrived(self, gate: InputGate) -> None:
         """Note that a gate has something to read."""
@@ -382,7 +382,7 @@ class Task(Pausing):
         self.post(gate.take_priority, channel)
 
     def unread_bytes(self, channel: Channel) -> int:
-        """Count what is unread of the buffer under way, and of a record begun in a channel."""
+        """Count the unread part of the buffer under way, and of a record begun in a channel."""
         end, unread = channel.subpartition, self.unread_records(channel)
         written = channel.records - end.restored.records
         return channel.partial_bytes + end.writer.sizes.unread(end.lane, written, unread)
@@ -392,7 +392,7 @@ class Task(Pausing):
         return [self.unread_bytes(channel) for channel in self.channels]
 
     def unread_records(self, channel: Channel) -> int:
-        """Count what is unread of the buffer under way of a channel, in whole records."""
+        """Count the unread part of the buffer under way of a channel, in whole records."""
         unread = self._choice.unread_records(channel) if self._choice else 0
         # By place: a recovered gate is converted while its last record is still being processed.
         if self._slice is not None and self._channel.index == channel.index:  # type: ignore[union-attr]

@@ -1,7 +1,7 @@
-"""Operators whose service time varies from buffer to buffer.
+"""Operators with a service time that varies from buffer to buffer.
 
-A record takes a fixed part and, with all others of its buffer, an exponential one; so
-means over many buffers are the service that was set.
+A record takes a fixed part and, with all others of its buffer, an exponential one. So means over
+many buffers are the service that was set.
 Assumption: what varies a record's service (its size, a cache, a call) is alike within a buffer.
 """
 
@@ -16,7 +16,7 @@ TAIL = 40
 
 
 class VaryingTask(Task):
-    """One subtask whose service is drawn anew for each buffer."""
+    """One subtask with a service drawn anew for each buffer."""
 
     def __init__(self, *arguments: Any, variation: float, **named: Any) -> None:
         super().__init__(*arguments, **named)

@@ -21,11 +21,11 @@ class Status(IntEnum):
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction: what was written into it and how it stands.
+    """One transaction: the written data into it and how it is.
 
     attempt: the attempt that began it, 0 of a job before this one.  recovered: a restored sink was
-    told to end it.  timed_out: the external system has aborted it by itself.  records: what was
-    written, by identity; unnamed: how many records without one.
+    told to end it.  timed_out: the external system has aborted it by itself.  records: the written
+    data, by identity. unnamed: how many records without one.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Transaction:
 
 
 class ExternalSystem:
-    """All transactions of all attempts; committing twice is a no-op, as recovery may do.
+    """All transactions of all attempts. Committing twice is a no-op, as recovery may do.
 
     violate: told (property, sentence) when a rule of two-phase commit is broken.
     """
@@ -83,7 +83,7 @@ class ExternalSystem:
     def _check_order(self, transaction: Transaction) -> None:
         """Check that a task commits what it has pre-committed oldest first, also when restored.
 
-        What it does not know of, an attempt that failed has left behind.
+        What it does not know of, an attempt that failed has left.
         Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction: pending transactions are a
         LinkedHashMap, and a state's are recovered in the order of its list.
         """
@@ -100,7 +100,7 @@ class ExternalSystem:
         before.pop(transaction.name, None)
 
     def precommit(self, name: str, checkpoint_id: int) -> None:
-        """Pre-commit a transaction for a checkpoint; one that has timed out stays aborted."""
+        """Pre-commit a transaction for a checkpoint. One that has timed out stays aborted."""
         transaction = self.transactions[name]
         transaction.checkpoint_id = checkpoint_id
         if transaction.status is Status.OPEN:
@@ -108,7 +108,7 @@ class ExternalSystem:
             self._uncommitted.setdefault(_task_of(name), {})[name] = None
 
     def time_out(self, name: str) -> bool:
-        """Abort a transaction that nobody has ended; say whether there was such a one."""
+        """Abort a transaction that no one has ended. Return whether there was such a one."""
         if not self.has_no_end(name):
             return False
         transaction = self.transactions[name]
@@ -116,7 +116,7 @@ class ExternalSystem:
         return True
 
     def has_no_end(self, name: str) -> bool:
-        """Say whether nobody has ended a transaction."""
+        """Return whether no one has ended a transaction."""
         return self.transactions[name].status in (Status.OPEN, Status.PRECOMMITTED)
 
     def abort(self, name: str) -> None:
@@ -145,7 +145,7 @@ class ExternalSystem:
                     self.transactions[name].recovered = True
 
     def unended(self) -> list[Transaction]:
-        """Return the transactions that nobody has ended, in the order of their beginning."""
+        """Return the transactions that no one has ended, in the order of their beginning."""
         return [one for one in self.transactions.values() if self.has_no_end(one.name)]
 
     def committed(self, sink: str) -> Counter[int]:
@@ -168,7 +168,7 @@ class ExternalSystem:
         """Return what a job finds that is started from checkpoint `up_to`, the last one completed.
 
         states: of the sinks, one per subtask, in that checkpoint.  A transaction that a state has
-        pending, to be committed on recovery, keeps its status; one that was aborted by a sink and
+        pending, to be committed on recovery, keeps its status. One that was aborted by a sink and
         not by a time-out is pre-committed again: `up_to` is then a savepoint, which no failover
         restores, and the abort came with the restore of an older checkpoint.  A transaction that a
         state has open is open and empty.  Of the others only those stay that were committed for

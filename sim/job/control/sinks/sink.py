@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class SinkWriter:
-    """Writes into the open transaction and does to transactions what it is told.
+    """Writes into the open transaction and does to transactions what it is reported.
 
     place: vertex and index of the subtask.  processed: how many records it has processed, where
-    records have no identity and are not written one by one; None where `write` is called.
-    committer: makes transactions durable; without one the external system commits at once.
+    records have no identity and are not written one by one. None where `write` is called.
+    committer: makes transactions durable. Without one the external system commits at once.
     settled: called when no commit is under way any more.
     under_way: transactions that are being committed.  Each counts as pending until it is durable: a
     snapshot that is taken during a commit holds it, so that a crash of that commit does not lose
@@ -50,17 +50,18 @@ class SinkWriter:
         self._processed = processed
         self._by_checkpoint: dict[int, str] = {}
         self._open: str | None = None
-        self._counted = 0  # of what was processed, what is in transactions
+        self._counted = 0  # of the processed data, the content of transactions
 
     def begin(self) -> None:
-        """Open the first transaction, once what was restored is dealt with."""
+        """Open the first transaction, once the restored data is dealt with."""
         self._counted = self._processed() if self._processed is not None else 0
         self._open = self._begin()
 
     def continued(self, processed: Callable[[], int]) -> None:
         """Write for a task that continues another one, as a failure has left it alone.
 
-        What was pre-committed for a checkpoint that has been aborted goes with the next one.
+        Everything that was pre-committed for a checkpoint that has been aborted goes with the next
+        one.
         """
         self._processed = processed
         transactions = self.external.transactions
@@ -74,7 +75,7 @@ class SinkWriter:
             transactions[self._open].attempt = self._sinks.attempt
 
     def recover_and_commit(self, name: str) -> None:
-        """Commit what the restored state has pending; it may have been committed before."""
+        """Commit what the restored state has pending. It may have been committed before."""
         if self._committer is None:
             self._commit(name)
             return
@@ -82,7 +83,7 @@ class SinkWriter:
         self._committer.recover(self.external.transactions[name], partial(self._durable, name))
 
     def recover_and_abort(self, name: str) -> None:
-        """Abort what the restored state has open; it may have been aborted before."""
+        """Abort what the restored state has open. It may have been aborted before."""
         self.external.recover_and_abort(name)
 
     def conclude(self, name: str) -> None:
@@ -95,7 +96,7 @@ class SinkWriter:
 
     @property
     def busy(self) -> bool:
-        """Say whether a commit is under way that the task's end has to wait for."""
+        """Return whether a commit is under way that the task's end has to wait for."""
         return bool(self.under_way)
 
     @property
@@ -105,7 +106,7 @@ class SinkWriter:
 
     @property
     def precommitted(self) -> tuple[str, ...]:
-        """Return the names of those whose commit has not begun, oldest first."""
+        """Return the names of those without a commit, oldest first."""
         return tuple(self._by_checkpoint[number] for number in sorted(self._by_checkpoint))
 
     @property
@@ -141,7 +142,7 @@ class SinkWriter:
                 self.conclude(name)
 
     def abort(self, transactions: tuple[TransactionId, ...]) -> None:
-        """Abort transactions at close; a record in one of them would be lost."""
+        """Abort transactions at close. A record in one of them would be lost."""
         self._count()
         for which in transactions:
             name = self._open if which == OPEN else self._ended(int(which), "aborts")
@@ -155,7 +156,7 @@ class SinkWriter:
         self._open = None
 
     def leave(self, checkpoints: tuple[int, ...]) -> None:
-        """Leave transactions pre-committed at close; a record in one of them would be lost."""
+        """Leave transactions pre-committed at close. A record in one of them would be lost."""
         for number in checkpoints:
             name = self._by_checkpoint.get(number)
             if name is None:
@@ -168,7 +169,7 @@ class SinkWriter:
                 self._sinks.violate("aborted_transactions_are_empty_at_close", says)
 
     def _ended(self, checkpoint: int, does: str) -> str | None:
-        """Take out what a checkpoint has pre-committed; None where nothing of it is held."""
+        """Take out what a checkpoint has pre-committed. None where nothing of it is held."""
         name = self._by_checkpoint.pop(checkpoint, None)
         if name is None:
             says = f"{self.name} {does} what checkpoint {checkpoint} has pre-committed, and holds "
@@ -176,7 +177,7 @@ class SinkWriter:
         return name
 
     def _count(self) -> None:
-        """Put what was processed since the last call into the open transaction.
+        """Put the processed data since the last call into the open transaction.
 
         Every way out of a transaction leads through here, so none is looked at before it is full.
         """

@@ -3,7 +3,7 @@
 A sink ends what its restored state holds and nothing else: what an attempt began after the
 checkpoint that is restored stays open, and the external system gives it up after its time-out.
 
-Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction; Apache Kafka, transaction.timeout.ms.
+Source: Apache Flink 1.20.3, TwoPhaseCommitSinkFunction. Apache Kafka, transaction.timeout.ms.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Coordinator(Protocol):
 class Sinks:
     """What the sinks of a job have in common.
 
-    timeout_ns: after which the external system aborts a transaction that nobody has ended; kind: of
+    timeout_ns: after which the external system aborts a transaction that no one has ended. kind: of
     the calendar entries of time-outs.  coordinator: of the job's checkpoints.  violate: told
     (property, sentence) of what does not hold.
     """
@@ -102,7 +102,7 @@ class Sinks:
     # What a sink asks -------------------------------------------------------------------------
 
     def begin(self, task: str, vertex: str) -> str:
-        """Open a transaction of a task; return its name."""
+        """Open a transaction of a task. Return its name."""
         begun = self.external.begin(task, vertex, attempt=self.attempt)
         self._wait_for(begun.name)
         return begun.name
@@ -124,9 +124,9 @@ class Sinks:
     def left(self, checkpoint: int, name: str) -> None:
         """Note that a closing sink leaves a transaction pre-committed for a checkpoint.
 
-        That is right behind the savepoint of a stop only: what such a checkpoint pre-commits is
-        empty, and whoever starts the job again aborts it as what the stop's savepoint has open, or
-        commits it as what the later savepoint has pending.
+        That is right after the savepoint of a stop only: such a checkpoint pre-commits nothing. The
+        next job aborts it as the open one of the stop's savepoint, or commits it as pending in the
+        later savepoint.
         """
         coordinator = self._coordinator
         savepoint = coordinator.stop_id if coordinator.stop_completed else None
@@ -134,9 +134,9 @@ class Sinks:
             self._left.add(name)
 
     def check_end(self, careless: Collection[str]) -> None:
-        """Check, when a job has ended, that no transaction is left behind.
+        """Check, when a job has ended, that no transaction is left.
 
-        careless: sinks that open transactions after finish().  Nobody ends what an attempt that
+        careless: sinks that open transactions after finish().  No one ends what an attempt that
         failed had begun after the checkpoint that was restored, as no state speaks of it, and what
         a sink may leave that closes.
         """

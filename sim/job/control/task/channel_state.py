@@ -1,7 +1,7 @@
 """The shared writer of channel state at work: what a group of subtasks writes into one file.
 
-The core says when a file is whole, who fails with whom and what is dropped; the port stores files
-and tells subtasks.
+The core says when a file is whole, who fails with whom and everything that is dropped. The port
+stores files and shows subtasks.
 
 Source: Apache Flink 1.20.3, ChannelStateWriteRequestExecutorImpl and
 ChannelStateWriteRequestDispatcherImpl.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ChannelStateHost:
-    """Drives the writer of one group of subtasks; group: their tasks, by number."""
+    """Drives the writer of one group of subtasks. group: their tasks, by number."""
 
     __slots__ = ("_core", "_emit", "_group", "_port", "_waiting")
 

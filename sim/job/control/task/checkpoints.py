@@ -1,16 +1,16 @@
 """One task's part in each checkpoint: carries out what the core of the subtask side decides.
 
 The core (`ckptsim.models.barriers.subtask`) owns the sequence: which checkpoint is taken, skipped
-or given up, and what follows on what.  The lifecycle is told of what is performed.  Here the steps
-get their time and their data from the plane, and the channel state goes to the shared writer.
+or aborted, and what follows on what.  The lifecycle is notified of performed checkpoints.  Here the
+steps get their time and their data from the plane, and the channel state goes to the shared writer.
 
 Invariants that hold here:
 
-* The barrier is in every queue before anything else happens, and BarrierSent is answered before
-  any subpartition can say what its state is (OutputSettled), or the core would count one that it
-  does not wait for.  So nothing travels before the core has answered BarrierSent.
+* The barrier enters every queue before anything else happens. BarrierSent is answered before any
+  OutputSettled, or the core would count one that it does not wait for.  So nothing travels before
+  the core has answered BarrierSent.
 * The barrier travels before the snapshot is taken: the tasks below align while this one copies.
-* An outbox is emptied in its order; what is left in it by a step on the way comes behind.
+* An outbox is emptied in its order. The rest in it by a step on the way comes after.
 
 Source: Apache Flink 1.20.3, SubtaskCheckpointCoordinatorImpl.checkpointState, StreamTask.
 """
@@ -98,7 +98,7 @@ class CheckpointsHost:
         self._task.spend_on_barrier(self._enter, barrier)
 
     def trigger_whole(self, barrier: Barrier) -> None:
-        """Take part in a checkpoint with a task whose inputs are over, or that has none.
+        """Take part in a checkpoint with a task without open inputs.
 
         Source: Apache Flink 1.20.3, StreamTask.triggerCheckpointAsyncInMailbox.
         """
@@ -128,7 +128,7 @@ class CheckpointsHost:
 
     @property
     def share_a_file(self) -> tuple[int, ...]:
-        """The tasks whose channel state goes into one file with its own, and is not whole yet."""
+        """The tasks with parts in the same file that are not whole yet."""
         return self._writer.writing
 
     def step(self, event: subtask_events.SubtaskEvent) -> None:  # noqa: C901, PLR0912 - one branch per effect
@@ -148,7 +148,7 @@ class CheckpointsHost:
                 case subtask_events.AbortWriter(checkpoint, reason):
                     self._writer.step(writer_events.WriteAborted(task.number, checkpoint, reason))
                 case subtask_events.PrepareOperators():
-                    pass  # no operator has anything to do in front of a barrier
+                    pass  # no operator has anything to do before a barrier
                 case subtask_events.BroadcastBarrier(barrier):
                     self._send(barrier)
                 case subtask_events.BroadcastCancellation(checkpoint):
@@ -199,10 +199,10 @@ class CheckpointsHost:
             self._emit(of_tasks.WritingEnded(self._task, effect.checkpoint, whole))
 
     def _send(self, barrier: Barrier) -> None:
-        self.drain()  # what was left belongs to what is in front of the barrier
+        self.drain()  # everything that was left belongs to the content of front of the barrier
         self._emit(of_tasks.BarrierSent(self._task, barrier))
         opened = self._task.outputs.broadcast_barrier(barrier)
-        self.drain()  # what it has overtaken; which states stay open was counted above
+        self.drain()  # what it has overtaken. Which states stay open was counted above
         self._task.snapshots.barrier_sent(barrier.checkpoint)
         self.step(subtask_events.BarrierSent(self._clock.now, barrier.checkpoint, opened))
 

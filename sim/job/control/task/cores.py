@@ -29,9 +29,9 @@ def make_cores(
     finished_on_restore: bool,
     witness: Callable[..., Any],
 ) -> TaskCores:
-    """Return the cores of a task, which the run's witness looks at; a source has no handler.
+    """Return the cores of a task, which the run's witness looks at. A source has no handler.
 
-    gate_channels: how many channels each input gate has; outputs: how many channels there are to
+    gate_channels: how many channels each input gate has. outputs: how many channels there are to
     other tasks.  restored_from: the checkpoint that the attempt begins from.
     """
     checkpointing, ending = job.checkpointing, job.ending

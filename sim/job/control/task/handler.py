@@ -1,13 +1,13 @@
 """The barrier handler of one task at work: what comes out of the inputs goes into the core.
 
-A sender stops by itself behind a barrier that has to be aligned, so blocking asks nothing of this
-side; only the way back, resuming, is a message.
+A sender stops by itself after a barrier that has to be aligned, so blocking asks nothing of this
+side. Only the way back, resuming, is a message.
 
 Invariants that hold here:
 
-* Effects are carried out in the order given, and what stands behind a refused StartInput is not
-  carried out: the core hears of the refusal before anything else.
-* A timer that has run out has posted a mail, and cancelling it does not take that back; the core
+* Effects are carried out in the order given, and not after a refused StartInput: the core learns of
+  the refusal before anything else.
+* A timer that has run out has posted a mail, and cancelling it does not take that back. The core
   knows a stale one by its checkpoint.
 
 Source: Apache Flink 1.20.3, CheckpointedInputGate, SingleCheckpointBarrierHandler,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class HandlerHost:
     """Drives the barrier handler of one task.
 
-    barrier_taken_ns: when a barrier came out of a channel last; -1 before the first.
+    barrier_taken_ns: when a barrier came out of a channel last. -1 before the first.
     """
 
     __slots__ = (
@@ -66,8 +66,9 @@ class HandlerHost:
         reach: Reach,
     ) -> None:
         self.core = core
-        # What has gone in and come out, so that nothing of it has to be asked of the core: channels
-        # with senders that have stopped behind a barrier, and those that have brought the newest.
+        # Everything that has gone in and come out, so that nothing of it has to be asked of the
+        # core: channels with senders that have stopped after a barrier, and those that have brought
+        # the newest.
         self.blocked: dict[int, None] = {}
         self.taken: dict[int, None] = {}
         self._triggered = -1
@@ -78,7 +79,7 @@ class HandlerHost:
         self._clock = clock
         self._reach = reach
         self._kind = kind
-        self._newest_taken = -1  # the newest checkpoint of which a barrier has come
+        self._newest_taken = -1  # the newest checkpoint with a barrier here
         self._timers: dict[int, Timer] = {}
         self.barrier_taken_ns = -1
 
@@ -92,7 +93,7 @@ class HandlerHost:
         self.step(handler_events.BarrierArrived(self._clock.now, channel, barrier))
 
     def announcement(self, channel: int, barrier: Barrier, sequence: int) -> None:
-        """Take the announcement of a barrier that stands in its channel at `sequence`."""
+        """Take the announcement of a barrier that is in its channel at `sequence`."""
         self._events.emit(of_tasks.BarrierSeen(self._task, barrier))
         self.step(handler_events.BarrierAnnounced(self._clock.now, channel, barrier, sequence))
 
@@ -110,7 +111,7 @@ class HandlerHost:
         self.step(handler_events.ChannelEnded(self._clock.now, channel))
 
     def trigger_by_rpc(self, barrier: Barrier, channels: Iterable[int]) -> None:
-        """Take a trigger by remote call: it stands for the barriers of channels still open.
+        """Take a trigger by remote call: it represents the barriers of channels still open.
 
         Source: Apache Flink 1.20.3, StreamTask.triggerUnfinishedChannelsCheckpoint.
         """
@@ -135,7 +136,7 @@ class HandlerHost:
             self.taken[channel] = None
 
     def _is_announced_only(self, checkpoint: int) -> bool:
-        """Tell whether a checkpoint is open here of which no barrier has been taken."""
+        """Return whether a checkpoint is open here without a taken barrier."""
         core = self.core
         announced = self._newest_taken < checkpoint == core.latest
         return announced and self._kind is not HandlerKind.TRACKER and core.pending
@@ -148,7 +149,7 @@ class HandlerHost:
         for effect in self.core.step(event):
             match effect:
                 case handler_events.BlockChannel(channel):
-                    self.blocked[channel] = None  # its sender has stopped behind the barrier
+                    self.blocked[channel] = None  # its sender has stopped after the barrier
                 case handler_events.ResumeChannels(channels):
                     for channel in channels:
                         self.blocked.pop(channel, None)

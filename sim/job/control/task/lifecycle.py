@@ -1,14 +1,14 @@
 """The end of one task's life: end of data, its acknowledgement, the final checkpoint, closing.
 
-The core decides; it is told of every checkpoint that is performed, because only one behind the end
-of the data lets the task go.
+The core decides. It is notified of every checkpoint that is performed, because only one after the
+end of the data lets the task go.
 
 Invariant: a task closes when nothing is being written for it any more.  From the moment at which
 the core says CLOSED it declines whatever it is asked for, also while the rest of its effects waits
 for writes.
 
 Source: Apache Flink 1.20.3, StreamTask.afterInvoke (the mailbox is drained and takes no trigger
-before the pending checkpoints are awaited); FLIP-147.
+before the pending checkpoints are awaited). FLIP-147.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class LifecycleHost:
         return self.core.state in (TaskState.CLOSED, TaskState.FAILED)
 
     def perform(self, checkpoint: int, captured: Captured) -> None:
-        """Take part in a checkpoint whose barrier has been sent; `captured` hears of the copy."""
+        """Take part in a checkpoint after its sent barrier. `captured` learns of the copy."""
         self._captured = captured
         self.step(
             lifecycle_events.CheckpointPerformed(checkpoint, self._task.ending.is_stop(checkpoint))
@@ -91,11 +91,11 @@ class LifecycleHost:
     def abort(
         self, checkpoint: int, latest_completed: int | None, give_up: Callable[[int], None]
     ) -> None:
-        """Take the notification that a checkpoint was given up; `give_up` is told in its turn.
+        """Take the notification that a checkpoint was aborted. `give_up` is reported in its turn.
 
-        The completion that the notification repeats comes first, then a stop fails whose savepoint
-        this was; only then the checkpoint is given up, and all that is in front of closing.  A
-        task that closes has shut its mailbox: what it writes is written to its end.
+        The completion that the notification repeats comes first, then the stop with this savepoint
+        fails. Only then the checkpoint is aborted, and all that is before closing.  A task that
+        closes has shut its mailbox: what it writes is written to its end.
 
         Source: Apache Flink 1.20.3, StreamTask.notifyCheckpointAbortAsync, Task.notifyCheckpoint.
         """
@@ -121,7 +121,7 @@ class LifecycleHost:
             self._carry_out(held)
 
     def _decide(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
-        """Give the core an event; operators hear of a completion before anything follows of it."""
+        """Give the core an event. Operators hear of a completion before anything follows of it."""
         reported = self.core.latest_reported
         effects = self.core.step(event)
         if self.core.latest_reported != reported:
@@ -129,7 +129,7 @@ class LifecycleHost:
         return effects
 
     def _carry_out(self, effects: Sequence[lifecycle_effects.Effect]) -> None:
-        """Carry out effects in order; closing waits for snapshots and commits under way."""
+        """Carry out effects in order. Closing waits for snapshots and commits under way."""
         for place, effect in enumerate(effects):
             if _closes(effect) and self._task.ending.has_writes:
                 self._held = list(effects[place:])
@@ -189,7 +189,7 @@ class LifecycleHost:
         self._task.ending.call(what, operator)
 
     def _transact(self, effect: _Transacts) -> None:
-        """Do something to the transactions of the sink; a task without one has none."""
+        """Do something to the transactions of the sink. A task without one has none."""
         sink, note = self._task.sink, self._task.ending.note
         if sink is None:
             return

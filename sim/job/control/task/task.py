@@ -1,8 +1,8 @@
 """The control of one task: barrier handler, checkpoints and lifecycle, joined.
 
 One barrier comes in here, and everything that follows of it: the handler aligns, the subtask's
-checkpoints own the sequence, and the lifecycle is told of what is performed.  Simulated worlds and
-conformance vectors drive the same object, each through ports of its own.
+checkpoints own the sequence, and the lifecycle is notified of performed checkpoints.  Simulated
+worlds and conformance vectors drive the same object, each through ports of its own.
 
 Source: Apache Flink 1.20.3, StreamTask.
 """
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCores:
-    """The cores of one task; a source has no barrier handler.
+    """The cores of one task. A source has no barrier handler.
 
     kind: of the handler, as the job's settings ask for it.
-    chain: how many operators run in the task; none in one that was finished when it was restored.
+    chain: how many operators run in the task. None in one that was finished when it was restored.
     """
 
     handler: BarrierHandler | None
@@ -99,7 +99,7 @@ class TaskControl:
 
     @property
     def all_inputs_over(self) -> bool:
-        """Whether every input channel has delivered its end of partition; so it is at a source."""
+        """Whether every input channel has delivered its end of partition. So it is at a source."""
         return len(self.ended_channels) == len(self.task.inputs)
 
     # Messages of the coordinator --------------------------------------------------------------
@@ -123,7 +123,7 @@ class TaskControl:
         self.task.post(self.lifecycle.complete, checkpoint)
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
-        """Take the notification that a checkpoint was given up."""
+        """Take the notification that a checkpoint was aborted."""
         self._emit(of_tasks.NotificationArrived(self.task, checkpoint, completed=False))
         self.task.post(self.abort, checkpoint, latest_completed)
 
@@ -168,7 +168,7 @@ class TaskControl:
         self.ended_channels[channel] = None
         if self.checkpoints.is_entering:
             # The end of the channel has completed an alignment, and the thread spends the time of
-            # that barrier.  The task hears of the end behind it, or it would close in between.
+            # that barrier.  The task learns of the end after it, or it would close in between.
             self.task.post(self.lifecycle.step, lifecycle_events.EndOfPartitionReceived(channel))
         else:
             self.lifecycle.step(lifecycle_events.EndOfPartitionReceived(channel))
@@ -184,6 +184,6 @@ class TaskControl:
         self.lifecycle.step(lifecycle_events.MaxWatermarkReceived(channel))
 
     def end_of_data_acknowledged(self, output: int) -> None:
-        """Take the acknowledgement of our end of data by the task behind an output."""
+        """Take the acknowledgement of our end of data by the task downstream of an output."""
         self._emit(of_tasks.AcknowledgementArrived(self.task, output))
         self.lifecycle.step(lifecycle_events.EndOfDataAcknowledged(output))

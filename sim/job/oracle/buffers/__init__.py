@@ -1,7 +1,7 @@
-"""The oracle of jobs on buffers: properties of jobs, and those of pools, credits and bytes.
+"""The oracle of jobs on buffers: properties of jobs, and the ones of pools, credits and bytes.
 
-`BufferObserver` takes note of nothing, for worlds of which nobody asks; `BufferOracle` follows
-every buffer and every checkpoint.
+`BufferObserver` notes nothing, for worlds without an oracle. `BufferOracle` follows every buffer
+and every checkpoint.
 """
 
 import ckptsim.sim.job.buffers  # noqa: F401 - first: the plane and its observers know each other

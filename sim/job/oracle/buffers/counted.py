@@ -1,7 +1,7 @@
 """Channels and pools of the kernel as the oracle sees them: it counts them there, in their tables.
 
 What must hold of each buffer the kernel checks itself (`compiled/kernel/base/counts.py`).  Python
-hears of events, of what is wrong, and of data that moves while something may be: a flag of the
+learns of events, of the problem, and of data that moves while something may be: a flag of the
 channel, or an instant of the task, says when that is.
 """
 
@@ -34,7 +34,7 @@ _WRONG = {
 
 
 class CountedChannel(BufferChannel):
-    """A channel of the kernel, whose data is counted there; end: where it is read."""
+    """A channel of the kernel, with data counted there. end: where it is read."""
 
     def __init__(
         self, sender: TaskOracle, receiver: TaskOracle, end: CompiledChannel, **settings: bool
@@ -64,7 +64,7 @@ class CountedChannel(BufferChannel):
         return self._driver.words[self._first + counts.TAKEN_BYTES]
 
     def expect(self, sizes: Iterable[int]) -> None:
-        """Expect what its checkpoint has in flight, and hear of what is sent meanwhile."""
+        """Expect what its checkpoint has in flight, and hear of the sent data meanwhile."""
         super().expect(sizes)
         self._flag(counts.RESTORED, on=bool(self.restored))
 
@@ -79,7 +79,7 @@ class CountedChannel(BufferChannel):
             self._flag(counts.OVER, on=True)
 
     def data_sent(self, element: Any) -> None:
-        """Check data of which the kernel tells; it has counted it."""
+        """Check data in the log of the kernel. It has counted it."""
         self.check_restored(element.bytes)
         if not self.restored:
             self._flag(counts.RESTORED, on=False)
@@ -90,14 +90,14 @@ class CountedChannel(BufferChannel):
         self.receiver.urgent.arrived(self.index, barrier.checkpoint, instant)
 
     def out_of_turn(self, size: int) -> None:
-        """Report data that is not what was sent next."""
+        """Report data that is not the sent data next."""
         self.violate("order_is_kept", f"hands {size} bytes over out of turn")
 
 
 class CountedPool:
     """The segments of an output's pool that are out.
 
-    place: of the output at its task.  most: segments that may be out at once; most_per_channel: of
+    place: of the output at its task.  most: segments that may be out at once. most_per_channel: of
     one channel.
     """
 
@@ -150,7 +150,7 @@ class CountedGate:
 
 
 class CountsFollower:
-    """Hears what the kernel tells of one attempt; notes: of a journal that hears it, too."""
+    """Listens to the kernel during one attempt. notes: of a journal that learns it, too."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class CountsFollower:
             pool.begin(driver)
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
-        """Hear one line; see `columns/clock.py`."""
+        """Hear one line. See `columns/clock.py`."""
         if self._notes is not None:
             self._notes.tell(what, number, item, size, records)
             if what >= clock.FIRST_JOURNALED:
@@ -204,7 +204,7 @@ class CountsFollower:
         self._channels[number].sent(Slice(size, records))
 
     def told_to_resume(self, number: int) -> None:
-        """Note that the sender of a channel is told to continue."""
+        """Note that the sender of a channel is asked to continue."""
         self._channels[number].told_to_resume()
 
 

@@ -18,7 +18,7 @@ _NAME = "buffers_are_accounted_for"
 class PoolCount:
     """The segments of one output's pool that are out.
 
-    most: segments that may be out at once; most_per_channel: of one channel.  note: for a journal.
+    most: segments that may be out at once. most_per_channel: of one channel.  note: for a journal.
     """
 
     note: Note | None = None
@@ -65,7 +65,7 @@ class GateCount:
 class CreditCount:
     """The credit of one channel over the network, and the buffers of its receiver that hold data.
 
-    exclusive: buffers of its own; floating: those of its gate.  note: for a journal.
+    exclusive: buffers of its own. floating: the ones of its gate.  note: for a journal.
     """
 
     note: Note | None = None
@@ -75,10 +75,12 @@ class CreditCount:
         self._violate = violate
         self._exclusive = exclusive
         self._floating = floating
-        self._filled = 0  # exclusive buffers that hold data
-        self._allowed = exclusive  # slices that the receiver has given credit for and that were not
-        self._on_way = 0  # credit and data that have left and not arrived
-        self._stopped = False  # it has no buffers of its own, and has given back what it had
+        self._filled = 0  # exclusive buffers that hold data.
+        self._allowed = (
+            exclusive  # slices that the receiver has given credit for and that were not.
+        )
+        self._on_way = 0  # credit and data that have left and not arrived.
+        self._stopped = False  # it has no buffers of its own, and has given back what it had.
 
     def sent(self, *, empty: bool = False) -> None:
         """Check that data, or an empty buffer, leaves on credit."""
@@ -105,7 +107,7 @@ class CreditCount:
         self._allowed += count
 
     def stopped(self) -> None:
-        """Note that the receiver gives back what it has borrowed, behind a blocking event."""
+        """Note that the receiver gives back what it has borrowed, after a blocking event."""
         self._stopped = not self._exclusive
 
     def look(self, free: int) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Lent(Protocol):
-    """What is known of a pool apart from its own count."""
+    """The known facts of a pool apart from its own count."""
 
     @property
     def out(self) -> int:
@@ -26,7 +26,7 @@ class Lent(Protocol):
 
 
 class Filled(Protocol):
-    """What is known of a gate apart from its own count; total: its floating buffers."""
+    """The known facts of a gate apart from its own count. total: its floating buffers."""
 
     total: int
 
@@ -36,7 +36,7 @@ class Filled(Protocol):
 
 
 class BufferInvariants:
-    """Compares what was written, sent, read and processed; call `look` at any instant."""
+    """Compares the written data, sent, read and processed. Call `look` at any instant."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class BufferInvariants:
     # Buffers ----------------------------------------------------------------------------------
 
     def _check_pool(self, writer: RecordWriter, count: Lent, *, task: Task, seen: int) -> None:
-        """As many segments are out as are in queues, but for those that a local reader holds.
+        """As many segments are out as are in queues, except for those that a local reader holds.
 
         seen: segments in the queues of an output.
         """
@@ -172,10 +172,10 @@ class BufferInvariants:
 
 
 def _whole_records(channel: Channel, size: int, count: int) -> tuple[int, int]:
-    """Return how many records these bytes are, and what is left of them.
+    """Return how many records these bytes are, and the rest of them.
 
     count: how many they should be.  Records that are not of one size are as many as they should be
-    if their bytes are; of those that a restart has put back nobody knows the bytes of each.
+    if their bytes are. Of those that a restart has put back no one knows the bytes of each.
     """
     end = channel.subpartition
     sizes, restored = end.writer.sizes, end.restored

@@ -1,4 +1,4 @@
-"""A journal of what each channel and pool of a job did, and when; for the comparison of two runs.
+"""A journal of what each channel and pool of a job did, and when. For the comparison of two runs.
 
 What control does shows in the trace of a run, and what data does shows there late or never: a slice
 that leaves a flush interval too late comes to its receiver before the end all the same.  So two
@@ -71,7 +71,7 @@ def _first(one: list[Entry], other: list[Entry]) -> tuple[Entry | None, Entry | 
 
 
 class KernelNotes:
-    """Notes in a journal what a kernel tells of each buffer."""
+    """Notes in a journal what a kernel shows of each buffer."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class KernelNotes:
                 self._of_pools[first + lane * writer.LANE_WIDTH] = lane, note
 
     def tell(self, what: int, number: int, item: int, size: int, records: int) -> None:
-        """Note one line; see `columns/clock.py`."""
+        """Note one line. See `columns/clock.py`."""
         if what in (clock.GIVEN, clock.RETURNED):
             lane, note = self._of_pools[number]
             note("hands out" if what == clock.GIVEN else "gets back", lane)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ObservedPool(LocalBufferPool):
-    """A pool whose segments are counted once more."""
+    """A pool with segments counted once more."""
 
     __slots__ = ("_count",)
 
@@ -39,7 +39,7 @@ class ObservedPool(LocalBufferPool):
 
 
 class ObservedRemoteChannel(RemoteChannel):
-    """A channel over the network whose buffers and credits are counted."""
+    """A channel over the network with counted buffers and credits."""
 
     __slots__ = ("_count", "_oracle")
 
@@ -93,7 +93,7 @@ class ObservedRemoteChannel(RemoteChannel):
         self._oracle.taken(slice_)
 
     def resume(self) -> None:
-        """Let the sender continue behind a blocking event."""
+        """Let the sender continue after a blocking event."""
         self._oracle.told_to_resume()
         super().resume()
 
@@ -125,7 +125,7 @@ class ObservedRemoteChannel(RemoteChannel):
 
 
 class ObservedLocalChannel(LocalChannel):
-    """A channel inside a task manager that tells what goes through it."""
+    """A channel inside a task manager that shows what goes through it."""
 
     __slots__ = ("_oracle",)
 
@@ -159,7 +159,7 @@ class ObservedLocalChannel(LocalChannel):
         self._oracle.taken(slice_)
 
     def resume(self) -> None:
-        """Let the sender continue behind a blocking event."""
+        """Let the sender continue after a blocking event."""
         self._oracle.told_to_resume()
         super().resume()
 

@@ -1,4 +1,4 @@
-"""Who makes the pools and channels of a job on buffers, where nobody judges what they do.
+"""Who makes the pools and channels of a job on buffers, where no one judges what they do.
 
 Data move too often for an event each, so what passes through a channel is seen by channels of an
 observed kind.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class BufferObserver:
     """Makes plain pools and channels, and takes note of nothing.
 
-    follows: whether the kernel counts buffers for it, or tells of each, as `columns/clock.py` says.
+    follows: whether the kernel counts buffers for it, or shows of each, as `columns/clock.py` says.
     """
 
     follows = 0
@@ -46,7 +46,7 @@ class BufferObserver:
     ) -> LocalBufferPool:
         """Make the pool of a task's next output.
 
-        name: of the output; burst_bytes: of all records that come of one; least_segment_bytes: of
+        name: of the output. burst_bytes: of all records that come of one. least_segment_bytes: of
         the smallest segment that there can be.
         """
         del task, name, burst_bytes, least_segment_bytes
@@ -67,16 +67,16 @@ class BufferObserver:
         """Make a channel inside a task manager."""
         return LocalChannel(env, entity, subpartition, gate)
 
-    # A kernel has pools and channels of its own, and tells of them in a log ------------------
+    # A kernel has pools and channels of its own, and logs their events -----------------------
 
     def logged_pool(self, writer: CompiledWriter, name: str, **settings: Any) -> None:
-        """Note a pool of the kernel; settings: as of `pool`."""
+        """Note a pool of the kernel. settings: as of `pool`."""
 
     def logged(self, channel: CompiledChannel, *, exclusive: int, is_local: bool) -> None:
         """Note a channel of the kernel."""
 
     def follower(self, driver: CompiledDriver) -> Follower | None:
-        """Return what hears the log of the attempt's kernel, None for nobody."""
+        """Return what learns the log of the attempt's kernel, None for no one."""
         del driver
         return None
 
@@ -86,7 +86,7 @@ class BufferObserver:
         """Look at what must hold at every instant, now and then."""
 
     def end(self, *, ended: bool) -> None:
-        """Look at the end of the run; ended: every task has FINISHED."""
+        """Look at the end of the run. ended: every task has FINISHED."""
 
     def check_contents(self) -> None:
         """Look at what state and output of a job that has ended hold."""

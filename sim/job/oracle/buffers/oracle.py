@@ -1,7 +1,7 @@
 """The oracle of a job on buffers: it judges the job, and follows every pool and channel.
 
-The reference tells it of each buffer, through pools and channels of an observed kind.  A kernel
-counts for itself, and the counts are read when somebody looks.
+The reference shows it of each buffer, through pools and channels of an observed kind.  A kernel
+counts for itself, and the counts are read when someone looks.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class BufferOracle(BufferObserver, Listener):
         self._violate = world.violate
         self._view = BufferView(world)
         self._gates: dict[tuple[int, int], GateCount] = {}
-        # By task and gate; of the kernel's gates and pools what its tables say.
+        # By task and gate. Of the kernel's gates and pools what its tables say.
         self._floating: dict[tuple[int, int], Filled] = {}
         self._pools: dict[int, list[Lent]] = {}
         self._counted_pools: list[CountedPool] = []
@@ -110,7 +110,7 @@ class BufferOracle(BufferObserver, Listener):
     # Parts of an attempt ----------------------------------------------------------------------
 
     def deploying(self, event: of_job.AttemptDeploying) -> None:
-        """Forget the parts of the attempt that is over; the next one has its turn."""
+        """Forget the parts of the attempt that is over. The next one has its turn."""
         timed = self._world.control.timed
         if timed is not None and self._world.control.attempts > 1:
             phase = timed.core.phase
@@ -191,7 +191,7 @@ class BufferOracle(BufferObserver, Listener):
         self._counted.append(oracle)
 
     def follower(self, driver: CompiledDriver) -> CountsFollower:
-        """Return what hears the log of the attempt's kernel."""
+        """Return what learns the log of the attempt's kernel."""
         self._screen = CountsScreen(driver, self._view)
         parts, notes = (self._counted, self._counted_pools), None
         if self.journal is not None:
@@ -266,7 +266,7 @@ class BufferOracle(BufferObserver, Listener):
                     break
 
     def _expect_restored(self, restored: JobCheckpoint) -> None:
-        """Expect what was in flight first: what had reached the receiver, then the sender's."""
+        """Expect the in-flight data first: what had reached the receiver, then the sender's."""
         if is_rescaled(self._world.graph, restored):
             self._check_dealt_out(restored)  # other channels have parts of it each
             return

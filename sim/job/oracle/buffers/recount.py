@@ -26,7 +26,7 @@ class Recount:
         self._block: Channels = np.zeros(0, dtype=np.int16)
 
     def records(self, emitted: int) -> Counts:
-        """Return how many of the first `emitted` records each channel got; they only grow.
+        """Return how many of the first `emitted` records each channel got. They only grow.
 
         The array is its own: it holds until the next call.
         """

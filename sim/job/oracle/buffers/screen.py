@@ -35,7 +35,7 @@ class CountsScreen:
         self._view = view
         tables = driver.tables
         writers = [one.subpartition.writer for one in tables.channels]
-        # Whose records differ in size is looked at task by task.
+        # Tasks with records of different sizes are checked one by one.
         self._is_covered = bool(tables.channels) and all(one.sizes.is_steady for one in writers)
         if not self._is_covered:
             return

@@ -34,7 +34,7 @@ _ALL = None  # what all records are called where they have no identity
 
 
 class BufferView(PlaneView):
-    """A plane of buffers; restores: the attempt began with data in flight, or may have."""
+    """A plane of buffers. restores: the attempt began with data in flight, or may have."""
 
     unit = "bytes"
     storing_ns: int | None = None  # the cores of a machine take their time
@@ -123,12 +123,12 @@ class BufferView(PlaneView):
         return task.unread_of_all()
 
     def persisters(self, task: Task) -> list[Persister | None]:
-        """Return what each input knows of what it persists; a kernel keeps it to itself."""
+        """Return what each input knows of what it persists. A kernel keeps it to itself."""
         cores = (getattr(channel, "core", None) for channel in task.channels)
         return [getattr(core, "persister", None) for core in cores]
 
     def is_restoring(self, task: Task, gate: int) -> bool:
-        """Return whether a channel of a gate still holds what was in several before a rescale."""
+        """Return whether a channel of a gate still holds data of several old ones."""
         given = ((one.records, one.subpartition.restored) for one in task.gates[gate].channels)
         told_apart = (task.number, gate) in self.world.told_apart
         return told_apart and any(records < restored.records for records, restored in given)
@@ -163,7 +163,7 @@ class BufferView(PlaneView):
         return self.world.control.attempts
 
     def expected(self) -> dict[str, Contents]:
-        """Return per vertex what was sent to it: a record goes over each edge once."""
+        """Return per vertex the sent data to it: a record goes over each edge once."""
         return {vertex.name: Counter({_ALL: self._sent_to(vertex)}) for vertex in self.vertices}
 
     at_most = ever = expected
@@ -181,7 +181,7 @@ class BufferView(PlaneView):
         """Return the committed output of a sink.
 
         Copies of state that a rescale has made count as if each had been written again: they are
-        expected in the state, and nobody writes them.
+        expected in the state, and no one writes them.
         """
         if vertex.kind is not VertexKind.SINK:
             return None

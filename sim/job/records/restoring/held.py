@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class HeldInFlight:
-    """In-flight data of one checkpoint; tasks: what it holds of each, by number.
+    """In-flight data of one checkpoint. tasks: what it holds of each, by number.
 
     is_known: whether both ends of a channel are still there to tell each other its offset when they
-    recover; by default they are.
+    recover. By default they are.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class HeldInFlight:
         return [item for _, item in kept] + [one.data for one in self.logged(channel)]
 
     def logged(self, channel: ChannelSpec) -> tuple[Logged[Item], ...]:
-        """Return what is replayed from the log of a channel; a receiver that has ended has all."""
+        """Return the replayed part of the log of a channel. A receiver that has ended has all."""
         sender, receiver = self._kept(channel.upstream), self._tasks.get(channel.downstream)
         if sender is None or receiver is None or channel.index not in sender.logs:
             return ()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class RecoveryInstants:
-    """Follows the recovery of one attempt; failover: the failure before it, if there was one."""
+    """Follows the recovery of one attempt. failover: the failure before it, if there was one."""
 
     __slots__ = ("_attempt", "_began_ns", "_failover", "_first_ns", "_taken_ns")
 
@@ -30,7 +30,7 @@ class RecoveryInstants:
             self._first_ns = self._attempt.env.now
 
     def note(self) -> None:
-        """Note with the failure what was over when the attempt or the run ended."""
+        """Note with the failure everything that was over when the attempt or the run ended."""
         attempt, failover = self._attempt, self._failover
         if failover is None:
             return

@@ -1,7 +1,7 @@
 """What the tasks of an attempt read of channel-state files, counted, and the time that it takes.
 
 Files are laid out as they were written: one per group of subtasks of a vertex, and where all is
-logged one per sender.  Whoever puts the data of a channel back reads its chunk.
+logged one per sender.  Anyone who puts the data of a channel back reads its chunk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Chunk = tuple[str, int]
 
 
 class ChannelStateReads:
-    """The reads of one restore; graph: of the job when the checkpoint was taken."""
+    """The reads of one restore. graph: of the job when the checkpoint was taken."""
 
     def __init__(
         self, graph: Graph, tasks: Mapping[int, TaskSnapshot], table: ChannelState

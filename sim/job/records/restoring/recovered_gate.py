@@ -1,6 +1,6 @@
 """An input gate of a task that takes in-flight records over at another parallelism.
 
-The I/O thread reads the input state into the channels, one piece after the other; the task takes it
+The I/O thread reads the input state into the channels, one piece after the other. The task takes it
 as it comes.  What the gate's core decides is carried out here.
 """
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class StateEnd:
-    """Stands behind the last piece of a channel's input state."""
+    """Follows the last piece of a channel's input state."""
 
 
 STATE_END = StateEnd()
 
 
 class RecoveredGate:
-    """Drives the core of one gate; channels: its channels."""
+    """Drives the core of one gate. channels: its channels."""
 
     def __init__(self, task: Task, channels: Sequence[Channel], core: RecoveredInput) -> None:
         self.core = core
@@ -46,16 +46,16 @@ class RecoveredGate:
 
     @property
     def is_reading(self) -> bool:
-        """Tell whether input state is still being taken: the task does not run yet."""
+        """Return whether input state is still being taken: the task does not run yet."""
         return self.core.phase is GatePhase.READING
 
     @property
     def is_recovered(self) -> bool:
-        """Tell whether nothing of the checkpoint is left to be taken."""
+        """Return whether nothing of the checkpoint is left to be taken."""
         return self.core.phase is GatePhase.RECOVERED
 
     def start(self, read_ns: int, at_ns: int) -> int:
-        """Read the input state from an instant on; return when the last piece is there.
+        """Read the input state from an instant on. Return when the last piece is there.
 
         read_ns: for each piece.
         """
@@ -85,7 +85,7 @@ class RecoveredGate:
             self._task.wake()
 
     def take(self, channel: Channel, item: Item) -> Record | None:
-        """Take data of a channel; return the record that is to be processed, if one is."""
+        """Take data of a channel. Return the record that is to be processed, if one is."""
         place = self._place[channel.spec.index]
         if item == WATERMARK:
             self.take_watermark(place, FINAL_WATERMARK)
@@ -101,7 +101,7 @@ class RecoveredGate:
         return self._step(recovered_input.PartTaken(place, part))
 
     def take_watermark(self, place: int, timestamp: int) -> None:
-        """Take a watermark of an old channel; the core says what the whole channel's is by it."""
+        """Take a watermark of an old channel. The core says what the whole channel's is by it."""
         self._step(recovered_input.WatermarkTaken(place, timestamp))
 
     def take_status(self, place: int, *, idle: bool) -> None:
@@ -114,7 +114,7 @@ class RecoveredGate:
             self._step(recovered_input.QueueEmpty(self._place[channel.spec.index]))
 
     def select(self, channel: Channel, descriptor: ConnectionDescriptor) -> None:
-        """Take the descriptor in front of an old channel's data."""
+        """Take the descriptor before an old channel's data."""
         self._step(recovered_input.DescriptorTaken(self._place[channel.spec.index], descriptor))
 
     def end_input(self, channel: Channel) -> None:
@@ -122,7 +122,7 @@ class RecoveredGate:
         self._step(recovered_input.InputStateEnded(self._place[channel.spec.index]))
 
     def end_output(self, channel: Channel) -> None:
-        """Take the marker behind a sender's recovered data."""
+        """Take the marker after a sender's recovered data."""
         self._step(recovered_input.OutputStateEnded(self._place[channel.spec.index]))
 
     def _step(self, event: recovered_input.RecoveredInputEvent) -> Record | None:
@@ -144,7 +144,7 @@ class RecoveredGate:
                     number = self._channels[channel].spec.input
                     self._task.event_time.take_status(number, idle=idle)
                 case recovered_input.ConvertChannels():
-                    if self.is_recovered:  # all was on this side: no sender waits behind a marker
+                    if self.is_recovered:  # all was on this side: no sender waits after a marker
                         self._check_whole()
                     for one in self._channels:
                         one.connect()

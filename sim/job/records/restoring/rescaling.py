@@ -1,8 +1,8 @@
 """A restore at another parallelism: in-flight records of old channels go into new ones.
 
-What the checkpoint holds is read by old pairs of subtasks; the assignment core says which new
-channel takes which pairs, and each new channel gets what had been at receivers and, in its sender's
-queue, what had been at senders with the blocking marker behind it.
+What the checkpoint holds is read by old pairs of subtasks. The assignment core maps pairs to new
+channels. Each new channel gets the data of receivers and, in its sender's queue, the data of
+senders with the blocking marker after it.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Rescaling:
     ) -> recovery.GateAssignment:
         """Return an assignment for the channels of a gate: a pointwise edge has some of all.
 
-        On a rescale edge the pairs that have a channel change with the parallelism, so the senders
-        that a receiver has now share out what it takes of all old ones.
+        On a rescale edge the pairs with a channel change with the parallelism. So the new senders
+        of a receiver share out the data of all old ones.
         """
         exchange = self._exchange(edge)
         made = self._attempt.graph.edges[edge].partitioner
@@ -94,7 +94,7 @@ class Rescaling:
         return replace(assignment, old_channels=old_channels)
 
     def _fill(self, channel: Channel, place: int, assignment: recovery.GateAssignment) -> None:
-        """Fill both ends of a channel, or its receiver with all; place: in the gate."""
+        """Fill both ends of a channel, or its receiver with all. place: in the gate."""
         edge, pairs = channel.spec.edge, assignment.virtual_channels(place)
         channel.account.takes_over(len(pairs))
         for subtask, old in pairs:
@@ -113,7 +113,7 @@ class Rescaling:
             channel.recover(received, [*sent, EndOfChannelState()])
 
     def _assigned(self, task: Task, edges: list[int]) -> list[recovery.GateAssignment]:
-        """Ask what the gates of a task take over; nothing where the core refuses."""
+        """Ask what the gates of a task take over. Nothing where the core refuses."""
         snapshots = self._restored.snapshots_of(task.spec.vertex.name)
         stateful = any(one is not None and one.state for one in snapshots)
         exchanges = [self._exchange(edge) for edge in edges]
@@ -134,7 +134,7 @@ class Rescaling:
         return exchange_of(self._attempt.graph, self._old, edge, in_flight=in_flight)
 
     def _held(self) -> tuple[list[Pairs], list[Pairs]]:
-        """Return input state and output state by edge and old pair, without what is empty."""
+        """Return input state and output state by edge and old pair, without empty ones."""
         received: list[dict[tuple[int, int], Sequence[Item]]] = [{} for _ in self._old.edges]
         sent: list[dict[tuple[int, int], Sequence[Item]]] = [{} for _ in self._old.edges]
         held = self._held_in_flight
@@ -151,7 +151,7 @@ class Rescaling:
         return tasks[channel.upstream].subtask, tasks[channel.downstream].subtask
 
     def _is_still_there(self, channel: ChannelSpec) -> bool:
-        """Say whether there is a channel between subtasks of the same indices as before."""
+        """Return whether there is a channel between subtasks of the same indices as before."""
         new, edge, (sender, receiver) = self._attempt.graph, channel.edge, self._pair(channel)
         ends = new.edges[edge].upstream, new.edges[edge].downstream
         return (
@@ -176,7 +176,7 @@ def exchange_of(new: Graph, old: Graph, edge: int, *, in_flight: bool) -> recove
 
 
 def can_rescale(job: Job, latest: JobCheckpoint, wanted: Mapping[str, int]) -> bool:
-    """Tell whether a job may be restored from a checkpoint with other parallelisms."""
+    """Return whether a job may be restored from a checkpoint with other parallelisms."""
     old = Graph(with_parallelism(job, {name: len(n) for name, n in latest.subtasks.items()}))
     new = Graph(with_parallelism(job, wanted))
     held = HeldInFlight(job, latest.tasks)
@@ -192,7 +192,7 @@ def keeper(task: Task, edge: int) -> Callable[[int], bool]:
     graph = task.attempt.graph
     keyed = graph.edges[edge]
     if keyed.partitioner is Partitioner.FORWARD and follows_source(graph, keyed.downstream):
-        owners = task.attempt.splits.owners  # a split takes along what is in flight of it
+        owners = task.attempt.splits.owners  # a split takes along in-flight data of it
         return lambda record: owners[record // SOURCE_SPAN] == task.subtask
     if keyed.partitioner is Partitioner.FORWARD:
         above = keyed_above(graph, keyed.downstream)

@@ -19,7 +19,7 @@ def successions(
     """Return who follows whom, by vertex.
 
     Vertices joined by forwarded edges go together.  Those joined to a source stay: its splits are
-    what tells its subtasks apart; and those with a rescale edge, which joins each sender to some
+    what distinguish its subtasks. And those with a rescale edge, which joins each sender to some
     places only.  Where the parallelism has changed, positions are matched.
     """
     rule = SubtaskIndices(graph.job.channel_state.subtask_indices.value)

@@ -32,11 +32,11 @@ class ChannelStateFile:
         self.writer: ChannelStateHost = ChannelStateHost(core, self, events, self._tasks)
 
     def is_lost(self, checkpoint: int) -> bool:
-        """Say whether the file of a checkpoint could not be written."""
+        """Return whether the file of a checkpoint could not be written."""
         return checkpoint in self._lost
 
     def store(self, checkpoint: int, size: int, stored: FileStored) -> None:
-        """Write the file; it takes as long as a snapshot, and what its buffers take."""
+        """Write the file. It takes as long as a snapshot, and what its buffers take."""
         attempt = self._attempt
         first = next(iter(self._tasks.values()))
         costs = attempt.job.costs
@@ -50,14 +50,14 @@ class ChannelStateFile:
         attempt.later(delay_ns, Kind.SNAPSHOT, entity, self._end, checkpoint, stored)
 
     def drop(self, checkpoint: int) -> None:
-        """Do nothing: what is dropped is not looked at any more."""
+        """Do nothing: dropped files are ignored."""
 
     def answer(
         self,
         subtask: int,
         event: subtask_events.ChannelStateWritten | subtask_events.ChannelStateFailed,
     ) -> None:
-        """Tell a subtask what became of its part; another thread does, so order may change."""
+        """Tell a subtask what became of its part. Another thread does, so order may change."""
         task = self._attempt.tasks[subtask]
         self._attempt.later(0, Kind.SNAPSHOT, task.entity, task.control.checkpoints.step, event)
 
@@ -73,7 +73,7 @@ class ChannelStateFile:
 
 
 def make_files(attempt: Attempt) -> list[ChannelStateFile]:
-    """Return the file of each task, by index; subtasks of a group have the same one."""
+    """Return the file of each task, by index. Subtasks of a group have the same one."""
     files: list[ChannelStateFile] = []
     groups: dict[tuple[int, int], ChannelStateFile] = {}
     limit = attempt.job.checkpointing.subtasks_per_file

@@ -1,7 +1,7 @@
 """The logs of a task's outputs where spilling is continuous, and their offsets.
 
 All that is put into a channel is logged at once, by a writer of the task that writes one buffer at
-a time; a checkpoint holds the place of its barrier, and is whole when the writer has come there.
+a time. A checkpoint holds the place of its barrier, and is whole when the writer has come there.
 Where receivers tell their offsets at the snapshot, it is whole when all of them have: a message
 that is lost is not sent again, and keeps the checkpoint from ever being whole.
 """
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.records.state.snapshot import Item
     from ckptsim.sim.job.records.tasks import Task
 
-# Bytes of a full buffer; only ratios to it matter.  Assumption: divides well.
+# Bytes of a full buffer. Only ratios to it matter.  Assumption: divides well.
 BUFFER_BYTES = 32
 _LEAST_BYTES = 4
 _SHRINKS_AFTER = 8  # buffers of a channel, each time to a half
 
 
 class OutputLogs:
-    """Logs what one task puts into its channels; channels by their indices.
+    """Logs what one task puts into its channels. Channels by their indices.
 
     buffers_logged: how many in all.
     """
@@ -45,7 +45,7 @@ class OutputLogs:
 
     @property
     def is_told_at_snapshot(self) -> bool:
-        """Say whether receivers tell how far their state has read while they snapshot."""
+        """Return whether receivers tell how far their state has read while they snapshot."""
         return self._table.is_logged and self._table.replay_from is ReplayFrom.TOLD_AT_SNAPSHOT
 
     def append(self, channel: Channel, item: Item) -> None:
@@ -74,7 +74,7 @@ class OutputLogs:
     # A checkpoint -----------------------------------------------------------------------------
 
     def captured(self, checkpoint: int) -> dict[int, LogSlice[Item]]:
-        """Return what a checkpoint holds of the logs, whose barrier has been put in just now."""
+        """Return the part of the logs in a checkpoint right after its barrier."""
         if not self._table.is_logged:
             return {}
         channels = self._task.output_channels
@@ -105,7 +105,7 @@ class OutputLogs:
             self._waiting[checkpoint] = call
 
     def drop(self, checkpoint: int) -> None:
-        """Wait for nobody any more: the checkpoint was given up."""
+        """Wait for no one any more: the checkpoint was aborted."""
         self._waiting.pop(checkpoint, None)
         if self.is_told_at_snapshot:
             for one in self._task.output_channels:

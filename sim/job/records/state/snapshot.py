@@ -11,12 +11,12 @@ from ckptsim.models.recovery import RecordPart
 from ckptsim.models.recovery.persistence import LogPosition, LogSlice
 from ckptsim.sim.job.control.checkpoint import PartFigures
 
-Record = int  # identity of a record; WATERMARK is the final watermark, which travels as data
+Record = int  # identity of a record. WATERMARK is the final watermark, which travels as data
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a sender says of event time: a watermark in ns, a status; None for no change."""
+    """What a sender says of event time: a watermark in ns, a status. None for no change."""
 
     watermark: int | None
     idle: bool | None
@@ -46,21 +46,21 @@ Item = (
 )  # what a buffer holds: a record, or a part of one that takes several
 Element = tuple[int, Item]  # (number in its channel, what it holds)
 WATERMARK: Record = -1
-SOURCE_SPAN = 1_000_000  # identities per source subtask; also the most records that it may emit
+SOURCE_SPAN = 1_000_000  # identities per source subtask. Also the most records that it may emit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSnapshot:
     """The state of one task in one checkpoint.
 
-    splits: how many records a source has emitted of each of its splits, by number; exhausted: there
-    are no more.  state: records whose effect the task's state has, in the order of processing.
+    splits: how many records a source has emitted of each of its splits, by number. exhausted: there
+    are no more.  state: records in the task's state, in the order of processing.
     transactions: a sink's element of list state.
     input_state, output_state: records in flight, by channel.  consumed, emitted: the world's own
     account of the last number taken from and put into each channel before the snapshot.
     read: how many buffers of each input the state has.  logs: of outputs, where all is logged.
-    identity: as which the task owned key groups.  position_in_log: of what is in flight, where it
-    is kept by a log service.
+    identity: as which the task owned key groups.  position_in_log: of in-flight data, where it is
+    kept by a log service.
     """
 
     splits: Mapping[int, int]
@@ -78,7 +78,7 @@ class TaskSnapshot:
 
     @property
     def records(self) -> Sequence[Record]:
-        """Return the records whose effect the task's state has."""
+        """Return the records in the task's state."""
         return self.state
 
     @property
@@ -97,7 +97,7 @@ class TaskSnapshot:
         return () if self.transactions is None else self.transactions.pending
 
     def without_in_flight(self) -> TaskSnapshot:
-        """Return it without what was in flight."""
+        """Return it without in-flight data."""
         return replace(self, input_state={}, output_state={}, logs={})
 
     @property
@@ -112,7 +112,7 @@ class SpillCounts:
     """How many buffers of a job were sent, and how many in-flight ones were written.
 
     handles: of in-flight data, in all parts of checkpoints.  restores: how often the job came back
-    from a checkpoint; files_opened, pieces_read: of files of channel state, by all tasks then.
+    from a checkpoint. files_opened, pieces_read: of files of channel state, by all tasks then.
     """
 
     sent: int = 0
@@ -124,12 +124,12 @@ class SpillCounts:
 
 
 def _records(state: Mapping[int, tuple[Element, ...]]) -> dict[int, list[Record]]:
-    """Return the records of channels by their identities; the final watermark is none."""
+    """Return the records of channels by their identities. The final watermark is none."""
     return {channel: whole_records(elements) for channel, elements in state.items()}
 
 
 def whole_records(elements: Sequence[Element]) -> list[Record]:
-    """Return the records of which the last buffer is among elements; watermarks are none."""
+    """Return the records with their last buffer among elements. Watermarks are none."""
     found = []
     for _, item in elements:
         if isinstance(item, RecordPart):
@@ -140,16 +140,16 @@ def whole_records(elements: Sequence[Element]) -> list[Record]:
 
 
 def is_record(item: Item) -> TypeGuard[Record]:
-    """Tell whether a buffer that holds no part of a record holds one: not so any watermark."""
+    """Return whether a buffer that holds no part of a record holds one: not so any watermark."""
     return item != WATERMARK and not isinstance(item, Mark)
 
 
-REMEMBERED = 16  # ended checkpoints of which late pieces may still come; as at the coordinator
+REMEMBERED = 16  # ended checkpoints with late pieces to come. As at the coordinator
 
 
 @dataclass(slots=True, kw_only=True)
 class Parts(PartFigures):
-    """What a task has gathered for one checkpoint so far; unaligned: as it will be reported."""
+    """What a task has gathered for one checkpoint so far. unaligned: as it will be reported."""
 
     input_state: dict[int, list[Element]] = field(default_factory=dict)
     output_state: dict[int, list[Element]] = field(default_factory=dict)
@@ -157,7 +157,7 @@ class Parts(PartFigures):
 
     @property
     def persisted_bytes(self) -> int:
-        """Return how many records in flight it holds; every record counts as one byte."""
+        """Return how many records in flight it holds. Every record counts as one byte."""
         return 0 if self.snapshot is None else self.snapshot.in_flight
 
     @property

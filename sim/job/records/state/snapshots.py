@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Snapshots:
-    """The parts of one task in the checkpoints under way; a record counts as one byte.
+    """The parts of one task in the checkpoints under way. A record counts as one byte.
 
     logs: of its outputs, where spilling is continuous.  Nothing in flight is in the part then.
     """
@@ -40,7 +40,7 @@ class Snapshots:
         self._writes: dict[int, Timer] = {}
 
     def part_of(self, barrier: Barrier) -> Parts:
-        """Return what is gathered for a checkpoint."""
+        """Return the gathered parts for a checkpoint."""
         return self.parts.setdefault(barrier.checkpoint, Parts())
 
     def aligned(self, checkpoint: int, duration_ns: int, size: int) -> None:
@@ -52,7 +52,7 @@ class Snapshots:
     # --- records in flight ---
 
     def keep_partial_records(self, checkpoint: int) -> Iterable[int]:
-        """Keep what has been read of records that are not whole: it lies in front of everything."""
+        """Keep the data read of records that are not whole: it lies before everything."""
         sizes = []
         for channel in () if self._is_logged else self.task.inputs:
             unread = channel.partial
@@ -64,7 +64,7 @@ class Snapshots:
         return sizes
 
     def keep_recovered(self, barrier: Barrier) -> Iterable[int]:
-        """Keep restored records that were not taken yet: they lie in front of everything."""
+        """Keep restored records that were not taken yet: they lie before everything."""
         sizes = []
         for channel in () if self._is_logged else self.task.inputs:
             if channel.recovered:
@@ -102,7 +102,7 @@ class Snapshots:
     # --- the state ---
 
     def capture(self, flags: TakeSnapshot, captured: Callable[[int], None]) -> None:
-        """Take the task's state now; the rest of the checkpoint gathers around it."""
+        """Take the task's state now. The rest of the checkpoint gathers around it."""
         task = self.task
         parts = self.parts[flags.checkpoint_id]
         parts.operators_finished = flags.operators_finished
@@ -127,13 +127,13 @@ class Snapshots:
         captured(flags.checkpoint_id)
 
     def _position(self, checkpoint: int) -> LogPosition | None:
-        """Return where in a log service what is in flight is kept, if one keeps it."""
+        """Return where in a log service in-flight data is kept, if one keeps it."""
         if self.task.attempt.job.channel_state.persistence is not Persistence.LOG_SERVICE:
             return None
         return LogPosition(self.task.attempt.world.log_service, checkpoint)
 
     def store(self, checkpoint: int, stored: FileStored) -> None:
-        """Write the state; it takes the rest of the time of a snapshot."""
+        """Write the state. It takes the rest of the time of a snapshot."""
         attempt = self.task.attempt
         costs = attempt.job.costs
         delay_ns = attempt.job.snapshot_sync_ns(self.task.spec.vertex)
@@ -164,7 +164,7 @@ class Snapshots:
         self.logs.when_told(checkpoint, partial(stored, checkpoint, failed=fails))
 
     def completed(self, checkpoint: int) -> None:
-        """Note that a checkpoint is complete; a savepoint, as its barrier says, subsumes none."""
+        """Note that a checkpoint is complete. A savepoint, as its barrier says, subsumes none."""
         world = self.task.attempt.world
         record = world.coordinator.records.get(checkpoint)
         if record is None or not record.request.savepoint:
@@ -172,7 +172,7 @@ class Snapshots:
         world.events.emit(of_job.LogServiceCut(world.log_service.cut))
         self.logs.completed(checkpoint)
 
-    # --- what the coordinator hears ---
+    # --- what the coordinator learns ---
 
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Send the whole part to the coordinator."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RecordView(PlaneView):
-    """A record plane; amounts are records, the final watermark one of them."""
+    """A record plane. Amounts are records, the final watermark one of them."""
 
     unit = "records"
     timer_extra_ns = wire_ns = header_bytes = 0
@@ -84,7 +84,7 @@ class RecordView(PlaneView):
         return [getattr(one.input_channel, "persister", None) for one in task.inputs]
 
     def is_restoring(self, task: Task, gate: int) -> bool:
-        """Return whether input state is read; virtual channels keep what is in memory apart."""
+        """Return whether input state is read. Virtual channels keep the content of memory apart."""
         recovered = task.gates[gate].recovered
         return recovered is not None and recovered.is_reading
 
@@ -112,7 +112,7 @@ class RecordView(PlaneView):
         return task.busy_ns
 
     def at_once_ns(self, task: Task) -> int:
-        """Return the service time of a record; a source needs none."""
+        """Return the service time of a record. A source needs none."""
         return 0 if task.is_source else task.spec.vertex.service_of(task.subtask)
 
     # What the job holds -----------------------------------------------------------------------
@@ -130,7 +130,7 @@ class RecordView(PlaneView):
     def at_most(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what sources have emitted by now.
 
-        More than it must have where a vertex behind a broadcast was rescaled: then a record has as
+        More than it must have where a vertex after a broadcast was rescaled: then a record has as
         many copies as there were subtasks when it was sent.
         """
         world = self.world
@@ -150,7 +150,7 @@ class RecordView(PlaneView):
         return self.world.external.committed(vertex.name) if is_sink else None
 
     def state(self, vertex: Vertex) -> Contents | None:
-        """Return what the state of a vertex has; None where some went with finished subtasks."""
+        """Return what the state of a vertex has. None where some went with finished subtasks."""
         world = self.world
         if vertex.kind is VertexKind.SOURCE or vertex.name in world.lost_state:
             return None
@@ -160,7 +160,7 @@ class RecordView(PlaneView):
     def put_back(self) -> dict[str, Contents] | None:
         """Return per vertex what it gets of the records in flight that an attempt begins with.
 
-        None where readers are fed from outside, whose records have identities of their own.
+        None for an embedded job, where records have identities of their own.
         """
         world = self.world
         graph = world.graph
@@ -184,7 +184,7 @@ def _held(state: Mapping[int, tuple[Element, ...]], channel: int) -> Held:
 def _records_in(graph: Graph, channel: Channel) -> list[int]:
     """Return the records that a channel begins with, each where its last buffer is.
 
-    Behind the descriptor of an old channel, a record whose unit moves counts where it is sent
+    After the descriptor of an old channel, a record with an unit that moves counts where it is sent
     today: several subtasks may have a copy, and one of them keeps it.
     """
     keeps = keeper(channel.receiver, channel.spec.edge)

@@ -1,4 +1,7 @@
-"""What the end of a task's life looks like here: calls of operators, marks, what is waited for."""
+"""What the end of a task's life looks like here.
+
+Calls of operators, marks, all that is waited for.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class TaskEnding:
 
     @property
     def ended(self) -> bool:
-        """Say whether EndOfData has been sent."""
+        """Return whether EndOfData has been sent."""
         return self.core.ended
 
     @property
@@ -40,7 +43,7 @@ class TaskEnding:
 
     @property
     def has_writes(self) -> bool:
-        """Say whether snapshots or commits are under way."""
+        """Return whether snapshots or commits are under way."""
         sink = self.task.sink
         running = self.task.control.checkpoints.core.running
         return bool(running) or (sink is not None and sink.busy)
@@ -51,7 +54,7 @@ class TaskEnding:
         self.task.attempt.state_changed(self.task, state)
 
     def finish_source(self) -> None:
-        """Note that the source is told to stop."""
+        """Note that the source is asked to stop."""
         self.note("told", "cancel", 0, 0)
 
     def call(self, what: str, operator: int) -> None:
@@ -63,7 +66,7 @@ class TaskEnding:
         self.note("gate_ended", gate + 1)
 
     def tell(self, what: str, checkpoint: int) -> None:
-        """Note what every operator is told of a checkpoint, and that a snapshot is taken."""
+        """Note what every operator is notified of a checkpoint, and that a snapshot is taken."""
         if what == "snapshot":
             if self._waits:
                 self.performed.append(checkpoint)
@@ -88,7 +91,7 @@ class TaskEnding:
         self.task.attempt.fail(self.task, reason)
 
     def is_stop(self, checkpoint: int) -> bool:
-        """Tell whether a checkpoint is the savepoint of a stop."""
+        """Return whether a checkpoint is the savepoint of a stop."""
         return self.task.attempt.is_stop(checkpoint)
 
     def break_down(self, violated: str, story: str) -> None:
@@ -102,7 +105,7 @@ class TaskEnding:
         self.task.attempt.files[spec.index].writer.step(SubtaskReleased(spec.index))
 
     def awaits(self, act: Act) -> bool:
-        """Say whether the task is to close once this, and perhaps more, has happened."""
+        """Return whether the task is to close once this, and perhaps more, has happened."""
         waiting = self.state is TaskState.WAITING_FOR_FINAL_CP
         return waiting and act in self.core.waits_for()
 
@@ -131,7 +134,7 @@ def _note_close(task: Task, checkpoint: int) -> None:
 
 
 def handle_aborted(task: Task, checkpoint: int, latest_completed: int | None) -> None:
-    """Handle the notification that a checkpoint was given up."""
+    """Handle the notification that a checkpoint was aborted."""
     before = task.ending.state
     task.control.abort(checkpoint, latest_completed)
     if before is not TaskState.CLOSED and task.ending.state is TaskState.CLOSED:

@@ -1,7 +1,7 @@
 """Event time in a job on records: what sources tell of it, and what tasks with inputs make of it.
 
-Marks travel as data, so they are in flight in unaligned checkpoints and come back with them; what a
-task has made of them is no state, and begins anew with every attempt.  A sender tells changes
+Marks travel as data, so they are in flight in unaligned checkpoints and come back with them. What a
+task has made of them is no state, and begins anew with every attempt.  A sender shows changes
 alone: after a restart it counts as active until it says otherwise, whatever its receivers were told
 before the checkpoint.
 """
@@ -30,7 +30,7 @@ class _Told:
         self.idle = False
 
     def tell(self, watermark: int, *, idle: bool) -> Mark | None:
-        """Return what has changed, None if nothing has."""
+        """Return the change, None if nothing has."""
         later = watermark if watermark > self.watermark else None
         other = idle if idle is not self.idle else None
         if later is None and other is None:
@@ -54,7 +54,7 @@ class EventTime:
         self._over_ns: int | None = None  # since when event time is at its end
 
     def take(self, channel: int, mark: Mark) -> None:
-        """Take what a sender tells, and pass on what changes by it."""
+        """Take what a sender shows, and pass on what changes by it."""
         self._tell(of_tasks.WatermarkTaken(self._task, channel, mark.watermark, mark.idle))
         mark.tell(self, channel)
         self.pass_on()
@@ -72,7 +72,7 @@ class EventTime:
             self._tell(of_tasks.WatermarksSettled(self._task))
 
     def take_watermark(self, channel: int, timestamp: int) -> None:
-        """Take a watermark; the final one moves event time before it counts for the task's end."""
+        """Take a watermark. The final one moves event time before it counts for the task's end."""
         self._valve.take_watermark(channel, timestamp)
         if timestamp == FINAL_WATERMARK:
             self.pass_on()
@@ -83,7 +83,7 @@ class EventTime:
         self._valve.take_status(channel, idle=idle)
 
     def pass_on(self) -> None:
-        """Send what has changed; the end of event time is told by the final watermark."""
+        """Send the change. The end of event time is reported by the final watermark."""
         if not self._is_on:
             return
         if self._valve.watermark == FINAL_WATERMARK:
@@ -108,9 +108,9 @@ class EventTime:
 
 
 class SourceMarks:
-    """What a source tells of event time, at every tick.
+    """What a source shows of event time, at every tick.
 
-    A split has come as far as its latest record, which is the least that the next one is behind; a
+    A split has come as far as its latest record, which is the least that the next one is after. A
     source as far as the least of its splits that are not idle, once each of these had a record.  It
     is idle when all of them are, or when it has had none for as long.
     Source: Apache Flink 1.20.3, BoundedOutOfOrdernessWatermarks with nothing out of order,
@@ -150,7 +150,7 @@ class SourceMarks:
         source.attempt.later(interval_ns, Kind.EMIT, source.entity, self._tick)
 
     def _tell(self) -> None:
-        """Send what has changed, if there is room; else the next tick does."""
+        """Send the change, if there is room. Else the next tick does."""
         source = self._source
         if source.has_ended() or not source.has_room:
             return
@@ -166,7 +166,7 @@ class SourceMarks:
         source.tell(of_tasks.SplitsTold(source, unread))
 
     def _is_idle(self, split: int | None) -> bool:
-        """Tell whether nothing has come of a split for so long; None: since the beginning."""
+        """Return whether nothing has come of a split for so long. None: since the beginning."""
         timeout_ns = self._table.idle_timeout_ns
         if timeout_ns is None:
             return False

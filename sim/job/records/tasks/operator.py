@@ -35,7 +35,7 @@ class Operator(Task):
         self._is_last = not self.attempt.graph.outputs[self.number]
 
     def start(self) -> None:
-        """Begin to work; where all that comes is keyed, with the state of its own keys."""
+        """Begin to work. Where all that comes is keyed, with the state of its own keys."""
         edges = dict.fromkeys(channel.spec.edge for channel in self.inputs)
         keyed = [self.attempt.graph.edges[number] for number in edges]
         owners: list[set[int]] = []
@@ -88,13 +88,16 @@ class Operator(Task):
 
     @property
     def has_work(self) -> bool:
-        """Say whether there is a mail, something that overtakes, or an element and room for it."""
+        """Return whether there is a mail, a priority event, or an element with room."""
         if self.mails or self._with_priority() is not None:
             return True
         return self.has_room and self._ready() is not None
 
     def _begin_record(self, channel: Channel, record: Record) -> None:
-        """Tell of a record that is processed next: where it belongs, and what is its event time."""
+        """Tell of a record that is processed next.
+
+        Where it belongs, and all that is its event time.
+        """
         edge, time = channel.keyed_edge, self.event_time.timestamp_of(record)
         owner = None if edge is None else self.attempt.receiver_of(edge, record)
         split, place = record // SOURCE_SPAN, channel.spec.input
@@ -102,13 +105,13 @@ class Operator(Task):
         self.tell(begun)
 
     def _unit_of(self, record: Record) -> tuple[int, ...] | None:
-        """Return what a record belongs to whose order matters."""
+        """Return the ordered unit of a record."""
         if not self._is_ordered:
             return None
         return unit_of(self.attempt.graph, self.spec.vertex.name, record)
 
     def _with_priority(self) -> Channel | None:
-        """Return the first channel in which something has overtaken what was queued."""
+        """Return the first channel in which something has overtaken the queue."""
         for channel in self.inputs:
             if channel.input_channel.has_priority:
                 return channel
@@ -123,7 +126,7 @@ class Operator(Task):
         return None
 
     def _take(self, channel: Channel) -> Record | None:
-        """Take the next element of a channel; return a record that is to be processed.
+        """Take the next element of a channel. Return a record that is to be processed.
 
         Recovered records come first, then the channel's own.
         """
@@ -156,7 +159,7 @@ class Operator(Task):
         return channel.joined(item)
 
     def _take_recovered(self, channel: Channel) -> Element | None:
-        """Take what comes next of a checkpoint; return it if it is data."""
+        """Take what comes next of a checkpoint. Return it if it is data."""
         gate = self.gates[channel.spec.gate].recovered
         found = channel.recovered.pop(0)
         self.attempt.recovery.data_taken()
@@ -236,9 +239,9 @@ class Sink(Operator):
         open_sink(self.control, self.sink, self.attempt.sink_states(self.spec))
 
     def run(self) -> Steps:
-        """Write until all inputs have ended; wait until the last transaction is committed; close.
+        """Write until all inputs have ended. Wait until the last transaction is committed. close.
 
-        Nobody is below that could acknowledge its end of data.
+        No one is below that could acknowledge its end of data.
         """
         yield self.news
         yield from self.process_until(self.has_ended)

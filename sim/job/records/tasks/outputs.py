@@ -29,7 +29,7 @@ class InputGate:
         self.recovered: RecoveredGate | None = None
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Begin to persist; returns why the checkpoint cannot start, or None."""
+        """Begin to persist. Returns why the checkpoint cannot start, or None."""
         recovered = self.recovered
         if recovered is not None and (recovered.is_reading or not recovered.core.may_persist):
             # Another gate may be done and let a barrier through while this one still reads.
@@ -50,7 +50,7 @@ class InputGate:
 class Outputs:
     """All outputs of a task.
 
-    edges: the channels of each edge; channels: all of them, in the order of the edges.
+    edges: the channels of each edge. channels: all of them, in the order of the edges.
     """
 
     def __init__(self, task: Task, edges: list[tuple[OutputSpec, list[Channel]]]) -> None:
@@ -60,7 +60,7 @@ class Outputs:
         self._turns = [0] * len(edges)
 
     def channels_of(self, record: Record | Mark) -> list[Channel]:
-        """Return the channels that a record takes; watermarks take all of them."""
+        """Return the channels that a record takes. Watermarks take all of them."""
         if not is_record(record):
             return self.channels
         chosen = [self._chosen(n, *edge, record) for n, edge in enumerate(self.edges)]
@@ -88,7 +88,7 @@ class Outputs:
                 return [channels[self._turns[number] % len(channels)]]
 
     def broadcast_barrier(self, barrier: Barrier) -> int:
-        """Put a barrier into every queue; it overtakes where its kind and the edge allow it."""
+        """Put a barrier into every queue. It overtakes where its kind and the edge allow it."""
         attempt = self._task.attempt
         for spec, channels in self.edges:
             over = attempt.cores.edge(barrier, supports_unaligned=spec.supports_unaligned)
@@ -99,7 +99,7 @@ class Outputs:
         return sum(isinstance(effect, OutputStateOpened) for effect in self._task.outbox)
 
     def broadcast(self, event: NetworkEvent) -> None:
-        """Send an event behind everything that is queued."""
+        """Send an event after everything that is queued."""
         for channel in self.channels:
             channel.subpartition.add_event(event)
             channel.pump()

@@ -13,7 +13,7 @@ from ckptsim.sim.job.splits import Split, held, left
 
 
 class Source(Task):
-    """A source subtask; it makes its records itself, or takes them from a reader."""
+    """A source subtask. It makes its records itself, or takes them from a reader."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -63,7 +63,7 @@ class Source(Task):
 
     @property
     def has_work(self) -> bool:
-        """Say whether there is a mail, or a record is due, or nothing tells it when one will be."""
+        """Return whether there is a mail or a due record."""
         if self.mails:
             return True
         if self.has_ended() or not self.has_room:
@@ -85,7 +85,7 @@ class Source(Task):
 
     @property
     def has_no_splits(self) -> bool:
-        """Say whether there is nothing that it may read, now that nobody feeds it."""
+        """Return whether there is nothing that it may read, now that no one feeds it."""
         return self._reader is None and not self._splits
 
     @property
@@ -98,12 +98,12 @@ class Source(Task):
 
     @property
     def makes_records(self) -> bool:
-        """Say whether the source makes its records itself."""
+        """Return whether the source makes its records itself."""
         return self._reader is None
 
     @property
     def _is_exhausted(self) -> bool:
-        """Say whether a source has nothing more to read: by count, by time, or long ago."""
+        """Return whether a source has nothing more to read: by count, by time, or long ago."""
         if self._reader is not None:
             return self._reader.exhausted
         vertex = self.spec.vertex
@@ -123,11 +123,11 @@ class Source(Task):
 
     @property
     def unread(self) -> list[Split]:
-        """Return the splits that have records left; of one with a reader, that knows by itself."""
+        """Return the splits that have records left. Of one with a reader, that knows by itself."""
         return [one for one in self._splits if self._reader is not None or not one.is_read]
 
     def _emit_next(self) -> None:
-        """Emit the record that is due first; what a source with a reader takes in is its state."""
+        """Emit the record that is due first. What a source with a reader takes in is its state."""
         split = min(self.unread, key=lambda one: (one.due_ns, one.number))
         record = next_record(split)
         if self._reader is not None:

@@ -1,12 +1,12 @@
 """One task of a job: what sources, operators and sinks have in common.
 
 Each is a SimPy process, the task's thread, with a mailbox: messages of the coordinator, timers and
-acknowledgements.  Its loop (`run`) waits for news and for time that is spent, and for nothing else;
-whoever has news calls `wake`.  What has to happen at a barrier or an end mark is decided by cores;
-`TaskControl` carries out their effects.
+acknowledgements.  Its loop (`run`) waits for news and for time that is spent, and for nothing else.
+Anyone who has news calls `wake`.  Everything that has to happen at a barrier or an end mark is
+decided by cores. `TaskControl` carries out their effects.
 
-Invariant: a process that waits for news has looked at everything before, so no call of `wake` is
-needed for what was there already, and calls while it works or spends time may be forgotten.
+Invariant: a waiting process has looked at everything before. So no call of `wake` is needed for
+everything that was there already, and calls while it works or spends time may be forgotten.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ Steps = Generator[Any, Any, None]
 class Task:
     """A running subtask of one attempt.
 
-    state: records whose effect its state has, in order.  output_channels: the outgoing channels in
-    the order of the edges.  outbox: what the cores of its channels and subpartitions ask for.
+    state: records in its state, in order.  output_channels: the outgoing channels in the order of
+    the edges.  outbox: what the cores of its channels and subpartitions ask for.
     checkpoints: those that it takes by itself, where no coordinator triggers them.
     """
 
@@ -79,7 +79,7 @@ class Task:
         self.busy = self.mailbox_closed = False
         self.stalled_until_ns = 0
         self.ready_ns: int = 0  # when what it restores is there
-        # How long it takes to begin its reads of channel state; when it is not known any more.
+        # How long it takes to begin its reads of channel state. When it is not known any more.
         self.reads_ns = self.leaves_ns = 0
         self.sink: SinkWriter | None = None
         self.snapshots: Snapshots = Snapshots(self)
@@ -107,7 +107,7 @@ class Task:
         self.checkpoints: TaskCheckpoints | None = attempt.world.checkpoints_of(self)
         self.event_time: EventTime = EventTime(self)
         self.process: Process | None = None
-        # A mail, an element, room in an output, a record that is due; or the end of the instant.
+        # A mail, an element, room in an output, a record that is due. Or the end of the instant.
         self.news: Signal = Signal(self.env)
         self._step = self.env.timer(Kind.STEP, self.entity, self.news.happen, Kind.STEP)
         self._last = self.env.timer(Kind.BEGIN, self.entity, self.news.happen, Kind.BEGIN)
@@ -147,7 +147,7 @@ class Task:
             self.post(partial(handle_complete, self, checkpoint))
 
     def notify_aborted(self, checkpoint: int, latest_completed: int | None) -> None:
-        """Take the notification that a checkpoint was given up."""
+        """Take the notification that a checkpoint was aborted."""
         if self.attempt.alive and not self.killed:
             self.tell(of_tasks.NotificationArrived(self, checkpoint, completed=False))
             self.post(partial(handle_aborted, self, checkpoint, latest_completed))
@@ -170,7 +170,7 @@ class Task:
 
     @property
     def makes_records(self) -> bool:
-        """Say whether a source makes its records itself."""
+        """Return whether a source makes its records itself."""
         return True
 
     @property
@@ -179,7 +179,7 @@ class Task:
         return self.spec.subtask
 
     def start(self) -> None:
-        """Begin to work; a source that ends by time looks at its end then, if not before."""
+        """Begin to work. A source that ends by time looks at its end then, if not before."""
         if self.is_source:  # one that was restored as finished passes its end marks on
             self.control.lifecycle.step(lifecycle_events.Started())
         ends_ns = self.spec.vertex.ends_at_ns
@@ -189,7 +189,7 @@ class Task:
         self.wake()
 
     def post(self, function: Callable[..., object], /, *arguments: Any) -> None:
-        """Put something into the mailbox; one that is closed takes nothing."""
+        """Put something into the mailbox. One that is closed takes nothing."""
         if not self.mailbox_closed:
             self.mails.append((function, arguments))
             self.wake()
@@ -211,12 +211,12 @@ class Task:
 
     @property
     def sleeps(self) -> bool:
-        """Say whether the thread of a task that runs waits to be woken."""
+        """Return whether the thread of a task that runs waits to be woken."""
         return self.process is not None and self.is_running and not self.busy
 
     @property
     def has_work(self) -> bool:
-        """Say whether there is something that the thread could do now."""
+        """Return whether there is something that the thread could do now."""
         return bool(self.mails)
 
     def room_freed(self) -> None:
@@ -258,7 +258,7 @@ class Task:
         raise NotImplementedError
 
     def stop(self) -> None:
-        """End the process where it waits; the active one ends as soon as it looks."""
+        """End the process where it waits. The active one ends as soon as it looks."""
         if self.process is not None and self.process is not self.env.active_process:
             self.process.stop()
 
@@ -281,7 +281,7 @@ class Task:
                 yield self.news
 
     def close_mailbox(self) -> None:
-        """Handle what is in the mailbox, and take nothing more."""
+        """Handle the content of the mailbox, and take nothing more."""
         while self.attempt.alive and self.mails:
             self.handle_mail()
         self.mailbox_closed = True
@@ -305,7 +305,7 @@ class Task:
 
     @property
     def is_running(self) -> bool:
-        """Say whether the task may still do something."""
+        """Return whether the task may still do something."""
         return self.attempt.alive and not self.gone
 
     @property
@@ -315,31 +315,31 @@ class Task:
 
     @property
     def has_room(self) -> bool:
-        """Say whether every output takes one more record."""
+        """Return whether every output takes one more record."""
         return all(channel.has_room for channel in self.output_channels)
 
     # --- what its end waits for ---
 
     def has_ended(self) -> bool:
-        """Say whether the task has ended its data: EndOfData has been sent."""
+        """Return whether the task has ended its data: EndOfData has been sent."""
         return self.ending.ended
 
     def has_acknowledgements(self) -> bool:
-        """Say whether every task below has acknowledged EndOfData, where that is waited for."""
+        """Return whether every task below has acknowledged EndOfData, where that is waited for."""
         return not self.ending.awaits(Act.AWAIT_ACKNOWLEDGEMENT)
 
     def has_final_checkpoint(self) -> bool:
-        """Say whether the final checkpoint is complete, where that is waited for."""
+        """Return whether the final checkpoint is complete, where that is waited for."""
         return not self.ending.awaits(Act.AWAIT_CHECKPOINT)
 
     def has_closed(self) -> bool:
-        """Say whether the task has closed."""
+        """Return whether the task has closed."""
         return self.gone
 
     # --- sending ---
 
     def emit(self, record: Record | Mark) -> None:
-        """Send a record over every edge; watermarks go to every channel."""
+        """Send a record over every edge. Watermarks go to every channel."""
         if isinstance(record, Mark):
             self.tell(of_tasks.WatermarkSent(self, record.watermark, record.idle))
         for channel in self.outputs.channels_of(record):

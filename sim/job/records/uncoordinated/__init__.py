@@ -1,4 +1,4 @@
-"""Checkpoints of a job on records whose tasks take them without barriers."""
+"""Checkpoints of a job on records without barriers."""
 
 from ckptsim.sim.job.records.uncoordinated.job import UncoordinatedJob as UncoordinatedJob
 from ckptsim.sim.job.records.uncoordinated.job import uncoordinated as uncoordinated

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def uncoordinated(job: Job, cores: ProtocolCores) -> UncoordinatedJob | None:
-    """Return what stands in for a coordinator where tasks take checkpoints by themselves."""
+    """Return the replacement of a coordinator where tasks take checkpoints by themselves."""
     checkpointing = job.checkpointing
     if not checkpointing.enabled or checkpointing.coordinated:
         return None
@@ -46,8 +46,8 @@ def uncoordinated(job: Job, cores: ProtocolCores) -> UncoordinatedJob | None:
 class UncoordinatedJob:
     """The checkpoints of single tasks over all attempts of a job.
 
-    Each attempt begins anew: the line that it is restored from is how its tasks begin, and what is
-    in flight then are the first messages of its channels.
+    Each attempt begins anew: the line that it is restored from is how its tasks begin, and
+    in-flight data then are the first messages of its channels.
     taken: every checkpoint, in the order in which they were taken.
     """
 
@@ -95,7 +95,7 @@ class UncoordinatedJob:
         )
 
     def begin(self, attempt: Attempt) -> None:
-        """Take how the tasks of a new attempt begin; each gets a phase of its own by chance."""
+        """Take how the tasks of a new attempt begin. Each gets a phase of its own by chance."""
         self._attempt = attempt
         self._begin = {task.number: snapshot_of(task) for task in attempt.tasks}
         self._stored = {task.number: [] for task in attempt.tasks}
@@ -145,7 +145,7 @@ class UncoordinatedJob:
     # --- the line ---
 
     def restored(self, initial: JobCheckpoint | None) -> JobCheckpoint | None:
-        """Return what the next attempt is restored from; initial: what the job began from.
+        """Return what the next attempt is restored from. initial: what the job began from.
 
         Its number is how many checkpoints of tasks are stored: it has none of its own.
         """
@@ -161,7 +161,7 @@ class UncoordinatedJob:
         return found
 
     def _check_line(self, attempt: Attempt, numbers: tuple[int, ...]) -> None:
-        """Check that by indices no task goes back behind the last one that all have reached.
+        """Check that by indices no task goes back past the last one that all have reached.
 
         Source: Briatico, Ciuffoletti, Simoncini (1984).  A snapshot that could not be written is
         missing from its index, and without logs messages may be on their way, so nothing is
@@ -181,7 +181,7 @@ class UncoordinatedJob:
                 attempt.violate("common_index_is_a_line", says)
 
     def _job_checkpoint(self, attempt: Attempt, numbers: tuple[int, ...]) -> JobCheckpoint:
-        """Put the checkpoints of the line together, with what is in flight across it."""
+        """Put the checkpoints of the line together, with in-flight data across it."""
         chosen = [self._snapshot(task, number) for task, number in enumerate(numbers)]
         in_flight: list[dict[int, tuple[Element, ...]]] = [{} for _ in chosen]
         for spec, log in zip(attempt.graph.channels, self._logs, strict=True):
@@ -215,7 +215,7 @@ class UncoordinatedJob:
         return next(one for one in self._stored[task] if one.asked.number == number)
 
     def _step(self, event: LineEvent) -> tuple[int, ...]:
-        """Carry out what the line answers; return the checkpoints that it goes back to, if any."""
+        """Carry out what the line answers. Return the checkpoints that it goes back to, if any."""
         line, attempt = self._line, self._attempt
         if line is None or attempt is None:
             raise AssertionError("there is no attempt")
@@ -226,7 +226,7 @@ class UncoordinatedJob:
                     if isinstance(event, JobFailed):
                         self._goes_back(attempt, task, number)
                     elif number:
-                        self._taken(task, number).snapshot = None  # it lies behind the line
+                        self._taken(task, number).snapshot = None  # it lies after the line
                 case TruncateLog(channel, number):
                     self._truncate(attempt, channel, number)
                 case RollBack(numbers):
@@ -236,7 +236,7 @@ class UncoordinatedJob:
         return found
 
     def _truncate(self, attempt: Attempt, channel: int, number: int) -> None:
-        """Delete what lies in front of the line of a log, and check that it keeps what is behind.
+        """Delete what lies before the line of a log, and check that it keeps all that is after.
 
         Source: Elnozahy, Alvisi, Wang, Johnson (2002), section 3.1 (garbage collection).
         """

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class MessageLog:
     """The messages of one channel in one attempt, durable before they are sent.
 
-    keeps: messages stay; without it only their indices do, which travel with them.  written:
-    messages that were logged, those of the restored line among them.  unfinished: the numbers of
+    keeps: messages stay. Without it only their indices do, which travel with them.  written:
+    messages that were logged, the ones of the restored line among them.  unfinished: the numbers of
     messages that are parts of a record, and not its last one.
     """
 
@@ -32,7 +32,7 @@ class MessageLog:
         return len(self._items)
 
     def append(self, item: Item, index: int) -> None:
-        """Add a message; index: what its sender has."""
+        """Add a message. index: what its sender has."""
         self._indices.append(index)
         if isinstance(item, RecordPart) and not item.is_last:
             self.unfinished.add(len(self._indices))

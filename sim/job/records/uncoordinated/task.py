@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class TakenCheckpoint:
     """One checkpoint of one task, from its beginning on.
 
-    number: of the task's over all attempts; asked: what its protocol asked for.  snapshot: None
-    when nobody goes back to it any more.  records: in its state.  status: "pending", "completed",
-    "failed" or, where a restart went back behind it, "discarded".
+    number: of the task's over all attempts. asked: what its protocol asked for.  snapshot: None
+    when no one goes back to it any more.  records: in its state.  status: "pending", "completed",
+    "failed" or, where a restart went back past it, "discarded".
     """
 
     task: str
@@ -37,14 +37,14 @@ class TakenCheckpoint:
     status: str = "pending"
 
 
-# Is told of a checkpoint that is durable, or that could not be written.
+# Learns of a durable checkpoint, or of a failed one.
 Written = Callable[["Task", TakenCheckpoint], None]
 
 
 def snapshot_of(task: Task) -> TaskSnapshot:
-    """Return a task's state now, with what it has sent and received; nothing is in flight in it.
+    """Return a task's state now, with what it has sent and received. Nothing is in flight in it.
 
-    A record of which only parts were taken counts as not received: its parts are taken again.
+    A partly taken record counts as not received: its parts are taken again.
     """
     return TaskSnapshot(
         splits=task.splits,
@@ -89,7 +89,7 @@ class TaskCheckpoints:
         self._failed = failed
 
     def start(self, first_ns: int) -> None:
-        """Begin with an interval of this length; all later ones are whole."""
+        """Begin with an interval of this length. All later ones are whole."""
         self._task.set_timer(first_ns, self._interval_over)
 
     def _interval_over(self) -> None:
@@ -99,7 +99,7 @@ class TaskCheckpoints:
             task.set_timer(self._interval_ns, self._interval_over)
 
     def before(self, channel: Channel) -> None:
-        """Do what has to be done before the next message of a channel is taken."""
+        """Do the work before the next message of a channel is taken."""
         log = channel.log
         if log is not None and self.core.carries_index and channel.head_is_data:
             self._step(uncoordinated.MessageNext(log.index_of(channel.consumed + 1)))
@@ -145,7 +145,7 @@ class TaskCheckpoints:
     def _check(self, snapshot: TaskSnapshot, index: int) -> None:
         """Check what a snapshot counts as received.
 
-        It ends with a whole record everywhere, and holds no message that was sent behind its
+        It ends with a whole record everywhere, and holds no message that was sent after its
         sender's checkpoint of the same index, or together they would be no line.
         Source: Briatico, Ciuffoletti, Simoncini (1984).
         """
@@ -163,7 +163,7 @@ class TaskCheckpoints:
                 self._task.attempt.violate("records_come_out_whole", says)
 
     def _written(self, taken: TakenCheckpoint) -> None:
-        """Tell the job manager; a file that could not be written is no checkpoint."""
+        """Tell the job manager. A file that could not be written is no checkpoint."""
         task, attempt = self._task, self._task.attempt
         fails = attempt.faults.strikes(FailSnapshot, task, taken.number) or attempt.file_breaks()
         tell = self._failed if fails else self._stored

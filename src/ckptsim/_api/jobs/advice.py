@@ -214,7 +214,7 @@ def _why(curve: Curve) -> str:
     if min(losses) > 0 and max(losses) > 1.5 * min(losses):
         return "The loss depends on the interval, which paper takes as fixed."
     if off > _NEAR:
-        return "Paper takes the loss as fixed and counts nothing but it and what is undone."
+        return "The closed form takes the loss as fixed and counts only it and the undone work."
     return "The assumptions of paper hold."
 
 

@@ -148,7 +148,7 @@ def _advised(
     parts = WHOLE_DAY if periods is None else periods
     if periods is not None and all(v.rate_per_s is None for v in job.vertices):
         expected = "a source with a rate: say one with --set source.NAME.rate"
-        raise UserError(f"--load: found no source whose rate could change, expected {expected}")
+        raise UserError(f"--load: found no source with a rate, expected {expected}")
     heaviest = cast("Job", loaded(scenario, max(part.factor for part in parts)).model)
     _check_load(named.place or scenario.name, heaviest)
     about = len(modes) * (_POINTS + 1) * advice.RUNS_OF_A_POINT * len(parts)

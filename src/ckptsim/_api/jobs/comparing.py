@@ -158,7 +158,7 @@ def run_scenarios(
 def _outcomes(
     scenarios: Sequence[Scenario], failure: Failure | None, count: int, runner: Runner
 ) -> tuple[list[Outcome], RunResult]:
-    """Run every scenario with every seed, then the failures, whose phases need the durations.
+    """Run every scenario with every seed, then the failures by their phases.
 
     Return what came of each, and the first run of all.
     """
@@ -223,7 +223,7 @@ def _why(scenario: Scenario, result: RunResult) -> Why:
 
 
 def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) -> Iterator[str]:
-    """Yield what was left out as warm-up where that was all, and what came of it."""
+    """Yield the checkpoints that warm-up left out, and the result."""
     job = _job(scenario)
     asked = units.write(_job(was).duration_ns, units.DURATION_UNITS)
     ran = units.write(job.duration_ns, units.DURATION_UNITS)

@@ -97,7 +97,7 @@ class ImportedJob(Result):
 
     @property
     def text(self) -> str:
-        """What was found, what is asked for, the comparison, and the verdict."""
+        """The values found and asked for, the comparison and the verdict."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -153,7 +153,7 @@ def import_job(
     spans: a file of OTLP JSON with more of its checkpoints and with its restores.
     job: its id, where several were recorded.
     machine: "quiet" for one with nothing else to do, "recorded" for as busy as it was.
-    profile: whose constants hold, "plain", or "rig" for the recordings that are shipped.
+    profile: the profile of constants, "plain", or "rig" for the shipped recordings.
     set: what the recording does not say, by the engine's option names or ours.
     seeds: of the replay of the job as it is, 0 for none.  progress: called with runs done.
 
@@ -213,7 +213,7 @@ def one_named(choices: type[Choice], key: str, name: str) -> Choice:
 
 
 def _comparison(rows: Sequence[Row]) -> list[str]:
-    """Return a table of measured and simulated figures. What is 0 on both sides is left out."""
+    """Return a table of measured and simulated figures. Zeros on both sides are left out."""
     shown = [
         (
             row.name,

@@ -88,7 +88,7 @@ class Listing(Result):
         ]
         head = ("link", "scenarios", "sweep plans", "what it models")
         hints = [
-            "`ckptsim list LINK` shows those of a link, `ckptsim list WORD` those with a word.",
+            "`ckptsim list LINK` shows one link, `ckptsim list WORD` searches a word.",
             "`ckptsim explain NAME` shows every parameter of a scenario.",
         ]
         return "\n".join([*aligned(head, rows), "", *hints])

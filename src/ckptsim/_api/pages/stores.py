@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class StoreContents(Result):
-    """What is in a store file: its partitions, and whether their checkpoints are whole."""
+    """The content of a store file: its partitions, and whether their checkpoints are whole."""
 
     contents: Contents
 
@@ -105,7 +105,7 @@ def _state(one: Any) -> str:
 def store(file: str | Path) -> StoreContents:
     """Look into a store file without changing it. The extra `store` reads it.
 
-    Raises UserError for what is no store, or in use.
+    Raises UserError for a file that is no store, or in use.
     """
     with extras_explained():
         from ckptsim.sim.store.real import inspect_store
@@ -116,7 +116,8 @@ def store(file: str | Path) -> StoreContents:
 def asked(file: str | Path, question: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the columns and rows that answer a question in SQL. The extra `store` reads the file.
 
-    Raises UserError for what is no store, or in use, or a question that the database refuses.
+    Raises UserError for a file that is no store, or in use, or a question that the database
+    refuses.
     """
     with extras_explained():
         from ckptsim.sim.store.real.query import query
@@ -128,7 +129,7 @@ def asked(file: str | Path, question: str) -> tuple[list[str], list[tuple[Any, .
 class Costs(Result):
     """What the steps of a store cost on this machine. `costs` are for a scenario or a plan.
 
-    machine: what was measured, as names and values.
+    machine: the measured values by name.
     """
 
     measurements: Sequence[Any]

@@ -87,7 +87,7 @@ def parameter_lines(
     """Return parameters as lines, under a header for each table: key, value, what there is to say.
 
     A star marks values that differ from the default. `tables` says what the tables are.  An origin
-    that several of them have stands once, at the end, under a number.
+    that several of them have is once, at the end, under a number.
     """
     counts = Counter(item.source for item in found if item.source)
     often = [source for source, count in counts.items() if count > 1]
@@ -115,7 +115,7 @@ def _row(item: Description, table: str, notes: Mapping[str, str]) -> tuple[str, 
 
 
 def _is_plain(item: Description) -> bool:
-    """Say whether the value does not show its unit itself."""
+    """Return whether the value does not show its unit itself."""
     return not isinstance(item.value, str)
 
 
@@ -172,7 +172,7 @@ _RULE_WIDTHS = (62, _CELL, _CELL)
 
 
 def _wrapped(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """Return the lines of a table whose cells are wrapped, and set apart where needed."""
+    """Return the lines of a table with wrapped cells."""
     lines: list[str] = []
     for row in rows:
         cells = [
@@ -195,7 +195,7 @@ def states_page() -> Page:
 
 
 def _table_page(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Page:
-    """Return a table, whose data has a mapping per row."""
+    """Return a table, with a mapping per row as data."""
     data = [dict(zip(head, row, strict=True)) for row in rows]
     return Page(text="\n".join(aligned(head, rows)), data=data)
 
@@ -219,13 +219,13 @@ def edges_page() -> Page:
 
 
 def mutants_page() -> Page:
-    """Return every mutant: its slot, and what is wrong with it."""
+    """Return every mutant: its slot and its fault."""
     from ckptsim.sim.mutants.registry import MUTANTS
 
     found = MUTANTS.values()
     data = [{"mutant": one.name, "slot": one.slot, "says": one.says} for one in found]
     rows = [(one.name, one.slot, one.says) for one in found]
-    return Page(text="\n".join(aligned(("mutant", "slot", "what is wrong"), rows)), data=data)
+    return Page(text="\n".join(aligned(("mutant", "slot", "fault"), rows)), data=data)
 
 
 _HOW = (
@@ -300,7 +300,7 @@ TOPICS: dict[str, tuple[str, Callable[[], Page]]] = {
         slots_page,
     ),
     "mutants": (
-        "faulty cores that come with the program, and what is wrong with each",
+        "faulty cores that come with the program, and the fault of each",
         mutants_page,
     ),
     "barrier-states": ("state tables of the barrier handlers", states_page),

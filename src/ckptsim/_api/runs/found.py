@@ -36,7 +36,7 @@ class Find(Result, search.Find):
     """A violation that was found, and the smallest scenario that breaks the property.
 
     draw: the random faults of the search, if any were drawn.  folder, row: where the find is
-    written, and its violation as it is told there. None where it is not written.
+    written, and its violation as it is reported there. None where it is not written.
     """
 
     subject: Subject
@@ -152,9 +152,9 @@ class Find(Result, search.Find):
 class Replay(Result):
     """A run that was made again, with its story. `result` has its rows and its trace.
 
-    entries: of the trace, those that are told. lines: the story. files: the story and the files
-    for three viewers, by name. target: the checkpoint that is told alone. kept: the find that was
-    repeated.
+    entries: of the trace, those that are reported. lines: the story. files: the story and the files
+    for three viewers, by name. target: the checkpoint that is reported alone. kept: the find that
+    was repeated.
     """
 
     result: RunResult
@@ -204,7 +204,7 @@ class Replay(Result):
 
     @property
     def barriers(self) -> str | None:
-        """The barriers of the checkpoint that is told, as SVG. None where it has none."""
+        """The barriers of the checkpoint that is reported, as SVG. None where it has none."""
         if self.target is None or job_on_buffers(self.result) is None:
             return None
         from ckptsim.analysis.figures.style import svg
@@ -227,7 +227,7 @@ class Replay(Result):
         return Path(folder)
 
     def frame(self) -> pd.DataFrame:
-        """Return the entries that are told, one row each: time, kind, entity and fields."""
+        """Return the entries that are reported, one row each: time, kind, entity and fields."""
         columns = ("time_ns", "kind", "entity", "fields")
         rows = [(at, kind, who, rest) for at, kind, who, *rest in self.entries]
         return tidy(frame_of(rows, columns))

@@ -42,7 +42,10 @@ UNBROKEN = f"should break and did not in {MORE_RUNS} more runs either"
 
 
 def setting_document(subject: Subject) -> dict[str, object]:
-    """Return what is not as by default, for a document: cores, and what is judged."""
+    """Return the settings that differ from the defaults, for a document.
+
+    Cores and judged properties.
+    """
     return {
         "cores": subject.names,
         "mutant": subject.mutant,
@@ -53,7 +56,7 @@ def setting_document(subject: Subject) -> dict[str, object]:
 
 @dataclass(slots=True, kw_only=True, repr=False, eq=False)
 class RunResult(Result, rows.RunResult):
-    """Everything that one run leaves behind: a list of rows per table, goals, the trace if kept."""
+    """Everything that one run leaves: a list of rows per table, goals, the trace if kept."""
 
     subject: Subject = field(compare=False)
 

@@ -120,7 +120,7 @@ def check(
 ) -> CheckReport:
     """Run a scenario under many seeds and tie orders against its properties.
 
-    seeds: how many, from 0, or a range.  ties: policies that the seeds take in turn; "exhaustive"
+    seeds: how many, from 0, or a range.  ties: policies that the seeds take in turn. "exhaustive"
     alone tries every order of simultaneous events, at most `orders` per seed.
     jobs: processes. The report does not depend on their number.
     keep_going: do not stop at the first violation.  progress: called with the number of runs done.
@@ -177,7 +177,7 @@ def hunt(
     seeds, ties: as of `check`. set, core, mutant, like_ours: as of `run`.
     faults: add up to so many random faults per seed.
     property_name: look for the violation of this property only.  ignore, properties: as of `run`.
-    shrink_seconds: after so many what is smallest by then has to do. The machine has a say in it.
+    shrink_seconds: after so many the smallest so far has to do. The machine has a say in it.
     progress: called with the number of runs done, while searching.
 
     `find.shrunk.scenario` is the smallest scenario that breaks `find.property`, and
@@ -214,10 +214,10 @@ def replay(
     mutant: str | None = None,
     allow_commands: bool = False,
 ) -> Replay:
-    """Make a run again with its trace, and tell its story, or that of one checkpoint.
+    """Make a run again with its trace, and tell its story, or the one of one checkpoint.
 
     found: what `hunt` found, a check (its first violating run), a run, the folder of a find, or a
-    scenario, for which seed, ties, set, core and mutant are as of `run`.
+    scenario. Other arguments are as of `run`.
     checkpoint: its number, or `SCOPE/NUMBER`.  allow_commands: start the commands and import the
     modules that a folder names and has in it, where you trust who made it.
 

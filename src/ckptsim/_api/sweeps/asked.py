@@ -178,7 +178,9 @@ def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
         measured |= cost_parameters(costs, link)
     if len(links) >= _SEVERAL:
         found = " and ".join(f"'{link}'" for link in sorted(links))
-        raise UserError(f"--costs: found scenarios of links {found}, expected those of one link")
+        raise UserError(
+            f"--costs: found scenarios of links {found}, expected scenarios of one link"
+        )
     swept = {_plain(path) for path in plan.axes}
     kept = {path: value for path, value in measured.items() if _plain(path) not in swept}
     replaced = {_plain(path) for path in kept}

@@ -25,10 +25,10 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class SweepResult(Result):
-    """What a sweep did, and what is in its directory now.
+    """The results of a sweep, and the content of its directory.
 
     skipped: runs that were there already. done: runs of this call. wall_s: its seconds.
-    worker_s: those of all workers together.
+    worker_s: the ones of all workers together.
     runs, errors, violated: of all runs that are there, how many there are, how many raised an
     error, and how many violated a property that their scenario does not expect to break.
     names: path of a swept parameter -> the name that its column has. spark: the session that it
@@ -94,7 +94,7 @@ class SweepResult(Result):
 
     @property
     def answers(self) -> Sequence[str]:
-        """The sentences that answer what was asked."""
+        """The sentences that answer the question."""
         from ckptsim.analysis.answers import answer
 
         return answer(self.read_summaries()).sentences

@@ -66,9 +66,8 @@ def sweep(
     properties: invariants of yours, judged in every run, as functions or `package.module:function`.
     The workers import them by that name.  progress: called with runs done and all runs.
 
-    Raises ScenarioError for what is wrong in a plan, UserError for a directory that holds another
-    sweep or that another process writes into, for a cluster that is not reached, or when the extra
-    `sweeps` is not installed.
+    Raises ScenarioError for the problems of a plan. Raises UserError for a directory with another
+    sweep or writer, for an unreachable cluster, or when the extra `sweeps` is not installed.
     """
     with extras_explained():
         place = None if out is None else Path(out)
@@ -142,11 +141,10 @@ def read_tables(directory: str | Path) -> dict[str, pd.DataFrame]:
     """Return the tables of a sweep as pandas frames, without Spark.
 
     "runs", "checkpoints", "task_checkpoints", "tasks", "releases", "recoveries", "violations" and
-    "figures" have the columns of the row types of the same names (`RunRow`, ...), "goals" has
-    run_key, goal and reached, each with its rows by run key and then in the order of the run.
-    "points" has one row per point of the plan: point, scenario, link, source, and parameters and
-    document as JSON.  Columns that may be empty have pandas' nullable types, so that nanoseconds
-    stay exact.
+    "figures" have the columns of the row types of the same names (`RunRow`, ...). "goals" has
+    run_key, goal and reached. Rows are by run key, then in the order of the run. "points" has one
+    row per point of the plan: point, scenario, link, source, and parameters and document as JSON.
+    Columns that may be empty have pandas' nullable types, so that nanoseconds stay exact.
 
     Raises UserError when the directory holds no sweep, or when the extra `sweeps` is not installed.
     """
@@ -173,7 +171,7 @@ def report(
     points: swept parameter -> the value of the points to show.  compare: the directory of another
     sweep of the plan.  spark: a session, where rows are newer than their summaries.
 
-    Raises UserError when there is no sweep, ScenarioError for a view of what is not there.
+    Raises UserError when there is no sweep, ScenarioError for a view of unknown points.
     """
     with extras_explained():
         from ckptsim.analysis.report import View, sweeps_in, write_report
@@ -273,7 +271,7 @@ def sweep_result(
     names: Mapping[str, str] = MappingProxyType({}),
     report: Path | None = None,
 ) -> SweepResult:
-    """Return what is in a store. summary: of the runs of this call, None for none."""
+    """Return the content of a store. summary: of the runs of this call, None for none."""
     did = {"skipped": 0, "done": 0, "wall_s": 0.0} if summary is None else asdict(summary)
     return SweepResult(
         directory=store.directory,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Flow:
-    """What has left the sender of one channel and come to its task."""
+    """Everything that has left the sender of one channel and come to its task."""
 
     def __init__(self) -> None:
         self.sent = self.sent_bytes = self.taken = self.taken_bytes = 0
@@ -25,7 +25,7 @@ class _Flow:
 
 
 class Replay:
-    """Counts the buffers of one attempt; broken: the properties that do not hold, in order."""
+    """Counts the buffers of one attempt. broken: the properties that do not hold, in order."""
 
     def __init__(self, driver: CompiledDriver, broken: list[str]) -> None:
         self._driver = driver
@@ -138,7 +138,7 @@ class ReplayedOracle(BufferOracle):
         self._replay: Replay | None = None
 
     def follower(self, driver: CompiledDriver) -> CountsFollower:
-        """Return what hears the log of the attempt's kernel, and counts it."""
+        """Return what learns the log of the attempt's kernel, and counts it."""
         follower = super().follower(driver)
         self._replay = Replay(driver, self.broken)
         return _Both(follower, self._replay)  # type: ignore[return-value]

@@ -1,6 +1,6 @@
 """The compiled driver alone: its log, its streams, its memory, and the kernel without numba.
 
-That it gives the runs of the reference stands in `test_drivers.py`.
+That it gives the runs of the reference is in `test_drivers.py`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run(
 
 
 def seen(world: DataflowWorld) -> list[object]:
-    """Return all that is seen of a run, but for how many entries it took."""
+    """Return all that is seen of a run, except for how many entries it took."""
     for task in world.tasks:
         task.sync()
     return [
@@ -98,7 +98,7 @@ def draws_of_python() -> list[int]:
 
 
 def in_python(call: str) -> str:
-    """Return what a call of this module prints in a process whose kernel is not compiled."""
+    """Return what a call of this module prints in a process without a compiled kernel."""
     module = "tests.job.buffers.drivers.test_compiled"
     root = Path(__file__).parents[4]
     return subprocess.run(
@@ -127,7 +127,7 @@ def test_memory_grows_with_channels_and_not_with_time() -> None:
 
 @pytest.mark.parametrize("engine", [Engine.COMPILED, Engine.PROCESSES])
 def test_sources_say_whether_they_have_records(engine: Engine) -> None:
-    """The watchdog, which asks when nothing happens, is told the same with each driver."""
+    """The watchdog, which asks when nothing happens, is reported the same with each driver."""
     model = by_name("back_pressure_aligned").model
     assert isinstance(model, Job)
     world = run(replace(model, duration_ns=10_000_000, engine=engine), 1, "structural")

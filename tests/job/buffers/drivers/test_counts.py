@@ -21,7 +21,7 @@ from tests.job.buffers.plans import random_job
 
 @pytest.mark.parametrize("seed", range(6))
 def test_counts_are_those_of_a_replay(seed: int) -> None:
-    """Counts of channels, gates and pools equal those of a replay wherever the oracle looks."""
+    """Counts of channels, gates and pools equal the ones of a replay wherever the oracle looks."""
     scenario = random_job(seed)
     world = DataflowWorld(
         Environment(seed),

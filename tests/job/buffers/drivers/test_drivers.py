@@ -1,6 +1,6 @@
 """The reference gives the runs of the fast driver: all that is seen, whatever the job and the ties.
 
-What a task does at a record boundary is the same code; how it comes from one to the next is not.
+What a task does at a record boundary is the same code. How it comes from one to the next is not.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def seen(
     *,
     mechanisms: Mechanisms = MECHANISMS,
 ) -> list[object]:
-    """Return all that is seen of one run, but for how many entries it took."""
+    """Return all that is seen of one run, except for how many entries it took."""
     env = Environment(seed, parse_ties(ties, seed), keep_trace=True)
     model = replace(model, engine=engine)
     plan = FaultPlan(faults)
@@ -171,7 +171,7 @@ def test_drivers_agree_without_a_mechanism(mechanism: str) -> None:
 def test_no_boundary_is_a_tie_because_no_more_records_are_drawn(
     selectivity: float, ends: int
 ) -> None:
-    """The kernel draws 256 records ahead; mail at their very end is served where others serve it.
+    """The kernel draws 256 records ahead. Mail at their very end is served where others serve it.
 
     In a buffer that takes thousands of them nothing else ends there.
     """
@@ -216,7 +216,7 @@ def test_what_a_thread_raises_ends_the_run_at_once() -> None:
 
 
 def test_exploring_compares_both_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of the kernel that the reference does not give is a violation; else there is none."""
+    """A run of the kernel that the reference does not give is a violation. Else there is none."""
     model = replace(job(), engine=Engine.COMPILED)
     scenario = replace(random_job(0), model=model, faults=())
     subject = Subject(scenario=scenario, watches=(HostDuties,))
@@ -228,7 +228,7 @@ def test_exploring_compares_both_drivers(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_journals_part_at_the_first_instant_that_differs() -> None:
-    """Of several channels the first one to part is told, with both entries or what is missing."""
+    """Of several channels the first one to part is named, with both entries or the missing part."""
     env = Environment(0)
     one, two = Journal(env), Journal(env)
     one.entries.setdefault("a", []).append((5, "sends", (10, 1)))
@@ -239,7 +239,7 @@ def test_journals_part_at_the_first_instant_that_differs() -> None:
 
 
 def test_exploring_compares_what_data_did(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Buffers that are never flushed, of which no trace of this job tells, part the journals."""
+    """Buffers that are never flushed, which no trace of this job shows, part the journals."""
     model = job(rate_per_s=400.0, duration_ns=100 * MS, first_trigger_ns=60_000 * MS)
     scenario = replace(random_job(0), model=replace(model, engine=Engine.COMPILED), faults=())
     subject = Subject(scenario=scenario, watches=(HostDuties,))

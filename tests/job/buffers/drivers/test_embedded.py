@@ -14,7 +14,7 @@ TIES = ("structural", "random", "pct")
 
 
 def seen(seed: int, patch: pytest.MonkeyPatch, *, compiled: bool) -> list[object]:
-    """Return all that is seen of a random pipeline whose job one of the drivers runs."""
+    """Return all observations of a random pipeline under one of the drivers."""
     patch.setattr(choice, "_is_worth_it", lambda _world: compiled)
     world, result = run_pipeline(random_pipeline(seed, "buffers"), seed, TIES[seed % 3])
     plane = world.job.plane

@@ -76,7 +76,7 @@ def test_a_kernel_that_loses_count_is_caught(wrong: Break, breaks: str) -> None:
 
 
 class _Notes:
-    """Notes what the log tells of data, per channel, on its way to the oracle."""
+    """Notes what the log shows of data, per channel, on its way to the oracle."""
 
     def __init__(self, env: Environment, oracle: Follower) -> None:
         self._env = env

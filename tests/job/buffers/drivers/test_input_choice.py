@@ -1,4 +1,4 @@
-"""A task with two inputs takes them in turn, record by record; a union goes by buffers."""
+"""A task with two inputs takes them in turn, record by record. A union goes by buffers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_first_input_is_first_and_both_have_turns() -> None:
 
 
 def test_a_task_that_starts_has_asked_all_in_vain() -> None:
-    """What comes first is read first, and what comes behind it has its turn a record later."""
+    """What comes first is read first, and what comes after it has its turn a record later."""
     first, second = Gate(0, "a", "b"), Gate(1)
     chosen = choice(first, second)
     assert chosen.poll(5) == "a"
@@ -67,7 +67,7 @@ def test_what_is_unread_of_a_buffer_waits_for_its_turn() -> None:
 
 
 def test_a_buffer_in_which_no_record_ends_is_no_turn() -> None:
-    """The same input goes on, and it is another's turn if that has nothing more."""
+    """The same input continues, and it is another's turn if that has nothing more."""
     chosen = choice(Gate(0, "begins", "ends"), Gate(1, "x"))
     assert chosen.poll(0) == "begins"
     chosen.go_on()
@@ -115,7 +115,7 @@ def job(engine: Engine, *, two_input: bool) -> Job:
 
 @pytest.mark.parametrize("engine", [Engine.PROCESSES, Engine.COMPILED])
 def test_two_inputs_have_as_many_records_whatever_their_size(engine: Engine) -> None:
-    """Of two backlogged inputs as many records are read; of a union as many buffers."""
+    """Of two backlogged inputs as many records are read. Of a union as many buffers."""
     counts = {}
     for two_input in (True, False):
         world = DataflowWorld(Environment(1), job(engine, two_input=two_input))

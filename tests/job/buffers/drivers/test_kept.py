@@ -66,7 +66,7 @@ def test_one_process_compiles_at_a_time(tmp_path: Path) -> None:
 
 
 def test_the_kernel_is_loaded_by_the_run_that_needs_it() -> None:
-    """A run is fenced off from clocks, ids and random names; its loader has them all the same."""
+    """A run is fenced off from clocks, ids and random names. Its loader has them all the same."""
     cache = kept_in().parents[1]
     assert len(told(start(RUN, cache, program_root())).strip()) > 8
 
@@ -90,7 +90,7 @@ def test_an_executor_loads_what_the_driver_has_compiled(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_two_processes_that_begin_at_once_compile_once(tmp_path: Path) -> None:
-    """One compiles and keeps one kernel; the other loads it, and both have it."""
+    """One compiles and keeps one kernel. The other loads it, and both have it."""
     both = [start(LOAD, tmp_path, program_root()) for _ in range(2)]
     assert [told(one) for one in both] == ["", ""]
     assert len(list(tmp_path.rglob("*.o"))) == 1

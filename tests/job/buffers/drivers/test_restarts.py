@@ -25,7 +25,7 @@ TIES = ("structural", "random", "pct")
 
 
 def in_time(scenario: Scenario) -> Scenario:
-    """Return a job whose restarts take their time, and whose sources have clocks if they can."""
+    """Return a job with timed restarts, and with sources by a clock if possible."""
     model = scenario.model
     assert isinstance(model, Job)
     vertices = [
@@ -37,7 +37,7 @@ def in_time(scenario: Scenario) -> Scenario:
 
 
 def silent(scenario: Scenario, number: int) -> Scenario:
-    """Return a job one of whose task managers is lost without a word."""
+    """Return a job with a task manager that is lost in silence."""
     model = scenario.model
     assert isinstance(model, Job)
     symptom = (Symptom.SILENT, Symptom.UNREACHABLE)[number % 2]
@@ -94,7 +94,7 @@ def test_restarts_take_the_same_time(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_losses_are_noticed_alike(seed: int) -> None:
-    """Others work on while nobody knows of a loss, and what they do is the same."""
+    """Others work on while no one knows of a loss, and what they do is the same."""
     scenario = silent(crashing_job(seed), seed)
     assert_same(in_time(scenario) if seed % 3 else scenario, seed)
 

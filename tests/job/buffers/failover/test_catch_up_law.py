@@ -61,7 +61,7 @@ def test_the_law_holds_up_to_half_load(rate: float, interval_s: int, mode: Mode)
 
 
 def test_the_law_stops_near_the_capacity() -> None:
-    """A new JVM and checkpoints take a few percent of the capacity, so most of what is left of it.
+    """A new JVM and checkpoints take a few percent of the capacity, so most of the rest of it.
 
     The error grows with the load: at nine tenths a third of the time is missing on paper.
     """
@@ -72,7 +72,7 @@ def test_the_law_stops_near_the_capacity() -> None:
 
 
 def test_a_job_has_the_capacity_of_its_slowest_subtask() -> None:
-    """As records are dealt out evenly, all wait for it; other jobs have no such number."""
+    """As records are dealt out evenly, all wait for it. Other jobs have no such number."""
     model = job(1_000.0)
     assert rates(model) == (1_000.0, CAPACITY_PER_S)
     source, operator = model.vertices
@@ -86,7 +86,7 @@ def test_a_job_has_the_capacity_of_its_slowest_subtask() -> None:
 
 
 def test_a_run_tells_both(capsys: pytest.CaptureFixture[str]) -> None:
-    """What was taken first, then what is on paper."""
+    """Everything that was taken first, then everything that is on paper."""
     assert main(["run", "recovery_in_its_time", "--set", "job.duration=10 s"]) == 0
     told = capsys.readouterr().out
     found = re.search(r"^worked_off_ns +([\d.]+) s: .*, on paper ([\d.]+) s$", told, re.MULTILINE)

@@ -100,7 +100,7 @@ def test_without_trouble_both_are_alike() -> None:
 
 
 def test_a_new_rate_keeps_the_records_that_are_late() -> None:
-    """A log that is three records late at a change is so behind it; others take the new rate."""
+    """A log that is three records late at a change is so after it. Others take the new rate."""
     assert turned(100, (10, 40), 125, replayable=True) == 130 - 3 * 40
     assert turned(100, (10, 40), 125, replayable=False) == 100
     assert turned(130, (10, 40), 125, replayable=True) == 130

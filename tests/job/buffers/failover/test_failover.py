@@ -43,7 +43,7 @@ def run(model: jobs.Job, *faults: job_faults.JobFault) -> DataflowWorld:
 
 
 def check_many(seeds: range) -> Counter[str]:
-    """Run crashing jobs; return what was seen of them."""
+    """Run crashing jobs. Return the observations of them."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         result = played(crashing_job(seed), seed)
@@ -144,7 +144,7 @@ def test_a_job_manager_keeps_what_is_completed() -> None:
 
 
 def test_a_crash_at_a_checkpoint_gives_that_checkpoint_up() -> None:
-    """A task that fails behind its snapshot has its checkpoint aborted, and fails once."""
+    """A task that fails after its snapshot has its checkpoint aborted, and fails once."""
     world = run(bounded(), job_faults.CrashAtCheckpoint(vertex="operator", subtask=0, checkpoint=2))
     assert world.coordinator.records[2].status == "aborted"
     assert len(world.control.failovers) == 1
@@ -212,7 +212,7 @@ def test_data_that_is_put_back_twice_is_noticed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_attempt_that_begins_late_is_not_taken_for_one_without_progress() -> None:
-    """How long an attempt does nothing counts from its own beginning, not from that of the job."""
+    """Idle time counts from the beginning of the attempt, not of the job."""
     model = job(rate_per_s=20.0, timeout_ns=60 * MS, first_trigger_ns=60_000 * MS)
     model = replace(model, duration_ns=3_000 * MS, restart=jobs.FixedDelay(delay_ns=0))
     crash = job_faults.CrashTask(

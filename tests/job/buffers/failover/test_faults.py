@@ -27,7 +27,7 @@ OPERATOR = {"vertex": "operator", "subtask": 1}
 
 
 def run(model: Job, *faults: job_faults.JobFault) -> DataflowWorld:
-    """Run a job with faults; all properties hold."""
+    """Run a job with faults. All properties hold."""
     world = DataflowWorld(Environment(1), model, faults=FaultPlan(faults), observer=BufferOracle)
     world.run()
     assert world.violations == []
@@ -78,7 +78,7 @@ def test_failures_in_a_row_fail_the_job() -> None:
 
 
 def with_state(model: Job, storage: Storage, sync_ns: int = 0) -> Job:
-    """Return a job whose operators have 1,000,000 bytes of state together."""
+    """Return a job with operators that have 1,000,000 bytes of state together."""
     vertices = tuple(
         vertex
         if vertex.is_source
@@ -89,7 +89,7 @@ def with_state(model: Job, storage: Storage, sync_ns: int = 0) -> Job:
 
 
 def test_given_up_files_take_no_share_of_a_limit() -> None:
-    """Behind an expired checkpoint the next one writes as fast as if that had never been."""
+    """After an expired checkpoint the next one writes as fast as if that had never been."""
     limit = Storage(write_bytes_per_s=20_000_000, shared_limit=True)
     model = with_state(
         job(rate_per_s=300.0, timeout_ns=90 * MS, interval_ns=100 * MS, duration_ns=380 * MS), limit
@@ -138,7 +138,7 @@ def test_a_stalled_task_holds_its_checkpoint_up() -> None:
 
 
 def test_a_lost_word_of_an_abort_frees_channels_with_the_next_checkpoint() -> None:
-    """A task that never hears of an abort continues with the next checkpoint all the same."""
+    """A task that never learns of an abort continues with the next checkpoint all the same."""
     world = run(
         SLOW,
         job_faults.LoseTrigger(**SOURCE, checkpoint=2),

@@ -48,7 +48,7 @@ def test_caught_up_is_the_first_calm_second(records: Records, until_ns: int) -> 
 
 
 def chain(model: Job) -> Job:
-    """Put an operator that drops two records of three behind the other one."""
+    """Put an operator that drops two records of three after the other one."""
     first = replace(model.vertices[1], selectivity=1 / 3)
     edge = Input(upstream="operator", partitioner=Partitioner.REBALANCE)
     return replace(
@@ -59,7 +59,7 @@ def chain(model: Job) -> Job:
 
 @pytest.mark.parametrize("mode", [Mode.ALIGNED, Mode.UNALIGNED])
 def test_every_record_is_counted_in_an_undisturbed_job(mode: Mode) -> None:
-    """What was emitted is done or in flight, no record is early, and none is later than a flush."""
+    """Emitted records are done or in flight, none is early or later than a flush."""
     world = run(job(mode=mode, duration_ns=3 * S))
     assert world.timed is not None
     late = np.concatenate(world.timed.lateness.late)
@@ -82,7 +82,7 @@ def test_due_instants_follow_their_records_through_a_restart(mode: Mode) -> None
     ]
     due = np.concatenate([ends - late for ends, late in behind])
     restored = world.coordinator.records[one.restored or 0].triggered_ns
-    # Nothing from before the checkpoint but what was in flight in it comes again.
+    # Nothing from before the checkpoint but the in-flight data in it comes again.
     assert due.min() > restored - 400 * MS
     assert due.min() < restored + 100 * MS
     # Two records of three are dropped on the way.
@@ -101,7 +101,7 @@ def test_records_without_a_due_instant_are_not_late() -> None:
 
 
 def test_records_that_nobody_has_told_of_have_no_due_instant() -> None:
-    """What a receiver takes beyond what was told is unknown, and shifts nothing behind it."""
+    """What a receiver takes beyond the notified news is unknown, and shifts nothing after it."""
     channel = DueInstants(np.array([7, 8], dtype=np.int64))
     assert channel.take(3).tolist() == [7, 8, UNKNOWN]
     assert channel.take(1).tolist() == [UNKNOWN]

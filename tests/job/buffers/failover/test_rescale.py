@@ -32,7 +32,7 @@ def taken_up(held: JobCheckpoint, old: Graph, new: Graph) -> JobCheckpoint:
 
 
 def graph(parallelism: int, partitioner: Partitioner) -> Graph:
-    """Return two subtasks of a source in front of so many of an operator."""
+    """Return two subtasks of a source before so many of an operator."""
     source = Vertex(name="source", kind=VertexKind.SOURCE, parallelism=2)
     edge = Input(upstream="source", partitioner=partitioner)
     operator = Vertex(name="operator", parallelism=parallelism, inputs=(edge,))
@@ -120,7 +120,7 @@ def test_the_same_parallelism_changes_nothing(partitioner: Partitioner) -> None:
 
 
 def test_an_edge_that_cannot_be_redistributed_is_refused() -> None:
-    """In-flight data of a broadcast has no mappers; without such data there is nothing to ask."""
+    """In-flight data of a broadcast has no mappers. Without such data there is nothing to ask."""
     before, after = graph(2, Partitioner.BROADCAST), graph(3, Partitioner.BROADCAST)
     with pytest.raises(ProtocolError, match="unsupported"):
         taken_up(checkpoint(before, [1]), before, after)
@@ -138,7 +138,7 @@ def test_records_of_several_sizes_are_all_kept_once() -> None:
 
 @pytest.mark.parametrize(("mode", "parallelism"), [(Mode.ALIGNED, 4), (Mode.UNALIGNED, 1)])
 def test_a_job_goes_on_with_another_parallelism(mode: Mode, parallelism: int) -> None:
-    """It takes up what was in flight, and its sources continue from their positions."""
+    """It takes up the in-flight data, and its sources continue from their positions."""
     model = job(rate=None, mode=mode, duration_ns=2 * S)
     first = DataflowWorld(Environment(1), model)
     first.run()

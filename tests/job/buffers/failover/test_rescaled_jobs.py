@@ -1,4 +1,4 @@
-"""Jobs on buffers that are rescaled while they run: what is in flight is taken up once."""
+"""Jobs on buffers that are rescaled while they run: in-flight data is taken up once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.many import tally
 
 
 def run(model: Job, *rescales: tuple[int, int], **settings: Any) -> DataflowWorld:
-    """Run a job whose operator is given other parallelisms at some instants in ms."""
+    """Run a job with an operator that is given other parallelisms at some instants in ms."""
     faults = [
         Rescale(vertex="operator", parallelism=count, at_ns=at_ms * MS) for at_ms, count in rescales
     ]
@@ -57,13 +57,13 @@ def run(model: Job, *rescales: tuple[int, int], **settings: Any) -> DataflowWorl
 
 
 def at_once(**settings: Any) -> Job:
-    """Return a job behind back-pressure whose restarts take no time."""
+    """Return a job after back-pressure with restarts that take no time."""
     model = job(rate=None, mode=Mode.UNALIGNED, duration_ns=4 * S, **settings)
     return replace(model, recovery=replace(model.recovery, timed=False))
 
 
 def test_a_rescale_gives_the_next_attempt_its_parallelism() -> None:
-    """From 2 to 3 to 1 subtasks, with what was in flight, and no violation."""
+    """From 2 to 3 to 1 subtasks, with the in-flight data, and no violation."""
     world = run(at_once(), (2_100, 3), (3_100, 1))
     assert world.violations == []
     assert [one.cause for one in world.control.failovers] == [
@@ -87,7 +87,7 @@ def test_every_driver_rescales(timed: bool) -> None:
 
 
 def test_a_rescale_asks_no_restart_strategy() -> None:
-    """Nothing delays it, in no time and in its time; one failure behind it still has its delay."""
+    """Nothing delays it, in no time and in its time. One failure after it still has its delay."""
     for timed in (False, True):
         model = job(rate=None, mode=Mode.UNALIGNED, duration_ns=6 * S)
         model = replace(model, recovery=replace(model.recovery, timed=timed))
@@ -103,7 +103,7 @@ def test_a_rescale_asks_no_restart_strategy() -> None:
 def test_latency_lives_through_a_rescale() -> None:
     """Due instants follow their records into other channels.
 
-    The latest record is late by what was done again and the restart, and the job catches up.
+    The latest record is late by the work done again and the restart, and the job catches up.
     """
     model = job(rate=1_000.0, mode=Mode.UNALIGNED, duration_ns=8 * S)
     world = run(model, (3_600, 3))
@@ -183,7 +183,7 @@ def test_a_custom_partitioner_s_records_have_one_keeper(old: int, new: int) -> N
 
 
 def test_a_custom_partitioner_is_rescaled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is in flight is copied to every subtask and filtered; unfiltered it is convicted."""
+    """In-flight data is copied to every subtask and filtered. Unfiltered it is convicted."""
     model = at_once()
     source, operator = model.vertices
     inputs = tuple(replace(one, partitioner=Partitioner.CUSTOM) for one in operator.inputs)
@@ -200,7 +200,7 @@ def test_a_custom_partitioner_is_rescaled(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_broadcast_state_is_the_same_in_every_new_subtask() -> None:
-    """What was broadcast to two subtasks is in the state of each of three, not shared out."""
+    """All that was broadcast to two subtasks is in the state of each of three, not shared out."""
     source = Vertex(name="source", kind=VertexKind.SOURCE, rate_per_s=200.0)
     edge = Input(upstream="source", partitioner=Partitioner.BROADCAST)
     operator = Vertex(
@@ -292,7 +292,7 @@ def test_a_subtask_without_splits_waits(monkeypatch: pytest.MonkeyPatch, *, wait
 
 
 def test_what_a_checkpoint_does_not_know_to_have_ended_is_read_again() -> None:
-    """A source that ends behind the checkpoint that is restored begins anew with more subtasks."""
+    """A source that ends after the checkpoint that is restored begins anew with more subtasks."""
     new, old = (Vertex(name=n, kind=VertexKind.SOURCE, rate_per_s=50.0) for n in ("new", "old"))
     inputs = tuple(Input(upstream=n, partitioner=Partitioner.REBALANCE) for n in ("new", "old"))
     operator = Vertex(name="operator", inputs=inputs, recorded=Recorded.RUNNING)
@@ -327,7 +327,7 @@ def test_copied_state_is_not_written_again(parallelism: int) -> None:
 
 
 def test_random_jobs_that_crash_and_are_rescaled_break_nothing() -> None:
-    """Fifty jobs from 1 to 8 subtasks; every record is taken up once, whatever is replicated."""
+    """Fifty jobs from 1 to 8 subtasks. Every record is taken up once, whatever is replicated."""
     found = tally(RESCALED[Plane.BUFFERS], range(50))
     assert found.violations == []
     assert found.missed() == []

@@ -1,4 +1,4 @@
-"""Sources that are rescaled on buffers: whose splits go where, and at which pace they are read."""
+"""Sources that are rescaled on buffers: the place and the pace of splits."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ S = 1_000 * MS
 def scenario(
     *rescales: tuple[int, int], timed: bool = False, interval_ms: int = 30, **changes: Any
 ) -> Scenario:
-    """Return a job whose source of three splits is rescaled at some instants in ms.
+    """Return a job with source of three splits that is rescaled at some instants in ms.
 
-    A mapper goes with it by a forwarded edge; barriers overtake behind that.  changes: of the
+    A mapper goes with it by a forwarded edge. Barriers overtake after that.  changes: of the
     source.
     """
     source = {"name": "source", "kind": "source", "parallelism": 3, "records": 600}
@@ -75,7 +75,7 @@ def owners(made: Scenario) -> list[dict[int, int]]:
 
 
 def test_splits_are_dealt_out_as_on_records() -> None:
-    """In blocks as even as can be, the first subtasks get one more; as many keep theirs."""
+    """In blocks as even as can be, the first subtasks get one more. As many keep theirs."""
     begun, two, again, four = owners(scenario((100, 2), (180, 2), (260, 4)))
     assert begun == {0: 0, 1: 1, 2: 2}
     assert two == again == {0: 0, 1: 0, 2: 1}
@@ -139,7 +139,7 @@ def test_the_rate_of_a_source_is_that_of_its_splits(count: int) -> None:
 
 
 def test_a_subtask_without_a_split_takes_part_in_checkpoints() -> None:
-    """Those of an unbounded source wait for records that never come, and let barriers through."""
+    """Those for an unbounded source wait for records that never come, and let barriers through."""
     result = run_world(scenario((90, 5), records=None, ends_at_ns=600 * MS), seed=1)
     assert result.violations == []
     assert result.run.outcome == "completed"

@@ -70,7 +70,7 @@ def job(
 
 
 def run(model: Job, *faults: JobFault, seed: int = 1) -> DataflowWorld:
-    """Run a job with faults; all properties hold."""
+    """Run a job with faults. All properties hold."""
     plan = FaultPlan(faults)
     world = DataflowWorld(Environment(seed), model, faults=plan, observer=BufferOracle)
     world.run()
@@ -84,7 +84,7 @@ def crash(at_ms: int, subtask: int = 0) -> CrashTask:
 
 
 def instants(one: FailoverRecord) -> list[int]:
-    """Return the instants of a failover in their order; none may be missing."""
+    """Return the instants of a failover in their order. None may be missing."""
     found = [
         one.failed_ns,
         one.known_ns,
@@ -100,7 +100,7 @@ def instants(one: FailoverRecord) -> list[int]:
 
 
 def test_the_parts_come_in_order_and_take_their_time() -> None:
-    """Known, cancelled, deployed, opened, handed over; the costs stand between them."""
+    """Known, cancelled, deployed, opened, handed over. The costs stand between them."""
     (one,) = run(job(), crash(2_100)).control.failovers
     failed, known, canceled, resumed, opened, handed, first, caught = instants(one)
     assert known == failed + FIRST.report_ns
@@ -127,7 +127,7 @@ def test_the_first_restart_of_a_process_takes_longer() -> None:
 
 
 def test_a_checkpoint_under_way_may_still_complete() -> None:
-    """The failed task has acknowledged; the others continue until they are cancelled."""
+    """The failed task has acknowledged. The others continue until they are cancelled."""
     slow = SlowFile(vertex="operator", subtask=1, checkpoint=2, delay_ns=110 * MS)
     model = job(state=2_000_000, storage=Storage(inline_threshold_bytes=0))
     (one,) = run(model, slow, crash(1_630)).control.failovers
@@ -165,7 +165,7 @@ def test_a_clock_that_does_not_stop_loses_no_record() -> None:
 
 
 def test_a_source_that_drops_what_it_missed_is_not_late() -> None:
-    """Without a clock of its own a job is behind by its outage, and never more than a moment."""
+    """Without a clock of its own a job is after by its outage, and never more than a moment."""
     model = job()
     source = replace(model.vertices[0], replayable=False)
     world = run(replace(model, vertices=(source, model.vertices[1])), crash(2_100))
@@ -216,7 +216,7 @@ def test_in_flight_data_is_handed_over_before_anything_new() -> None:
 
 
 def test_slow_storage_holds_up_sources_and_not_the_first_record() -> None:
-    """Operators begin with the first buffer that is read; a source first reads all its output."""
+    """Operators begin with the first buffer that is read. A source first reads all its output."""
     (slow,), (fast,) = (
         in_flight(read_bytes_per_s=rate).control.failovers for rate in (1_000_000, 1_000_000_000)
     )
@@ -272,7 +272,7 @@ def test_a_lost_task_manager_needs_a_slot_on_another() -> None:
 
 
 def test_without_a_restart_the_job_fails_when_all_is_cancelled() -> None:
-    """It ends then, and not at the failure; there is no recovery."""
+    """It ends then, and not at the failure. There is no recovery."""
     world = run(job(restart=NoRestart()), crash(2_100))
     assert world.control.gave_up
     assert world.env.now == 2_100 * MS + FIRST.report_ns + FIRST.cancel_ns
@@ -285,7 +285,7 @@ def test_without_a_restart_the_job_fails_when_all_is_cancelled() -> None:
 def test_restored_outputs_wait_for_each_other(
     engine: Engine, kind: type[InputGate | CompiledGate]
 ) -> None:
-    """Of every gate the markers behind restored outputs are taken once, and nothing stays blocked.
+    """Of every gate the markers after restored outputs are taken once, and nothing stays blocked.
 
     Until the last of them is there, no sender of the gate sends anything new.
     """
@@ -304,12 +304,12 @@ def test_restored_outputs_wait_for_each_other(
     for task in world.tasks_of("operator"):
         counts = [(count, blocked) for number, count, blocked in seen if number == task.number]
         assert [count for count, _ in counts] == list(range(1, len(task.channels) + 1))
-        assert counts[-1][1]  # all senders stood behind their markers when the last one was taken
+        assert counts[-1][1]  # all senders stood after their markers when the last one was taken
         assert not any(one.subpartition.core.blocked for one in task.channels)
 
 
 def check_many(seeds: range) -> Counter[str]:
-    """Run random jobs that fail in their time; return what was seen of them."""
+    """Run random jobs that fail in their time. Return the observations of them."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         text: Any = plain(crashing_job(seed))
@@ -341,7 +341,7 @@ def test_many_random_jobs_that_fail_in_their_time_break_nothing() -> None:
 
 
 def test_the_same_seed_gives_the_same_course() -> None:
-    """Digests and instants agree; another seed has other ones."""
+    """Digests and instants agree. Another seed has other ones."""
     worlds = [run(job(), crash(2_100), seed=seed) for seed in (3, 3, 4)]
     digests = [world.env.trace.digest() for world in worlds]
     assert digests[0] == digests[1] != digests[2]

@@ -132,7 +132,7 @@ def storages(draw: st.DrawFn) -> Line:
 
 @st.composite
 def measured_jobs(draw: st.DrawFn, config: Line) -> Line:
-    """Draw what was measured of a job: a few checkpoints, and nothing that cannot be missing."""
+    """Draw the measured values of a job: a few checkpoints, and nothing that cannot be missing."""
     interval = config["checkpoint"]["interval_ms"]
     first = draw(st.integers(20, interval))
     count = draw(st.integers(0, 4))

@@ -1,8 +1,8 @@
 """What in-flight data costs at a recovery, held against measured runs that differ in nothing else.
 
-Measured are jobs behind back-pressure that fail once and come back from a checkpoint with 0, 0.8 or
-1.4 MB in flight, from a fast disk and through streams of 1 MB/s.  `tests/data/flink/recovery.jsonl`
-has Flink's own instants: a task is RUNNING when its recovered data has been processed.
+The measured jobs are back-pressured and fail once. They restore 0, 0.8 or 1.4 MB in flight, from a
+fast disk and through streams of 1 MB/s.  `tests/data/flink/recovery.jsonl` has Flink's own
+instants: a task is RUNNING when its recovered data has been processed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def measured(run_id: str) -> Any:
 
 @cache
 def predicted(run_id: str) -> FailoverRecord:
-    """Simulate a run until some seconds behind its failure, told what `validate` is told."""
+    """Simulate a run until some seconds after its failure, told what `validate` is reported."""
     run = measured(run_id)
     (recovery,) = run["recoveries"]
     model = recovering_model_of(run["config"], duration_ns=round(recovery["at_ms"] + 3_500) * MS)

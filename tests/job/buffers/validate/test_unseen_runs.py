@@ -100,7 +100,7 @@ def test_measured_summaries_can_be_rebuilt(tmp_path: Path) -> None:
 
 
 def test_a_configuration_alone_is_enough(tmp_path: Path) -> None:
-    """Without anything measured every job of the run is predicted, behind the usual warm-up."""
+    """Without anything measured every job of the run is predicted, after the usual warm-up."""
     run = json.loads(
         next(
             line

@@ -122,8 +122,8 @@ def test_every_ablation_runs(under: Assumptions, tmp_path: Path) -> None:
 def test_pauses_explain_how_a_chain_scatters(tmp_path: Path) -> None:
     """Told how late each barrier reached the source, the model foresees each single duration.
 
-    In a chain whose bottleneck is at its end, checkpoints that follow each other at once scatter by
-    300 ms; without the pauses no model can tell why.
+    In a chain with the bottleneck at its end, checkpoints that follow each other at once scatter by
+    300 ms. Without the pauses no model can tell why.
     """
     path = tmp_path / "runs.jsonl"
     path.write_text("\n".join(some_lines("t2_a_p1_d4#1")), encoding="utf-8")
@@ -156,7 +156,7 @@ def test_folds_find_constants_that_were_moved() -> None:
 
 
 def test_figures_and_tables_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--out` leaves both figures, the report and the predictions; an unknown run is refused."""
+    """`--out` leaves both figures, the report and the predictions. An unknown run is refused."""
     path, out = tmp_path / "runs.jsonl", tmp_path / "out"
     path.write_text("\n".join(some_lines("t1_u_p1_local#1")), encoding="utf-8")
     command = ["validate", str(path), "--seeds", "1", "--out", str(out)]

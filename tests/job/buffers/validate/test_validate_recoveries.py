@@ -62,7 +62,7 @@ BROKEN = [
 def test_what_is_not_in_the_schema_is_refused(
     place: str, value: object, says: str, tmp_path: Path
 ) -> None:
-    """Where it stands, what was found and what may stand there; exit code 2."""
+    """Where it is, the value found and what may stand there. Exit code 2."""
     wrong = entry("ra_rho30_i3000#1")
     *steps, last = place.split(".")
     inside: Any = wrong
@@ -79,7 +79,7 @@ GIVEN = {"at_ms", "until_ms", "restored_checkpoint", "kind"}
 
 
 def test_a_prediction_knows_nothing_of_what_was_measured(tmp_path: Path) -> None:
-    """Whatever else stands in a run may change or be missing: the prediction is the same."""
+    """Whatever else is in a run may change or be missing: the prediction is the same."""
     whole = entry("rm_rho50_3#2")
     bare = {key: whole[key] for key in ("run_id", "config")}
     bare["recoveries"] = [
@@ -172,7 +172,7 @@ def test_the_command_line_takes_both_kinds_of_lines(
 
 
 def test_bars_of_measured_recoveries() -> None:
-    """Downtimes, records done again and catching up are right; errors stay where they are."""
+    """Downtimes, records done again and catching up are right. Errors stay where they are."""
     found = recoveries.score_recoveries(
         [recoveries.predict_recovery(run, seeds=3) for run in read_measurements([FILE]).recoveries]
     )

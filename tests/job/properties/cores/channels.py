@@ -9,7 +9,7 @@ from ckptsim.models.barriers.reason import FailureReason
 
 
 class KeepsSending(Subpartition):
-    """Does not stop behind a barrier that is to be aligned."""
+    """Does not stop after a barrier that is to be aligned."""
 
     def poll(self) -> object | None:
         """Continue."""
@@ -47,7 +47,7 @@ class NewestFirst(RemoteInputChannel):
 
 
 class _NeverReceives(channels.Persister):
-    """Continues persisting behind the barrier."""
+    """Continues persisting after the barrier."""
 
     def barrier_arrived(self, checkpoint: int) -> bool:
         """Note the number only."""
@@ -61,7 +61,7 @@ class _NeverReceives(channels.Persister):
 
 
 class PersistsBehindTheBarrier(RemoteInputChannel):
-    """Takes what comes behind a barrier into its checkpoint."""
+    """Takes what comes after a barrier into its checkpoint."""
 
     def __init__(self, index: int, outbox: list[channels.NetworkEffect]) -> None:
         super().__init__(index, outbox)
@@ -69,14 +69,14 @@ class PersistsBehindTheBarrier(RemoteInputChannel):
 
 
 class SlowToOvertake(RemoteInputChannel):
-    """Puts an unaligned barrier behind what is queued."""
+    """Puts an unaligned barrier after the queue."""
 
     def _add_priority(self, placed: _Placed) -> None:
         self._queue.append(placed)
 
 
 class PersistsForTheOlder(RemoteInputChannel):
-    """Persists for an older checkpoint behind a newer one."""
+    """Persists for an older checkpoint after a newer one."""
 
     def start(self, checkpoint: int) -> FailureReason | None:
         """Add nothing, but to the wrong checkpoint."""
@@ -101,7 +101,7 @@ class OneOutputStaysOpen(Subpartition):
 
 
 class TakesAnyResume(Subpartition):
-    """Continues as often as it is told to."""
+    """Continues as often as it is asked to."""
 
     def resume(self) -> None:
         """Continue, blocked or not."""

@@ -22,7 +22,7 @@ def one_too_many(parameters: CoordinatorParameters, **rest: Any) -> CheckpointCo
 
 
 def never_expires(parameters: CoordinatorParameters, **rest: Any) -> CheckpointCoordinator:
-    """Make a coordinator whose checkpoints have ten times as long."""
+    """Make a coordinator with ten times the time for checkpoints."""
     return CheckpointCoordinator(replace(parameters, timeout_ns=10 * parameters.timeout_ns), **rest)
 
 

@@ -1,4 +1,4 @@
-"""Factories of cores of which all are faulty, or the first alone."""
+"""Factories of cores: all faulty, or the first alone."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ckptsim.models.barriers.handler import SingleCheckpointHandler
 
 
 def handler(faulty: type[SingleCheckpointHandler], *, first_only: bool = False) -> Any:
-    """Return a factory of faulty handlers; with `first_only` all but the first are right."""
+    """Return a factory of faulty handlers. With `first_only` all but the first are right."""
     return _First(faulty, SingleCheckpointHandler if first_only else faulty)
 
 
 def first_of_all(faulty: type[Subpartition]) -> Any:
-    """Return a factory of queues of which the first is faulty."""
+    """Return a factory of queues with a faulty first one."""
     return _First(faulty, Subpartition)
 
 
 @dataclass(slots=True)
 class _First:
-    """Makes cores: one that is faulty, then others; a run needs a copy that has made none."""
+    """Makes cores: one that is faulty, then others. A run needs a copy that has made none."""
 
     faulty: Callable[..., Any]
     others: Callable[..., Any]

@@ -10,7 +10,7 @@ from ckptsim.models.barriers.reason import FailureReason
 
 
 class _Changed(SingleCheckpointHandler):
-    """A handler whose effects are changed afterwards."""
+    """A handler with effects that are changed afterwards."""
 
     def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
         """Change every effect."""
@@ -20,7 +20,7 @@ class _Changed(SingleCheckpointHandler):
     def changed(
         self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect
     ) -> list[handler_events.HandlerEffect]:
-        """Return what stands for an effect."""
+        """Return what represents an effect."""
         del event
         return [effect]
 
@@ -93,7 +93,7 @@ class TriggersOutOfOrder(_Changed):
 
 
 class ForgetsAChannel(_Changed):
-    """Leaves a channel blocked behind every alignment."""
+    """Leaves a channel blocked after every alignment."""
 
     def changed(
         self, event: handler_events.HandlerEvent, effect: handler_events.HandlerEffect

@@ -8,14 +8,14 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 
 
 class _Otherwise(TaskLifecycle):
-    """A lifecycle whose effects are changed afterwards."""
+    """A lifecycle with effects that are changed afterwards."""
 
     def step(self, event: lifecycle_events.Event) -> list[lifecycle_effects.Effect]:
         """Change every effect."""
         return [one for effect in super().step(event) for one in self.changed(effect)]
 
     def changed(self, effect: lifecycle_effects.Effect) -> list[lifecycle_effects.Effect]:
-        """Return what stands for an effect."""
+        """Return what represents an effect."""
         return [effect]
 
 
@@ -43,7 +43,7 @@ class FiresTimersOnNoDrain(_Otherwise):
     """Advances event time to its end also in a stop without drain."""
 
     def changed(self, effect: lifecycle_effects.Effect) -> list[lifecycle_effects.Effect]:
-        """Put the call in front of EndOfData."""
+        """Put the call before EndOfData."""
         if (
             isinstance(effect, lifecycle_effects.EmitEndOfData)
             and effect.stop_mode is StopMode.NO_DRAIN

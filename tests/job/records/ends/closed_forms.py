@@ -1,7 +1,7 @@
 """When a chain of tasks ends, worked out by hand: the cost model that the golden numbers follow.
 
 Barriers, acknowledgements and notifications take no time, EndOfPartition a constant per hop, a
-checkpoint `DURATION` from its last snapshot to the notifications; one is under way at a time and a
+checkpoint `DURATION` from its last snapshot to the notifications. One is under way at a time and a
 periodic trigger that meets one is skipped.  Times are whole tenths of a second.
 """
 
@@ -18,9 +18,9 @@ HOP = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """A chain: `ends[i]` is when the data of task i has ended; triggers at `first` + n `interval`.
+    """A chain: `ends[i]` is when the data of task i has ended. Triggers at `first` + n `interval`.
 
-    waits: for so long a barrier waits behind records; None: for as long as it takes.
+    waits: for so long a barrier waits after records. None: for as long as it takes.
     """
 
     ends: tuple[int, ...]
@@ -29,7 +29,7 @@ class Chain:
     waits: int | None
 
     def lasts(self, trigger: int) -> int:
-        """Return how long a checkpoint takes whose barrier stands behind all data."""
+        """Return how long a checkpoint takes with a barrier that is after all data."""
         behind = max(0, self.ends[-1] - trigger)
         return DURATION + (behind if self.waits is None else min(behind, self.waits))
 
@@ -44,7 +44,7 @@ class Chain:
         return found
 
     def covering(self, instant: int) -> int:
-        """Return the first trigger whose barrier comes to a task behind what ended then."""
+        """Return the first trigger with a barrier that comes to a task after its end."""
         triggers = self.triggers(instant + 2 * self.interval + DURATION)
         waits = instant if self.waits is None else self.waits
         return next(k for k in triggers if instant <= k or instant < k + waits)

@@ -142,7 +142,7 @@ def test_source_that_had_read_all_may_say_so_though_a_stop_meets_its_restart() -
 
 
 def test_tasks_that_restore_decline_triggers_and_work_afterwards() -> None:
-    """Two triggers come within the 20 ms of the recovery; neither counts as a failure."""
+    """Two triggers come within the 20 ms of the recovery. Neither counts as a failure."""
     result = run_world(by_name("trigger_during_recovery"), seed=0)
     restored = [row for row in result.checkpoints if row.attempt == 2]
     assert [row.reason for row in restored[:3]] == [
@@ -155,7 +155,7 @@ def test_tasks_that_restore_decline_triggers_and_work_afterwards() -> None:
 
 
 def test_task_that_has_left_is_unknown_until_the_coordinator_knows() -> None:
-    """Asked at the instant of its end or before it is closing; asked later it is not known."""
+    """Asked at the instant of its end or before it is closing. Asked later it is not known."""
     job = pair(checkpointing={"interval_ns": 4 * MS, "immediate_final": False})
     job["costs"] = {"rpc_ns": 2 * MS, "closing_ns": MS}
     reasons = {row.reason for row in run(ending(job)).checkpoints if row.status == "aborted"}
@@ -171,7 +171,7 @@ def test_task_that_has_left_is_unknown_until_the_coordinator_knows() -> None:
 
 
 def chain_of(repeat: int, **changes: Any) -> dict[str, Any]:
-    """Return a source, an operator that stands so many times in a row, and a sink."""
+    """Return a source, an operator that is so many times in a row, and a sink."""
     job = pair()
     inputs = [{"upstream": "source", "partitioner": "rebalance"}]
     task = {"name": "task", "inputs": inputs, "service_ns": 0, "repeat": repeat}
@@ -181,7 +181,7 @@ def chain_of(repeat: int, **changes: Any) -> dict[str, Any]:
 
 
 def test_repeated_operator_stands_in_a_row_under_numbered_names() -> None:
-    """Three in a row are joined by the partitioner of the edge to the first; one keeps its name."""
+    """Three in a row are joined by the partitioner of the edge to the first. One keeps its name."""
     spelt = ending(chain_of(3)).model.spelled_out()
     assert [vertex.name for vertex in spelt.vertices] == [
         *("source", "task1", "task2", "task3", "sink")
@@ -227,7 +227,7 @@ def test_checkpoints_that_fail_by_chance_delay_the_end_and_break_nothing() -> No
 
 
 def test_the_second_of_three_final_checkpoints_closes_every_task() -> None:
-    """Of 42, 43 and 44 only that of 43 arrives: it commits what 42 holds and ends the job."""
+    """Of 42, 43 and 44 only the one of 43 arrives: it commits what 42 holds and ends the job."""
     scenario = by_name("final_second_of_three")
     for seed, ties in ((0, "structural"), (1, "random"), (2, "pct")):
         run = run_world(scenario, seed=seed, ties=ties)
@@ -252,8 +252,8 @@ def test_only_a_sink_opens_transactions() -> None:
 S = 1_000_000_000
 
 # Source ends at 25 s, triggers at multiples of 10 s, a checkpoint takes 1 s, EndOfPartition 0.1 s
-# per hop.  With a backlog every task has 7 records of 1 s each in front of it.
-# name: (triggers from 25 s on, in s; instants at which the tasks close, in tenths of a second)
+# per hop.  With a backlog every task has 7 records of 1 s each before it.
+# name: (triggers from 25 s on, in s, instants at which the tasks close, in tenths of a second)
 ALL_AT_ONCE = [310, 311, 312, 313, 314]
 ONE_BY_ONE = [310, 410, 510, 610, 710]
 GOLDEN = {

@@ -13,7 +13,7 @@ from tests.job.records.ends.results_page import DOCUMENT, FIGURES, SWEEPS, docum
 
 
 def test_every_task_and_checkpoint_of_a_run_is_drawn() -> None:
-    """The axis names every task; six checkpoints have their numbers, six bars per state."""
+    """The axis names every task. Six checkpoints have their numbers, six bars per state."""
     result = run_world(by_name("final_backlog_unaligned"), seed=0, keep_trace=True)
     figure = lives(result.trace)
     (ax,) = figure.axes
@@ -31,7 +31,7 @@ def test_a_job_that_stands_still_is_not_drawn_for_ever() -> None:
     result = run_world(by_name("stop_overtaken"), seed=0, keep_trace=True)
     assert {row.property for row in result.violations} == {"stop_ends"}
     (ax,) = lives(result.trace).axes
-    assert ax.get_xlim()[1] < 100  # ms; it was watched for 1.5 s
+    assert ax.get_xlim()[1] < 100  # ms. It was watched for 1.5 s
 
 
 def test_time_to_finish_has_a_line_per_protocol_and_mode() -> None:
@@ -49,7 +49,7 @@ def test_time_to_finish_has_a_line_per_protocol_and_mode() -> None:
 
 
 def test_the_page_of_results_is_what_the_program_gives() -> None:
-    """Tables are those of the runs, every plan on ends is listed, and every picture is there."""
+    """Tables are the ones of the runs, every plan on ends is listed, and every picture is there."""
     text = document()
     assert DOCUMENT.read_text(encoding="utf-8") == text
     ends = ("final_", "finishing_", "stop_")

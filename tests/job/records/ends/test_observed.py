@@ -45,7 +45,7 @@ def instants(result: RunResult, kind: str, task: str) -> list[int]:
 
 
 def test_chain_ends_from_head_to_tail_and_closes_from_tail_to_head() -> None:
-    """Watermarks first through the whole chain, then ends; snapshot, word and close backwards."""
+    """Watermarks first through the whole chain, then ends. Snapshot, word and close backwards."""
     trace = run("flink_chain").trace
     found = [(str(e[3]), int(e[4])) for e in trace if e[1] in ("called", "told")]
     ends = [(what, operator) for operator in range(4) for what in ("end_input", "finish")]
@@ -97,7 +97,7 @@ def test_single_aligned_checkpoint_is_final_for_all() -> None:
 
 
 def test_task_closes_when_the_next_has_polled_its_end_of_data() -> None:
-    """Checkpoints complete meanwhile; the one asked for at the end meets a task that has closed."""
+    """Checkpoints complete meanwhile. The one asked for at the end meets a task that has closed."""
     result = run("flink_slow_unaligned")
     middle = calls(result, "map1")
     after = middle[middle.index("finish") + 1 :]
@@ -114,7 +114,7 @@ def test_task_closes_when_the_next_has_polled_its_end_of_data() -> None:
 
 
 def test_checkpoints_before_the_end_do_not_close_a_task() -> None:
-    """The last task hears of several checkpoints before it finishes, and continues."""
+    """The last task learns of several checkpoints before it finishes, and continues."""
     last = calls(run("flink_slow_unaligned"), "map2")
     before = last[: last.index("finish")]
     assert next(call for call in before if call.startswith("notify")) == "notify 1"
@@ -122,7 +122,7 @@ def test_checkpoints_before_the_end_do_not_close_a_task() -> None:
 
 
 def test_drain_takes_one_more_checkpoint_before_tasks_close() -> None:
-    """Cancel, ends, the savepoint and its word; then one more snapshot in every task, and close."""
+    """Cancel, ends, the savepoint and its word. Then one more snapshot in every task, and close."""
     result = run("flink_drain")
     assert calls(result, "source")[-8:] == [
         "cancel",
@@ -155,7 +155,7 @@ def test_trigger_meets_a_task_that_is_closing_and_then_one_that_is_unknown() -> 
 
 
 def test_two_checkpoints_before_the_end_do_not_close_the_last_task_and_the_fifth_does() -> None:
-    """It takes part in 1 and 4, finishes, hears of 4 and continues, then closes with 5."""
+    """It takes part in 1 and 4, finishes, learns of 4 and continues, then closes with 5."""
     last = calls(run("flink_slow_unaligned_pointwise"), "map2")
     assert last == [
         "snapshot 1",
@@ -182,7 +182,7 @@ def test_no_drain_calls_nothing_but_snapshot_word_and_close(task: str) -> None:
 
 @pytest.mark.parametrize("kind", ["drain", "no_drain"])
 def test_savepoint_of_a_stop_ends_a_branch_that_waits(kind: str) -> None:
-    """The waiting branch closes with the savepoint; mixed stop modes do not finish what follows."""
+    """The waiting branch closes with the savepoint. Mixed stop modes do not finish what follows."""
     result = run(f"flink_{kind}_waiting")
     assert result.violations == []
     assert calls(result, "short") == [*ENDS, "snapshot 1", "notify 1", "close"]
@@ -196,7 +196,7 @@ def test_savepoint_of_a_stop_ends_a_branch_that_waits(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["drain", "no_drain"])
 def test_stop_works_without_a_branch_that_has_finished(kind: str) -> None:
-    """The finished branch hears nothing of the savepoint."""
+    """The finished branch learns nothing of the savepoint."""
     result = run(f"flink_{kind}_closed")
     assert result.violations == []
     assert calls(result, "short") == [*ENDS, "snapshot 1", "notify 1", "close"]
@@ -205,7 +205,7 @@ def test_stop_works_without_a_branch_that_has_finished(kind: str) -> None:
 
 
 def test_two_phase_commit_opens_nothing_after_finish() -> None:
-    """The final snapshot pre-commits the last transaction; closing has nothing to abort."""
+    """The final snapshot pre-commits the last transaction. Closing has nothing to abort."""
     result = run("last_transaction")
     sink = [e[1:] for e in result.trace if e[2] == "task sink[0]"]
     transactions = [e for e in sink if e[0] in ("precommitted", "committed", "dropped", "left")]
@@ -216,14 +216,14 @@ def test_two_phase_commit_opens_nothing_after_finish() -> None:
 
 
 def test_two_inputs_end_one_by_one_and_event_time_with_both() -> None:
-    """EndInput of the first comes long before the second; the watermark only after both."""
+    """EndInput of the first comes long before the second. The watermark only after both."""
     result = run("flink_two_inputs")
     both = [call for call in calls(result, "both") if call.split()[0] not in ("snapshot", "notify")]
     assert both == ["end_input(1)", "advance", "end_input(2)", "finish", "close"]
 
 
 def test_stop_without_drain_ends_no_second_input() -> None:
-    """The first input has ended by itself; the second is cut, so nothing finishes."""
+    """The first input has ended by itself. The second is cut, so nothing finishes."""
     both = calls(run("flink_two_inputs_no_drain"), "both")
     assert both[0] == "end_input(1)"
     assert both[-1] == "close"
@@ -231,7 +231,7 @@ def test_stop_without_drain_ends_no_second_input() -> None:
 
 
 def test_restored_finished_tasks_run_no_operator() -> None:
-    """The finished branch is neither run nor closed again; its watermark still comes."""
+    """The finished branch is neither run nor closed again. Its watermark still comes."""
     result = run("restore_finished_branch")
     (restored,) = [e[0] for e in result.trace if e[1] == "restored"]
     after = [e for e in result.trace if e[0] > restored and e[1] in ("called", "told")]
@@ -249,7 +249,7 @@ def test_partly_finished_source_reads_again() -> None:
 
 
 def test_new_operator_before_a_finished_one_is_refused() -> None:
-    """A vertex without state counts as running, so nothing behind it may have finished."""
+    """A vertex without state counts as running, so nothing after it may have finished."""
     edges = [
         Edge("new", "old", Pattern.ALL_TO_ALL),
         Edge("old", "sink", Pattern.ALL_TO_ALL),
@@ -284,7 +284,7 @@ def test_checkpoints_that_end_with_tasks_let_them_close_at_once() -> None:
 
 
 def test_fourth_transaction_is_pre_committed_after_finish_and_has_no_successor() -> None:
-    """Three transactions with a successor each; the fourth without; closing aborts nothing."""
+    """Three transactions with a successor each. The fourth without. Closing aborts nothing."""
     result = run("flink_two_phase_commit")
     kinds = ("precommitted", "committed", "dropped", "left", "called")
     sink = [e for e in result.trace if e[2] == "task sink[0]" and e[1] in kinds]
@@ -301,7 +301,7 @@ def test_fourth_transaction_is_pre_committed_after_finish_and_has_no_successor()
 
 
 def test_job_with_a_new_operator_before_finished_ones_is_not_started() -> None:
-    """It is refused by rule and vertex; nothing is deployed, and no checkpoint is taken."""
+    """It is refused by rule and vertex. Nothing is deployed, and no checkpoint is taken."""
     result = run("flink_restore_new_before")
     assert result.run.outcome == "failed"
     assert result.run.error == "full_needs_full_predecessors at map"
@@ -309,7 +309,7 @@ def test_job_with_a_new_operator_before_finished_ones_is_not_started() -> None:
 
 
 def test_new_operator_behind_a_finished_branch_runs() -> None:
-    """The branch runs no operator and re-emits its watermark; the new one ends with its inputs."""
+    """The branch runs no operator and re-emits its watermark. The new one ends with its inputs."""
     result = run("flink_restore_new_behind")
     assert result.violations == []
     assert calls(result, "short") == calls(result, "map") == []
@@ -319,7 +319,7 @@ def test_new_operator_behind_a_finished_branch_runs() -> None:
 
 
 def test_union_state_gives_up_a_dozen_checkpoints_in_a_row() -> None:
-    """From the first end of a subtask on none completes until the other ends; the job continues."""
+    """From the first end of a subtask on none completes until the other ends. The job continues."""
     result = run("flink_restore_union")
     assert result.run.attempts == 1
     assert result.run.outcome == "completed"

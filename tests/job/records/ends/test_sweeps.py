@@ -1,6 +1,6 @@
-"""Each sweep over jobs that end gives what is published of it, in closed form or in the mean.
+"""Each sweep over jobs that end gives all that is published of it, in closed form or in the mean.
 
-The plans are those of the library, so `ckptsim sweep` gives the same numbers.
+The plans are the ones of the library, so `ckptsim sweep` gives the same numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def milliseconds(result: RunResult) -> list[int]:
 
 
 def test_one_checkpoint_closes_a_chain_of_any_depth_and_the_naive_one_needs_one_per_task() -> None:
-    """S1 and S2: N = 1 and the end after one hop per task; without EndOfData N = D + 1."""
+    """S1 and S2: N = 1 and the end after one hop per task. Without EndOfData N = D + 1."""
     for values, result in swept("final_by_depth"):
         depth = values["repeat"] + 1
         naive = values["protocol"] == "naive"
@@ -52,7 +52,7 @@ def chain_of(values: Values) -> Chain:
 
 @pytest.mark.parametrize("plan", ["finishing_depth", "finishing_backlog", "finishing_interval"])
 def test_time_to_finish_is_that_of_the_closed_form(plan: str) -> None:
-    """S3 and S4: every task closes, behind a backlog, to the instant where it must."""
+    """S3 and S4: every task closes, after a backlog, to the instant where it must."""
     for values, result in swept(plan):
         expected: Callable[[Chain], list[int]] = (
             naive_closes if values["protocol"] == "naive" else closes
@@ -64,7 +64,7 @@ def test_time_to_finish_is_that_of_the_closed_form(plan: str) -> None:
 
 @pytest.mark.parametrize("plan", ["finishing_depth", "finishing_backlog"])
 def test_one_long_checkpoint_stands_against_many_short_ones(plan: str) -> None:
-    """S3 and S4: aligned N = 1 that lasts T_D - k0 + c; unaligned N = 1 + ceil((T_D - k0) / I)."""
+    """S3 and S4: aligned N = 1 that lasts T_D - k0 + c. Unaligned N = 1 + ceil((T_D - k0) / I)."""
     for values, result in swept(plan):
         if values["protocol"] == "naive" or values["mode"] == "aligned_timeout":
             continue
@@ -77,7 +77,7 @@ def test_one_long_checkpoint_stands_against_many_short_ones(plan: str) -> None:
 
 
 def test_wait_is_uniform_in_the_interval_unless_a_checkpoint_is_triggered_at_once() -> None:
-    """S5: the mean extra wait is half an interval and c; with the immediate trigger it is c."""
+    """S5: the mean extra wait is half an interval and c. With the immediate trigger it is c."""
     waits: dict[bool, list[int]] = {False: [], True: []}
     for values, result in swept("final_by_phase"):
         assert result.run.finishing_ns is not None
@@ -92,7 +92,7 @@ def test_gain_of_the_immediate_trigger_goes_with_one_endless_source() -> None:
 
 
 def test_joint_operator_runs_on_until_its_other_input_has_ended() -> None:
-    """S6: the short branch closes after one checkpoint; event time waits until both end."""
+    """S6: the short branch closes after one checkpoint. Event time waits until both end."""
     for values, result in swept("final_by_branch", keep_trace=True):
         ended = values["records"]
         rest = 20 * math.ceil((ended + 1) / 20)
@@ -112,7 +112,7 @@ def taking_part(result: RunResult) -> dict[int, list[str]]:
 
 
 def test_subtasks_close_each_at_its_own_next_checkpoint() -> None:
-    """S7: plans shrink by them; pointwise successors are triggered directly, others never alone."""
+    """S7: plans shrink by them. Pointwise successors are triggered directly, others never alone."""
     for values, result in swept("final_by_subtask"):
         ends = [15 + values["records_step"] * subtask for subtask in range(4)]
         own = [10 * math.ceil(end / 10) for end in ends]
@@ -159,7 +159,7 @@ def test_failing_checkpoints_delay_the_end_geometrically() -> None:
 
 
 def test_lost_notifications_delay_the_end_by_the_slowest_task() -> None:
-    """S10: the mean number of checkpoints is that of the largest of n geometric variables."""
+    """S10: the mean number of checkpoints is the one of the largest of n geometric variables."""
     counts: dict[float, list[int]] = defaultdict(list)
     for values, result in swept("final_words_lost"):
         assert result.run.finishing_checkpoints is not None
@@ -171,7 +171,7 @@ def test_lost_notifications_delay_the_end_by_the_slowest_task() -> None:
 
 
 def test_stop_ends_only_if_every_task_hears_of_its_savepoint() -> None:
-    """S10: released Flink's stop ends with probability (1 - p) ** n, that of the design always."""
+    """S10: released Flink's stop ends with probability (1 - p) ** n, the design's always."""
     ended: Counter[tuple[str, float]] = Counter()
     runs: Counter[tuple[str, float]] = Counter()
     for values, result in swept("stop_words_lost_by_rules"):
@@ -202,7 +202,8 @@ def test_acknowledgement_keeps_checkpoints_short_beside_a_backlog() -> None:
     """S12: without it EndOfPartition has to come through the backlog, and so has the checkpoint.
 
     It is triggered at 20 ms, when five records are processed, and lasts for as long as the rest of
-    the fast source's take: with those of the slow one that come between, at most for all that rest.
+    the fast source's take: with the ones of the slow one that come between, at most for all that
+    rest.
     """
     for values, result in swept("final_unacknowledged"):
         longest = max(row.duration_ns or 0 for row in result.checkpoints)
@@ -224,7 +225,7 @@ def test_stop_takes_one_savepoint_and_the_time_of_the_backlog() -> None:
 
 
 def test_first_completed_of_several_checkpoints_closes() -> None:
-    """S14: as many run as are allowed; younger ones find the task closed and leave empty traces."""
+    """S14: as many run as are allowed. Younger ones find the task closed and leave empty traces."""
     for values, result in swept("final_concurrent", keep_trace=True):
         concurrent = values["max_concurrent"]
         early = [row for row in result.checkpoints if row.triggered_ns < 95 * MS]

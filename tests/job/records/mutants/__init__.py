@@ -1,1 +1,1 @@
-"""Tests that tell the mutants of a job apart, and show its hazards."""
+"""Tests that distinguish the mutants of a job, and show its hazards."""

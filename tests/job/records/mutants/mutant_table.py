@@ -1,4 +1,6 @@
-"""The table of faulty barrier cores: which scenario tells each from the right one, and how soon.
+"""The table of faulty barrier cores.
+
+Which scenario distinguishes each from the right one, and how soon.
 
 `python -m tests.job.records.mutants.mutant_table` writes docs/barrier-mutants.md again.
 """
@@ -39,7 +41,7 @@ SCENARIO_OF: dict[str, str] = {
     "savepoints_subsumed": "savepoint_and_checkpoint",
     "told_before_stored": "slow_store",
 }
-# What this one lacks shows only where one store is slower than sixteen others; here all are equal.
+# What this one lacks shows only where one store is slower than sixteen others. Here all are equal.
 SHOWN_BY_CORE = {"slow_stores_forgotten"}
 
 

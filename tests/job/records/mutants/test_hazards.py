@@ -1,4 +1,4 @@
-"""The hazards that were only read show; two of them when nothing but the order of ties varies."""
+"""The hazards that were only read show. Two of them when nothing but the order of ties varies."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_right_core_survives_the_late_trigger_in_every_order_tried() -> None:
 
 
 def test_hunt_shrinks_the_hanging_stop() -> None:
-    """What is left is a lone source, no fault, and still no order of messages."""
+    """The rest is a lone source, no fault, and still no order of messages."""
     found = hunt(STOP, range(60), property_names=["stop_ends"])
     assert found is not None
     job = found.shrunk.scenario.model
@@ -80,7 +80,7 @@ def test_the_picture_is_what_replay_draws() -> None:
 
 
 def test_a_single_channel_loses_the_clock_and_several_keep_it() -> None:
-    """The hazard shows in every order; with all channels open only the mutant loses the clock."""
+    """The hazard shows in every order. With all channels open only the mutant loses the clock."""
     assert check(CLOCK, range(30), ties=("random", "pct")).expected == {
         "single_channel_keeps_the_clock": 30
     }
@@ -93,7 +93,7 @@ def test_a_single_channel_loses_the_clock_and_several_keep_it() -> None:
 
 @pytest.mark.parametrize("plane", list(Plane))
 def test_a_checkpoint_that_was_given_up_keeps_channels_blocked(plane: Plane) -> None:
-    """A job stands still behind its first expired checkpoint; where none expires it ends."""
+    """A job is stuck after its first expired checkpoint. Where none expires it ends."""
     scenario = placed(by_name("given_up_checkpoint_blocks"), plane)
     model: Any = scenario.model
     network = replace(model.network, record_bytes=model.network.segment_bytes)

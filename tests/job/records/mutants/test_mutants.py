@@ -1,4 +1,4 @@
-"""Every faulty core has a scenario that tells it apart."""
+"""Every faulty core has a scenario that distinguish it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.job.records.mutants import mutant_table
 from tests.kills import SEEDS_MAX
 from tests.mutants import barriers, lifecycle
 
-# Mutants whose fault needs events that a whole job does not produce; vectors kill them: a stop that
-# nobody asks for again.
+# Mutants with a fault that needs events that a whole job does not produce. Vectors kill them: a
+# stop that no one asks for again.
 BY_VECTOR = {
     "survives_aborted_savepoint",
     "stop_takes_any_completion",
@@ -34,7 +34,7 @@ def test_every_mutant_is_found_or_explained() -> None:
 
 @pytest.mark.parametrize("mutant", list(lifecycle.SHOWN_BY))
 def test_check_tells_a_mutant_from_the_right_core(mutant: str) -> None:
-    """Within a few seeds the mutant breaks the property; the right core breaks none in any."""
+    """Within a few seeds the mutant breaks the property. The right core breaks none in any."""
     scenario, name = lifecycle.SHOWN_BY[mutant]
     assert any(name in broken(scenario, seed, mutant) for seed in SEEDS)
     assert [broken(scenario, seed) for seed in SEEDS] == [set() for _ in SEEDS]
@@ -54,12 +54,12 @@ def test_mutant_is_found_where_the_right_core_survives(mutant: str) -> None:
 
 
 def test_every_mutant_of_a_job_has_a_scenario() -> None:
-    """No mutant that a job can run is left out; each issue left out says why."""
+    """No mutant that a job can run is left out. Each issue left out says why."""
     assert {*mutant_table.SCENARIO_OF, *mutant_table.SHOWN_BY_CORE} == set(barriers.MUTANTS)
 
 
 def test_unknown_mutant_is_the_users_error() -> None:
-    """The message names the mutants of barriers and those of tasks' ends."""
+    """The message names the mutants of barriers and the ones of tasks' ends."""
     with pytest.raises(UserError, match=r"gate_local_lookup.*closes_without_acknowledgement"):
         run_world(by_name("keyed_crash"), seed=0, mutant="nobody")
     with pytest.raises(UserError, match="takes slot ordering"):

@@ -18,7 +18,7 @@ from tests.job.records.rescaling.flip76_table import BEGIN, END, table
 
 PAGE = (Path(__file__).parents[4] / "docs" / "flip76.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ ckptsim (.+)\n(VIOLATED.*)$", PAGE, re.MULTILINE)
-# Seeds of the right core that the short test looks at; the long one takes all of the command.
+# Seeds of the right core that the short test looks at. The long one takes all of the command.
 _FEW = ["--seeds", "5"]
 
 
@@ -66,7 +66,7 @@ def test_page_has_a_command_per_mutant() -> None:
 
 
 def test_a_savepoint_cuts_no_log() -> None:
-    """It subsumes no checkpoint: behind a stop with one the checkpoint before can be restored."""
+    """It subsumes no checkpoint: after a stop with one the checkpoint before can be restored."""
     made = by_name("flip76_log_service_retained")
     job: Any = made.model
     ending = replace(job.ending, stop_at_ns=43_000_000, stop_kind=StopKind.DRAIN)

@@ -18,7 +18,7 @@ from tests.job.records.small import MS, small
 
 
 def _carried(partitioner: str, crash_ms: int = 15, **checkpointing: Any) -> Scenario:
-    """Return a job that fails while records are in flight to an operator behind back-pressure."""
+    """Return a job that fails while records are in flight to an operator after back-pressure."""
     source = {"name": "source", "kind": "source", "parallelism": 3}
     reads = [{"upstream": "source", "partitioner": partitioner}]
     operator = {"name": "operator", "parallelism": 3, "inputs": reads, "service_ns": 3 * MS}
@@ -41,7 +41,7 @@ def test_nothing_in_flight_is_lost_on_any_edge(partitioner: str, crash_ms: int) 
 
 
 def test_subtasks_that_had_finished_are_whom_nobody_else_is() -> None:
-    """Their state does not say so; every identity is there once, whatever the order is."""
+    """Their state does not say so. Every identity is there once, whatever the order is."""
     job = cast("Any", _carried("hash").model)
     told = [SimpleNamespace(identity=2), None, SimpleNamespace(identity=1)]
     restored = SimpleNamespace(
@@ -56,6 +56,6 @@ def test_subtasks_that_had_finished_are_whom_nobody_else_is() -> None:
 
 
 def test_identities_need_a_checkpoint_of_the_whole_job() -> None:
-    """Without barriers subtasks keep their places; a scenario that says otherwise is refused."""
+    """Without barriers subtasks keep their places. A scenario that says otherwise is refused."""
     with pytest.raises(ScenarioError, match=r"channel_state\.subtask_indices.*expected \"kept\""):
         _carried("hash", protocol="uncoordinated")

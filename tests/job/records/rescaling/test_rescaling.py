@@ -60,7 +60,7 @@ def test_every_mutant_of_a_rescale_has_a_scenario() -> None:
 
 @pytest.mark.parametrize(("mutant", "scenario", "name"), SHOWN_BY)
 def test_mutant_is_convicted_within_a_hundred_seeds(mutant: str, scenario: str, name: str) -> None:
-    """The mutant breaks its property; up to there, and for six seeds, the right core does not."""
+    """The mutant breaks its property. Up to there, and for six seeds, the right core does not."""
     first = next(seed for seed in range(SEEDS) if name in broken(scenario, seed, mutant))
     assert [broken(scenario, seed) for seed in range(max(6, first + 1))] == [set()] * max(
         6, first + 1
@@ -86,7 +86,7 @@ def test_random_jobs_survive_crashes_and_rescales() -> None:
 
 
 def test_a_sender_that_closes_can_wait_for_an_offset_for_ever() -> None:
-    """No message is lost: its receiver never snapshots a checkpoint that was given up."""
+    """No message is lost: its receiver never snapshots a checkpoint that was aborted."""
     told = {"job.channel_state.spilling": "continuous"}
     told["job.channel_state.replay_from"] = "told_at_snapshot"
     indexed = told | {"job.channel_state.replay_from": "file_index"}
@@ -145,7 +145,7 @@ def rescale(vertex: str, parallelism: int = 2) -> dict[str, Any]:
     ],
 )
 def test_a_rescale_that_cannot_be_is_refused(text: dict[str, Any], expected: str) -> None:
-    """The error names the fault's key and says what is expected there."""
+    """The error names the fault's key and says the expected value there."""
     with pytest.raises(ScenarioError, match=expected) as refused:
         scenario_of(text)
     assert "faults[0]" in str(refused.value)
@@ -162,7 +162,7 @@ def test_a_rescale_is_no_failure() -> None:
 
 
 def test_a_fault_of_a_subtask_that_is_gone_does_nothing() -> None:
-    """A crash of subtask 1 after the vertex has become one subtask strikes nobody."""
+    """A crash of subtask 1 after the vertex has become one subtask strikes no one."""
     crash = {"kind": "crash_task", "vertex": "sink", "subtask": 1, "at_ns": 9 * MS}
     text = job(rescale("sink", 1), crash, parallelism=2)
     assert run_world(scenario_of(text), seed=0).run.attempts == 2

@@ -1,4 +1,4 @@
-"""Sources and `rescale` edges: whose splits go where, and that every record is read once."""
+"""Sources and `rescale` edges: the place of splits, and that every record is read once."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tests.job.records.small import small
 def scenario(
     *parallelisms: int, edges: str = "aligned", into: str = "forward", **changes: Any
 ) -> Scenario:
-    """Return a job behind back-pressure whose source of three splits is rescaled, time by time.
+    """Return a job after back-pressure with source of three splits that is rescaled, time by time.
 
-    A mapper goes with it by a forwarded edge; into: another one.
+    A mapper goes with it by a forwarded edge. into: another one.
     """
     source = {"name": "source", "kind": "source", "parallelism": 3, "records": 150}
     source |= {"records_step": 20, "rate_per_s": 3_000} | changes
@@ -63,7 +63,7 @@ def owners(made: Scenario) -> list[dict[int, int]]:
 
 
 def test_splits_are_dealt_out_as_list_state_is() -> None:
-    """Blocks as even as can be, the first subtasks get one more; as many subtasks keep theirs."""
+    """Blocks as even as can be, the first subtasks get one more. As many subtasks keep theirs."""
     begun, two, again, four = owners(scenario(2, 2, 4))
     assert begun == {0: 0, 1: 1, 2: 2}
     assert two == again == {0: 0, 1: 0, 2: 1}
@@ -73,7 +73,7 @@ def test_splits_are_dealt_out_as_list_state_is() -> None:
 @pytest.mark.parametrize("edges", list(OrderedEdges))
 @pytest.mark.parametrize("parallelisms", [(1,), (2, 5), (5, 1, 3), (8, 2)])
 def test_no_record_is_lost_or_repeated(parallelisms: tuple[int, ...], edges: OrderedEdges) -> None:
-    """Whatever becomes of the splits; forced edges alone lose the order of a split that moves."""
+    """Whatever becomes of the splits. Forced edges alone lose the order of a split that moves."""
     made = scenario(*parallelisms, edges=edges.value)
     for seed in range(3):
         result = run_world(made, seed=seed, ties="random")

@@ -34,7 +34,7 @@ METADATA_SERVICE_ONLY = (CallSite.SUBSCRIBE_READS, CallSite.SYNC_WRITES)
 class RedirectedMetadata:
     """Sends the call sites that were redirected to the custom service, all others to the built-in.
 
-    With every call site redirected it is whole; with fewer it leaks.
+    With every call site redirected it is whole. With fewer it leaks.
     """
 
     def __init__(

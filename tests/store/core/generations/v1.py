@@ -1,11 +1,11 @@
 """First generation: a metadata service of six operations on typed, mutable objects.
 
 The user implements all six, for partitions and for whole versions, under a topic that is a text.
-What is weak about it: objects are live, so whoever keeps a reference can change what is stored;
-the version's state has a life of its own beside the partitions' states; and every caller inside
-has to go through the service, which not all did (see `redirect`).
+Its weakness: objects are live, so a kept reference can change the stored data. The version's state
+has a life of its own beside the partitions' states. And every caller inside has to go through the
+service, which not all did (see `redirect`).
 
-Source: linkedin/venice, pull request 1476, first stage; signatures after `StorageMetadataService`.
+Source: linkedin/venice, pull request 1476, first stage. Signatures after `StorageMetadataService`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MetadataService(Protocol):
         ...
 
     def get(self, topic: str, partition: int) -> LiveState:
-        """Return the state of a partition; an empty one, never None, when there is none."""
+        """Return the state of a partition. An empty one, never None, when there is none."""
         ...
 
     def clear(self, topic: str, partition: int) -> None:
@@ -67,7 +67,7 @@ class MetadataService(Protocol):
 class MetadataOverStore:
     """The six operations on top of the store of three: serialised, so nothing stays live.
 
-    The version's state has no slot of its own there; it goes into every partition's state and is
+    The version's state has no slot of its own there. It goes into every partition's state and is
     regenerated from them.
     """
 
@@ -100,7 +100,7 @@ class MetadataOverStore:
         return changed
 
     def get_version_state(self, topic: str) -> VersionCopy | None:
-        """Regenerate the state of a version; raises INCONSISTENT_SVS."""
+        """Regenerate the state of a version. Raises INCONSISTENT_SVS."""
         copies = (self._read(key).version_copy() for key in self._topics.of_topic(topic))
         return agreed(copy for copy in copies if copy is not None)
 
@@ -118,8 +118,8 @@ class MetadataOverStore:
 class LiveMetadata:
     """What an implementer writes first: dictionaries that keep the objects they were handed.
 
-    It keeps the letter of the interface.  A caller that continues using its object changes what is
-    stored, and a reader that edits what it got does so too.
+    It keeps the letter of the interface.  Callers that reuse or edit such an object change the
+    stored data.
     """
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ class RecordTransformer(Protocol):
     """The part of a user's transformer that chooses where checkpoints go."""
 
     def storage_metadata_service(self) -> MetadataService | None:
-        """Return the user's service; None leaves the built-in path unchanged."""
+        """Return the user's service. None leaves the built-in path unchanged."""
         ...
 
 

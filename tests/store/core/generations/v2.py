@@ -1,12 +1,12 @@
 """Second generation: a storage engine for checkpoints, one instance per store version.
 
 The built-in metadata service is rewritten on top of it, so that an implementer has less to fill.
-One engine per version means that its operations name no topic.  What is weak about it: nothing
-reminds an implementer that two versions live at once, and one engine behind two of them lets the
-second clobber the first; objects are as live as before.
+One engine per version means that its operations name no topic.  Its weakness: nothing reminds an
+implementer that two versions live at once, and one engine after two of them lets the second clobber
+the first. Objects are as live as before.
 
-Source: linkedin/venice, pull request 1476, second stage; the missing topic is inferred from
-engines being per version there.
+Source: linkedin/venice, pull request 1476, second stage. The missing topic is inferred from engines
+being per version there.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class EngineOverStore:
         self._metadata.compute_version_state(self._topic, lambda _old: state)
 
     def get_version_state(self) -> VersionCopy | None:
-        """Regenerate the state of the version; raises INCONSISTENT_SVS."""
+        """Regenerate the state of the version. Raises INCONSISTENT_SVS."""
         return self._metadata.get_version_state(self._topic)
 
     def clear_version_state(self) -> None:
@@ -127,7 +127,7 @@ class MetadataOverEngines:
         self._engine_of(topic).put_partition_state(partition, state)
 
     def get(self, topic: str, partition: int) -> LiveState:
-        """Return the state of a partition; an empty one, never None, when there is none."""
+        """Return the state of a partition. An empty one, never None, when there is none."""
         state = self._engine_of(topic).get_partition_state(partition)
         return LiveState() if state is None else state
 

@@ -1,12 +1,12 @@
-"""Columns of a cell, what stands in queues and travels; of a segment; of an event."""
+"""Columns of a cell, in queues and on the way. Of a segment. Of an event."""
 
 (
     NEXT,
     WHAT,
-    SEGMENT,  # whose memory it is, or NONE
+    SEGMENT,  # the owner of its memory, or NONE
     BYTES,
     RECORDS,
-    FLOATING,  # whose buffer of the receiver it is in, below
+    FLOATING,  # the owner of its buffer at the receiver, below
     EVENT,
     SEQUENCE,  # of an event at the receiver
 ) = range(8)
@@ -20,7 +20,7 @@ OWN, LENT, RECOVERED = range(3)
 # Of a slice that the oracle counts: how many were sent before it, and what it was then.
 NUMBER, SEAL = SEQUENCE, EVENT
 
-# SEGMENT_HEAD: bytes at its start that end a record begun in the segment before; where records are
+# SEGMENT_HEAD: bytes at its start that end a record begun in the segment before. Where records are
 # not of one size, how many were written before it was opened.
 SEGMENT_WRITER, SEGMENT_LANE, SEGMENT_SIZE, SEGMENT_HEAD = range(4)
 SEGMENT_BYTES, SEGMENT_RECORDS, CLOSED, OWNERS = range(4, 8)

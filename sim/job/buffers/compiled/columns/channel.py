@@ -1,18 +1,18 @@
 """Columns of a channel: its sender's queue, the wire, and the receiver's end.
 
 Eight words are a line of the processor's cache, and a large job has more channels than the cache
-has room for.  So what is used together lies together, and each eight of them say for what.
+has room for.  So the used part together lies together, and each eight of them say for what.
 """
 
 (
     # The sender looks whether there is something to send.
-    HEAD,  # each head of a list has its tail behind it
+    HEAD,  # each head of a list has its tail after it
     TAIL,
     DATA,
     EVENTS,
     FLUSH,
-    LANE,  # where its writer writes; a broadcast has one lane for all
-    TAKEN_BYTES,  # what has left of the first segment
+    LANE,  # where its writer writes. A broadcast has one lane for all
+    TAKEN_BYTES,  # everything that has left of the first segment
     TAKEN_RECORDS,
     # It sends.
     PRIORITY_HEAD,
@@ -32,14 +32,14 @@ has room for.  So what is used together lies together, and each eight of them sa
     WAITING,  # in the gate's line for a floating buffer
     NEXT_LENDER,
     PARTIAL_BYTES,
-    # The receiver takes what has come.
+    # The receiver takes the arrivals.
     IN_HEAD,
     IN_TAIL,
     IN_DATA,
     IN_EVENTS,
     LISTED,
     NEXT_READY,
-    INSIDE,  # as LOCAL, for the receiver; not while it has recovered data to read
+    INSIDE,  # as LOCAL, for the receiver. Not while it has recovered data to read
     FLOATING_FREE,
     # It counts, and gives credit.
     EXCLUSIVE_FREE,
@@ -59,11 +59,11 @@ has room for.  So what is used together lies together, and each eight of them sa
     BACK_NS,
     PUMP_ARMED,
     KEEPS_ORDER,
-    # What is rare, from here on.
+    # Rare columns from here on.
     LAST_SEEN,
     CUT,
     STARVED,
-    OPEN_STATE,  # the timeoutable checkpoint whose output state is not known, or NONE
+    OPEN_STATE,  # the timeoutable checkpoint with an open output state, or NONE
     IN_PRIORITY_HEAD,
     IN_PRIORITY_TAIL,
     LAST_BARRIER,
@@ -71,7 +71,7 @@ has room for.  So what is used together lies together, and each eight of them sa
 ) = range(56)
 WIDTH = 56
 
-# What lets nothing leave: an event, until the receiver resumes the channel; or that the receiver,
+# What lets nothing leave: an event, until the receiver resumes the channel. Or that the receiver,
 # which restores, has not asked for its partition yet.
 BY_EVENT, NOT_REQUESTED = 1, 2
 

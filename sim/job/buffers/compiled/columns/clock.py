@@ -1,6 +1,8 @@
-"""Columns of the one row that belongs to all: the clock, free lists, constants, and what is asked.
+"""Columns of the one row that belongs to all.
 
-The kernel hands over to Python by returning a code (`HANDOVER`); task, channel, cell say of what.
+The clock, free lists, constants, and all that is asked.
+
+The kernel hands over to Python by returning a code (`HANDOVER`). Task, channel, cell say of what.
 """
 
 (
@@ -17,10 +19,10 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     LOG,
     LOG_ROWS,
     LOG_SIZE,
-    LOG_URGENT,  # the log has something that Python has to hear before the next entry
-    TIES,  # the policy, below
-    TIES_KEY,  # of the keyed hash, 64 bits
-    CHANGES,  # where the change instants of `pct` begin, with their numbers, the latest first
+    LOG_URGENT,  # the log has something that Python has to hear before the next entry.
+    TIES,  # the policy, below.
+    TIES_KEY,  # of the keyed hash, 64 bits.
+    CHANGES,  # where the change instants of `pct` begin, with their numbers, the latest first.
     END_CHANGES,
     LATENCY_NS,
     JITTER_NS,
@@ -33,18 +35,18 @@ The kernel hands over to Python by returning a code (`HANDOVER`); task, channel,
     LIMIT_NS,  # the calendar entry of Python's that comes next: time, key and sequence
     LIMIT_KEY,
     LIMIT_SEQUENCE,
-    EXCLUSIVE,  # buffers that a channel has of its own
-    MARGIN,  # cells, segments and heap entries that one entry may need at most
-    LOG_MARGIN,  # rows of the log that one entry may need at most
-    FOLLOWED,  # an oracle counts the buffers, see below
-    COUNTS,  # where its counts of the channels begin
+    EXCLUSIVE,  # buffers that a channel has of its own.
+    MARGIN,  # cells, segments and heap entries that one entry may need at most.
+    LOG_MARGIN,  # rows of the log that one entry may need at most.
+    FOLLOWED,  # an oracle counts the buffers, see below.
+    COUNTS,  # where its counts of the channels begin.
     FIRST_TASK,
     END_TASK,
     FIRST_CHANNEL,
     END_CHANNEL,
     FIRST_WRITER,
     END_WRITER,
-    RECORDED,  # somebody follows the records, see below: the log tells of each stretch
+    RECORDED,  # someone follows the records, see below: the log shows of each stretch
     LEAST_FREE,  # mechanisms of the rig: segments that a pool needs for a record
     FREED_WHEN_READ,
     SLICES,
@@ -58,21 +60,21 @@ STRUCTURAL, RANDOM, PCT = range(3)
 
 # What the kernel stops for.
 (
-    WAITS,  # nothing is left to do: of a task, that its thread waits or serves
-    LIMIT,  # Python's calendar is next
-    EVENT,  # a task has taken an event from a channel
-    MAIL,  # a task has come to its mailbox
-    EXHAUSTED,  # a source has no more records
-    LOGGED,  # Python has to read the log now
-    ROOM,  # tables have to grow
-    REFUSED,  # a channel is resumed that nothing blocks
-    TOLD,  # Python has to read the log before the task continues
+    WAITS,  # nothing is left to do: of a task, that its thread waits or serves.
+    LIMIT,  # Python's calendar is next.
+    EVENT,  # a task has taken an event from a channel.
+    MAIL,  # a task has come to its mailbox.
+    EXHAUSTED,  # a source has no more records.
+    LOGGED,  # Python has to read the log now.
+    ROOM,  # tables have to grow.
+    REFUSED,  # a channel is resumed that nothing blocks.
+    TOLD,  # Python has to read the log before the task continues.
 ) = range(9)
 
-# What the log tells, each with a channel, a checkpoint, what is below, and the instant.
+# What the log shows, each with a channel, a checkpoint, the content below, and the instant.
 (
     PERSIST_INPUT,  # bytes and records of a buffer
-    PERSIST_OUTPUT,  # the same; the first of a barrier's effects
+    PERSIST_OUTPUT,  # the same. The first of a barrier's effects
     OUTPUT_OPENED,
     OUTPUT_KNOWN,  # number of buffers, which follow as OUTPUT_BUFFER
     OUTPUT_BUFFER,
@@ -81,31 +83,32 @@ STRUCTURAL, RANDOM, PCT = range(3)
     RECOVERED_FREED,  # a buffer of recovered data has been read
 ) = range(8)
 
-# Where somebody follows the records: of a stretch that is done.  Who knows records by their
-# identities hears of it at once.
+# Where someone follows the records: of a stretch that is done.  Who knows records by their
+# identities learns of it at once.
 BY_STRETCHES, AT_ONCE = 1, 2
 (
     EMITTED,  # by a source: task, how many, when the first one was due, ns between two
     PROCESSED,  # of a channel: how many, when the last one was done, ns of each
 ) = range(8, 10)
 
-# Where an oracle counts the buffers: how events move, and what is or may be wrong with data.
-# `EVERY`: a journal is kept besides, and the log tells of each buffer.
+# Where an oracle counts the buffers: how events move, and everything that is or may be wrong with
+# data.
+# `EVERY`: a journal is kept besides, and the log shows of each buffer.
 COUNTED, EVERY = 1, 2
 (
     SENT_EVENT,  # event
-    TAKEN_EVENT,  # event; whether it overtakes data
-    OVERTAKING_ARRIVED,  # an unaligned barrier is at the receiver: event; how long it was busy
+    TAKEN_EVENT,  # event. Whether it overtakes data
+    OVERTAKING_ARRIVED,  # an unaligned barrier is at the receiver: event. How long it was busy
     RESUMED,
     SENT_SUSPECT,  # data by a channel with a flag: bytes, records in the last columns
     TAKEN_SUSPECT,  # data when the task may have to do something else first
-    OUT_OF_TURN,  # data that is not what was sent next: bytes
+    OUT_OF_TURN,  # data that is not the sent data next: bytes
     CREDIT_WRONG,  # what, as in `counts.py`
-    POOL_WRONG,  # of a writer: 1 for too many, with how many are out, and of one lane; 0: too few
+    POOL_WRONG,  # of a writer: 1 for too many, with how many are out, and of one lane. 0: too few
 ) = range(10, 19)
 FIRST_FOLLOWED = SENT_EVENT
 
-# For a journal; of a pool with a lane in the place of the channel.
+# For a journal. Of a pool with a lane in the place of the channel.
 (
     SENT,  # data has left the sender: cell, bytes, records
     SENT_EMPTY,

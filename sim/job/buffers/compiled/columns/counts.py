@@ -1,6 +1,6 @@
 """Columns of what the oracle has counted of a channel, apart from what the channel counts itself.
 
-Its counts of a gate stand in the gate's row, those of a pool in the row of its writer.
+Its counts of a gate stand in the gate's row, the ones of a pool in the row of its writer.
 """
 
 (
@@ -11,13 +11,13 @@ Its counts of a gate stand in the gate's row, those of a pool in the row of its 
     TAKEN_BYTES,
     ALLOWED,  # slices that the receiver has given credit for and that were not sent
     FILLED,  # exclusive buffers that hold data
-    QUEUED_BYTES,  # at the sender, when somebody asked last
+    QUEUED_BYTES,  # at the sender, when someone asked last
 ) = range(8)
 WIDTH = 8
 
-# Flags: the sender is blocked; its data has ended; it is to send what a checkpoint had in flight;
-# the receiver may read nothing; its end of partition was taken.
+# Flags: the sender is blocked. Its data has ended. It is to send what a checkpoint had in flight.
+# The receiver may read nothing. Its end of partition was taken.
 STOPPED, ENDED, RESTORED, HELD, OVER = 1, 2, 4, 8, 16
 
-# What is wrong with the credit or the buffers of a channel.
+# Faults in the credit or the buffers of a channel.
 NO_CREDIT, NO_CREDIT_EMPTY, NOT_LENT, NOT_FREE, FREED_TWICE = range(5)

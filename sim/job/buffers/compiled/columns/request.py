@@ -15,19 +15,19 @@
     FINISH,  # task, event
     TIME_OUT,  # channel, checkpoint, event
     ABORT_OUTPUTS,  # task, checkpoint
-    START_GATE,  # gate, checkpoint; 1 when a channel refuses
+    START_GATE,  # gate, checkpoint. 1 when a channel refuses
     STOP_GATE,  # gate, checkpoint
-    TAKE_PRIORITY,  # channel; the cell, NONE if there is none
+    TAKE_PRIORITY,  # channel. The cell, NONE if there is none
     RELEASE,  # channel
     RESUME,  # channel
-    PRIORITIZE,  # channel, sequence; 1 when it does not stand there
+    PRIORITIZE,  # channel, sequence. 1 when it does not stand there
     RESIZE,  # channel, bytes
-    DUE_BACK,  # channel; the instant at which a message reaches the sender
+    DUE_BACK,  # channel. The instant at which a message reaches the sender
     PUT_BACK,  # channel, bytes, records
-    WRITTEN,  # channel; bytes in its open buffer
+    WRITTEN,  # channel. Bytes in its open buffer
     FREE_CELL,  # cell
     PLAN,  # writer
-    ADD_RECOVERED,  # channel, bytes, records; the cell
+    ADD_RECOVERED,  # channel, bytes, records. The cell
     REQUEST_PARTITION,  # channel
     FEED,  # task, how many records are queued, whether nothing comes any more
     LOOK,  # count what is queued, in the columns of the oracle

@@ -21,16 +21,17 @@
     OVERDRAFT,
     OVERDRAFT_MAX,
     OVERDRAFT_PEAK,
-    REFUSED,  # a request was refused since the last return
-    FULL,  # lanes that hold their maximum
-    MOST,  # that maximum
-    HELD,  # where it is counted, lane by lane, each with the count of the oracle behind it
+    REFUSED,  # a request was refused since the last return.
+    FULL,  # lanes that hold their maximum.
+    MOST,  # that maximum.
+    HELD,  # where it is counted, lane by lane, each with the count of the oracle after it.
     # The route.
     ROUTE,
     NEXT,  # lane of the next record
     STREAM,
     WEIGHTS,  # where the bounds of its lanes begin
-    # What is drawn: picks from HEAD on, AHEAD of them counted in the fills, then maybe the opener.
+    # Everything that is drawn: picks from HEAD on, AHEAD of them counted in the fills, then maybe
+    # the opener.
     PICKS,  # where the ring of lanes drawn ahead begins
     HEAD,
     DRAWN,
@@ -41,15 +42,15 @@
     PROCESSED,
     OWED,
     # Of records that are not of one size: where it is counted, lane by lane, how many are written
-    # or ahead, NONE where all are alike; where the records of each channel that a restart has put
-    # back are; how sizes are drawn.
+    # or ahead, NONE where all are alike. Where the records of each channel that a restart has put
+    # back are. How sizes are drawn.
     COUNTS,
     RESTORED,
     SIZES_KEY,
     FIXED_BYTES,
     VARYING_BYTES,  # mean of the varying part, the bits of a float
-    # What the oracle counts: segments that are out, at most, and of one lane at most; how many of
-    # them stand in queues, when somebody asked last.
+    # What the oracle counts: segments that are out, at most, and of one lane at most. How many of
+    # them stand in queues, when someone asked last.
     SEGMENTS_OUT,
     MOST_OUT,
     MOST_OUT_OF_LANE,

@@ -77,7 +77,7 @@ def fire(m: Memory, t: int) -> int:
 
 @compiled
 def retry_all(m: Memory, t: int) -> int:
-    """Let a thread that stands inside a record ask for buffers again."""
+    """Let a thread that is inside a record ask for buffers again."""
     if m[t + task.STATE] != task.STUCK:
         return clock.WAITS
     first, stuck = m[t + task.FIRST_WRITER], False
@@ -129,7 +129,7 @@ def loop(m: Memory) -> int:
     """Carry out entries up to Python's next one, or until Python has to act."""
     margin, last = m[clock.MARGIN], m[clock.SEQUENCE] + SEQUENCES
     while True:
-        # Room and sequences are looked at once per entry; none takes more than the margin.
+        # Room and sequences are looked at once per entry. None takes more than the margin.
         if m[clock.FREE_CELLS] < margin or m[clock.HEAP_SIZE] + margin > m[clock.HEAP_ROWS]:
             return clock.ROOM
         if m[clock.LOG_SIZE] + m[clock.LOG_MARGIN] > m[clock.LOG_ROWS]:
@@ -167,7 +167,7 @@ def is_next(m: Memory) -> bool:
 
 @compiled
 def put_back(m: Memory, c: int, size: int, records: int) -> None:
-    """Put restored data behind what stands in a queue, in memory that is not the pool's."""
+    """Put restored data after a queue, in memory that is not the pool's."""
     s = new_segment(m, m[c + channel.WRITER], m[c + channel.LANE], size, 0)
     m[s + cell.SEGMENT_BYTES] = size
     m[s + cell.SEGMENT_RECORDS] = records
@@ -184,7 +184,7 @@ def put_back(m: Memory, c: int, size: int, records: int) -> None:
 
 @compiled
 def ask_task(m: Memory, what: int, t: int, first: int, second: int) -> int:
-    """Do what is asked of a task."""
+    """Serve the requests to a task."""
     if what == request.RUN:
         return run_thread(m, t)
     if what == request.MAILED:
@@ -212,7 +212,7 @@ def ask_task(m: Memory, what: int, t: int, first: int, second: int) -> int:
 
 @compiled
 def ask_sender(m: Memory, what: int, c: int, first: int, second: int) -> int:
-    """Do what is asked of the sender's end of a channel."""
+    """Serve the requests to the sender's end of a channel."""
     if what == request.PUMP:
         pump(m, c)
     elif what == request.TIME_OUT:
@@ -229,7 +229,7 @@ def ask_sender(m: Memory, what: int, c: int, first: int, second: int) -> int:
 
 @compiled
 def ask_receiver(m: Memory, what: int, c: int, first: int, second: int) -> int:
-    """Do what is asked of the receiver's end of a channel."""
+    """Serve the requests to the receiver's end of a channel."""
     if what == request.TAKE_PRIORITY:
         return take_priority(m, c) if has_priority(m, c) else clock.NONE
     if what == request.RELEASE:
@@ -250,7 +250,7 @@ def ask_receiver(m: Memory, what: int, c: int, first: int, second: int) -> int:
 
 @compiled
 def ask(m: Memory, what: int, one: int, first: int, second: int) -> int:
-    """Do what Python asks for; see `columns/request.py`."""
+    """Do what Python asks for. See `columns/request.py`."""
     if what == request.LOOP:
         return loop(m)
     if what == request.ADD_BARRIERS:

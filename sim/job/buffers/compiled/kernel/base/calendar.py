@@ -1,8 +1,8 @@
 """The kernel's part of the calendar: a binary heap with the same order as `sim/kernel/calendar.py`.
 
-Entries are ordered by time, tie key and sequence, from left to right.  The key is that of the tie
-policy of the run, in one word (`compiled/ties.py`).  Sequences are drawn
-from one line with those of Python's calendar, so causal order inside an entity is one order.
+Entries are ordered by time, tie key and sequence, from left to right.  The key is the one of the
+tie policy of the run, in one word (`compiled/ties.py`).  Sequences are drawn from one line with the
+ones of Python's calendar, so causal order inside an entity is one order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FOLD = np.uint64(0xD6E8FEB86659FD93)
 
 @compiled
 def tie_key(m: Memory, time: int, kind: int, rank: int, drawn: int) -> int:
-    """Return the tie key of an entry; as a signed number it has the order of the unsigned one."""
+    """Return the tie key of an entry. As a signed number it has the order of the unsigned one."""
     if m[clock.TIES] == clock.STRUCTURAL:
         return (kind << 40) | rank
     if m[clock.TIES] == clock.PCT:
@@ -51,7 +51,7 @@ def last_fall(m: Memory, time: int, falls: int) -> int:
 
 @compiled
 def push(m: Memory, time: int, key: int, action: int, target: int, first: int, second: int) -> int:
-    """Enter something into the calendar; return its sequence."""
+    """Enter something into the calendar. Return its sequence."""
     sequence, heap, place = m[clock.SEQUENCE], m[clock.HEAP], m[clock.HEAP_SIZE]
     m[clock.SEQUENCE] = sequence + 1
     m[clock.HEAP_SIZE] = place + 1

@@ -1,8 +1,8 @@
 """What the oracle counts of each buffer: its own account of channels, gates and pools.
 
-Each function stands where the reference has an observed pool or channel, and does what their
-oracles and counts do (`oracle/channels.py`, `oracle/buffers/counts.py`).  It never reads what
-the kernel counts itself.  Python hears where something is wrong, and where it has asked to hear.
+Each function is where the reference has an observed pool or channel, and does what their oracles
+and counts do (`oracle/channels.py`, `oracle/buffers/counts.py`).  It never reads what the kernel
+counts itself.  Python learns where something is wrong, and where it has asked to hear.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RECORDS_BITS = 32
 
 @compiled
 def counts_of(m: Memory, c: int) -> int:
-    """Return where it is counted what a channel does; rows lie in the order of the channels."""
+    """Return where it is counted what a channel does. Rows lie in the order of the channels."""
     return m[clock.COUNTS] + (c - m[clock.FIRST_CHANNEL]) // channel.WIDTH * counts.WIDTH
 
 
@@ -76,7 +76,7 @@ def slice_sent(m: Memory, k: int, e: int) -> None:
 
 @compiled
 def spend(m: Memory, c: int, without: int) -> None:
-    """Count a buffer that leaves on credit; without: what is wrong where none is left."""
+    """Count a buffer that leaves on credit. without: the problem where none is left."""
     k = counts_of(m, c)
     m[k + counts.ALLOWED] -= 1
     if m[k + counts.ALLOWED] < 0:
@@ -177,7 +177,7 @@ def element_taken(m: Memory, c: int, e: int, priority: bool) -> None:  # noqa: F
 
 @compiled
 def segment_given(m: Memory, w: int, lane: int, mine: int) -> None:
-    """Count a segment that is handed out: never more than may be; mine: the count of its lane."""
+    """Count a segment that is handed out: never more than may be. mine: the count of its lane."""
     log(m, clock.GIVEN, lane, 0, 0, 0)
     m[w + writer.SEGMENTS_OUT] += 1
     m[mine] += 1
@@ -190,7 +190,7 @@ def segment_given(m: Memory, w: int, lane: int, mine: int) -> None:
 
 @compiled
 def segment_returned(m: Memory, w: int, lane: int, mine: int) -> None:
-    """Count a segment that comes back: one that was out; mine: the count of its lane."""
+    """Count a segment that comes back: one that was out. mine: the count of its lane."""
     log(m, clock.RETURNED, lane, 0, 0, 0)
     m[w + writer.SEGMENTS_OUT] -= 1
     m[mine] -= 1

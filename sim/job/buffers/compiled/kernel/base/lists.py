@@ -11,7 +11,7 @@ _NONE = clock.NONE
 
 @compiled
 def new_cell(m: Memory, what: int) -> int:
-    """Take a cell; the loop has seen to it that there are enough."""
+    """Take a cell. The loop has seen to it that there are enough."""
     e = m[clock.FREE_CELL]
     if e < 0:
         raise MemoryError
@@ -64,8 +64,8 @@ def free_segment(m: Memory, s: int) -> None:
 def line_append(m: Memory, line: int, item: int, link: int) -> None:
     """Put an item at the end of a line.
 
-    line: the word that has its first item, behind which is that of the last; link: the column of an
-    item that has the next one.
+    line: the word that has its first item, after which is the one of the last. link: the column of
+    an item that has the next one.
     """
     last = m[line + 1]
     if last < 0:
@@ -90,7 +90,7 @@ def line_first(m: Memory, line: int, link: int) -> int:
 
 @compiled
 def line_remove(m: Memory, line: int, item: int, link: int) -> None:
-    """Take an item out of a line, wherever it stands."""
+    """Take an item out of a line, wherever it is."""
     before, one = _NONE, m[line]
     while one != item:
         before, one = one, m[one + link]

@@ -62,6 +62,6 @@ def bits(m: Memory, row: int) -> np.uint64:
 
 @compiled
 def exponential_ns(m: Memory, row: int, mean_ns: float) -> int:
-    """Draw an exponential duration, rounded to the nanosecond; ties go to the even one."""
+    """Draw an exponential duration, rounded to the nanosecond. Ties go to the even one."""
     uniform = np.float64(bits(m, row) >> _LOST) * _UNIT
     return int(np.rint(-mean_ns * math.log(1.0 - uniform)))

@@ -26,7 +26,7 @@ def due_forward(m: Memory, c: int, sent_ns: int) -> int:
 
 @compiled
 def due_back(m: Memory, c: int) -> int:
-    """Return when a message that leaves now reaches the sender; at once inside a task manager."""
+    """Return when a message that leaves now reaches the sender. At once inside a task manager."""
     due = m[clock.NOW]
     if m[c + channel.INSIDE]:
         return due

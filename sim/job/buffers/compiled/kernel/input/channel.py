@@ -1,7 +1,7 @@
 """Both ends of a channel at work, as `input/remote_channel.py` and `input/local_channel.py`.
 
-A remote channel sends while there is credit; a local one lets the receiver take from the sender's
-queue.  What is in the comments there holds here; the order of what is done is the same.
+A remote channel sends while there is credit. A local one lets the receiver take from the sender's
+queue.  The comments there hold here. The order of the work done is the same.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def add_credit(m: Memory, c: int, count: int) -> None:
 
 @compiled
 def resumed(m: Memory, c: int) -> int:
-    """Continue behind a blocking event; return REFUSED when there is none."""
+    """Continue after a blocking event. Return REFUSED when there is none."""
     if m[clock.FOLLOWED]:
         sender_resumed(m, c)
     if not m[c + channel.LOCAL] and not m[clock.EXCLUSIVE]:
@@ -184,7 +184,7 @@ def enqueue(m: Memory, c: int) -> None:
 
 @compiled
 def enqueue_event(m: Memory, c: int) -> None:
-    """Note that a channel may have an event; what overtakes data is a mail, which Python keeps."""
+    """Note that a channel may have an event. What overtakes data is a mail, which Python keeps."""
     if has_priority(m, c):
         note(m, clock.PRIORITY, c, 0, 0, 0)
         mailed(m, m[c + channel.RECEIVER])
@@ -194,7 +194,7 @@ def enqueue_event(m: Memory, c: int) -> None:
 
 @compiled
 def barrier_arrived(m: Memory, c: int, checkpoint: int) -> bool:
-    """Note a barrier; return whether it ends what is persisted, as `Persister` says."""
+    """Note a barrier. Return whether it ends the persisted data, as `Persister` says."""
     last = m[c + channel.LAST_SEEN]
     if checkpoint < last:
         return False
@@ -207,7 +207,7 @@ def barrier_arrived(m: Memory, c: int, checkpoint: int) -> bool:
 
 @compiled
 def arrive(m: Memory, c: int, e: int, count: int) -> None:
-    """Take an element from the network, with the backlog that the sender tells."""
+    """Take an element from the network, with the backlog that the sender shows."""
     if m[e + cell.WHAT] == cell.SLICE:
         if m[c + channel.FLOATING_FREE]:
             m[c + channel.FLOATING_FREE] -= 1
@@ -233,7 +233,7 @@ def arrive(m: Memory, c: int, e: int, count: int) -> None:
 
 @compiled
 def arrive_empty(m: Memory, c: int, count: int) -> None:
-    """Take an empty buffer: what was lent for it goes back."""
+    """Take an empty buffer: its loan goes back."""
     if m[c + channel.FLOATING_FREE]:
         m[c + channel.FLOATING_FREE] -= 1
         return_floating(m, m[c + channel.GATE])
@@ -242,9 +242,9 @@ def arrive_empty(m: Memory, c: int, count: int) -> None:
 
 @compiled
 def add_recovered(m: Memory, c: int, size: int, records: int) -> int:
-    """Queue a buffer that has been read from the state, in front of all that the sender sends.
+    """Queue a buffer that has been read from the state, before all that the sender sends.
 
-    As `input/recovered_channel.py`: what has come from the network is none of it.
+    As `input/recovered_channel.py`: everything that has come from the network is none of it.
     """
     e = new_cell(m, cell.SLICE)
     m[e + cell.BYTES] = size
@@ -262,14 +262,14 @@ def add_recovered(m: Memory, c: int, size: int, records: int) -> int:
 
 @compiled
 def request_partition(m: Memory, c: int) -> None:
-    """Let what stands in a sender's queue travel, now that the receiver asks for it."""
+    """Let the queue of a sender travel, now that the receiver asks for it."""
     m[c + channel.BLOCKED] = 0
     pump(m, c)
 
 
 @compiled
 def persist(m: Memory, c: int, e: int) -> None:
-    """Note that data which has come is state of a checkpoint whose barrier has not come yet."""
+    """Note that arrived data is state of a checkpoint without its barrier so far."""
     if m[c + channel.STATUS] == channel.BARRIER_PENDING:
         size, records = m[e + cell.BYTES], m[e + cell.RECORDS]
         note(m, clock.PERSIST_INPUT, c, m[c + channel.LAST_SEEN], size, records)

@@ -22,7 +22,7 @@ _NONE = clock.NONE
 
 @compiled
 def start_gate(m: Memory, g: int, checkpoint: int) -> bool:
-    """Begin to persist in every channel of a gate; False when one refuses."""
+    """Begin to persist in every channel of a gate. False when one refuses."""
     first = m[g + gate.FIRST_INPUT]
     for place in range(first, m[g + gate.END_INPUT]):
         if not start(m, m[place], checkpoint):
@@ -32,7 +32,7 @@ def start_gate(m: Memory, g: int, checkpoint: int) -> bool:
 
 @compiled
 def start(m: Memory, c: int, checkpoint: int) -> bool:
-    """Persist what is queued in front of the barrier, and what arrives before it."""
+    """Persist the queue before the barrierand later arrivals before it."""
     status, seen = m[c + channel.STATUS], m[c + channel.LAST_SEEN]
     if checkpoint < m[c + channel.LAST_BARRIER]:
         return False
@@ -41,7 +41,7 @@ def start(m: Memory, c: int, checkpoint: int) -> bool:
     if checkpoint > m[c + channel.LAST_BARRIER]:
         # The place of an older barrier must not cut this checkpoint's data.
         forget_barrier(m, c)
-    # All that is queued is in front of the barrier, unless the barrier has come: then only what had
+    # All that is queued is before the barrier, unless the barrier has come: then only what had
     # arrived before it and has not been taken since (arrived minus queued).
     count = m[c + channel.IN_DATA]
     if m[c + channel.LAST_BARRIER] != _NONE:
@@ -54,7 +54,7 @@ def start(m: Memory, c: int, checkpoint: int) -> bool:
             note(m, clock.PERSIST_INPUT, c, checkpoint, size, records)
             count -= 1
         e = m[e + cell.NEXT]
-    # Last: from here on arriving data is persisted, and what is queued would be so twice.
+    # Last: arriving data is persisted from here on, so queued data would be persisted twice.
     if seen < checkpoint:
         m[c + channel.STATUS] = channel.BARRIER_PENDING
         m[c + channel.LAST_SEEN] = checkpoint
@@ -83,7 +83,7 @@ def stop_gate(m: Memory, g: int, checkpoint: int) -> None:
 
 @compiled
 def prioritize(m: Memory, c: int, sequence: int) -> bool:
-    """Move an announced barrier to the front; False when it does not stand there."""
+    """Move an announced barrier to the front. False when it does not stand there."""
     if m[c + channel.STATUS] != channel.BARRIER_RECEIVED:
         return False
     e = m[c + channel.IN_HEAD]
@@ -104,7 +104,7 @@ def prioritize(m: Memory, c: int, sequence: int) -> bool:
 
 @compiled
 def add_barriers(m: Memory, w: int, event: int) -> None:
-    """Put a barrier into every channel of an output, behind the buffers that it closes."""
+    """Put a barrier into every channel of an output, after the buffers that it closes."""
     close_all(m, w)
     first = m[w + writer.FIRST_CHANNEL]
     for c in range(first, m[w + writer.END_CHANNEL], channel.WIDTH):
@@ -113,7 +113,7 @@ def add_barriers(m: Memory, w: int, event: int) -> None:
 
 @compiled
 def broadcast(m: Memory, w: int, event: int) -> None:
-    """Put an event behind everything in every channel of an output, and let it travel."""
+    """Put an event after everything in every channel of an output, and let it travel."""
     close_all(m, w)
     first = m[w + writer.FIRST_CHANNEL]
     for c in range(first, m[w + writer.END_CHANNEL], channel.WIDTH):
@@ -125,7 +125,7 @@ def broadcast(m: Memory, w: int, event: int) -> None:
 
 @compiled
 def pump_all(m: Memory, t: int) -> None:
-    """Let what stands in the queues of a task travel."""
+    """Let the queues of a task travel."""
     first = m[t + task.FIRST_OUTPUT]
     for c in range(first, m[t + task.END_OUTPUT], channel.WIDTH):
         pump(m, c)
@@ -133,7 +133,7 @@ def pump_all(m: Memory, t: int) -> None:
 
 @compiled
 def abort_outputs(m: Memory, t: int, checkpoint: int) -> None:
-    """Give up the output state of a checkpoint; its barriers stay where they are."""
+    """Give up the output state of a checkpoint. Its barriers stay where they are."""
     first = m[t + task.FIRST_OUTPUT]
     for c in range(first, m[t + task.END_OUTPUT], channel.WIDTH):
         if m[c + channel.OPEN_STATE] == checkpoint:
@@ -142,7 +142,7 @@ def abort_outputs(m: Memory, t: int, checkpoint: int) -> None:
 
 @compiled
 def finish(m: Memory, t: int, event: int) -> None:
-    """End every channel of a task, behind the buffers that it closes."""
+    """End every channel of a task, after the buffers that it closes."""
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
         close_all(m, w)

@@ -1,6 +1,7 @@
 """Buffers of the receiver and who has them: lent, filled, freed, announced as credit.
 
-As `input/remote_channel.py` and `input/input_gate.py`; what is in the comments there holds here.
+As `input/remote_channel.py` and `input/input_gate.py`. The content of the comments there holds
+here.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def give_back(m: Memory, c: int) -> None:
 
 @compiled
 def recycle(m: Memory, c: int, e: int) -> None:
-    """Free the buffer of a cell whose last record has been read."""
+    """Free the buffer of a cell after its last record."""
     if m[e + cell.FLOATING] == cell.RECOVERED:
         note(m, clock.RECOVERED_FREED, c, 0, 0, 0)
         m[clock.LOG_URGENT] = 1  # the reader of the gate may go on

@@ -17,7 +17,7 @@ _NONE = clock.NONE
 
 @compiled
 def poll_gate(m: Memory, g: int) -> int:
-    """Take the next element of the channel whose turn it is; the channel is in the clock."""
+    """Take the next element of the channel in turn. The channel is in the clock."""
     while m[g + gate.READY_HEAD] >= 0:
         c = line_first(m, g + gate.READY_HEAD, channel.NEXT_READY)
         fetch_next(m, g)
@@ -43,7 +43,7 @@ def fetch_next(m: Memory, g: int) -> None:
 
 @compiled
 def poll_in_turn(m: Memory, t: int) -> int:
-    """Take the next element of the gate whose turn it is."""
+    """Take the next element of the gate in turn."""
     while m[t + task.TURN_HEAD] >= 0:
         g = line_first(m, t + task.TURN_HEAD, gate.NEXT_TURN)
         e = poll_gate(m, g)
@@ -74,7 +74,7 @@ def look(m: Memory, t: int, until: int) -> None:
 
 @compiled
 def select(m: Memory, t: int) -> bool:
-    """Choose the input that is asked next; False if all of them are empty."""
+    """Choose the input that is asked next. False if all of them are empty."""
     count = m[t + task.GATES]
     m[t + task.CHOSEN_NS] = m[clock.NOW]
     if not m[t + task.AVAILABLE]:
@@ -91,7 +91,7 @@ def select(m: Memory, t: int) -> bool:
 
 @compiled
 def poll_chosen(m: Memory, t: int) -> int:
-    """Take an element of the input whose turn it is.
+    """Take an element of the input in turn.
 
     A buffer that was set aside is taken up again: then LEFT says how much of it is unread, which is
     0 for what comes fresh from a channel.
@@ -116,9 +116,9 @@ def poll_chosen(m: Memory, t: int) -> int:
 
 @compiled
 def end_turn(m: Memory, t: int, count: int) -> None:
-    """Give the other input its turn behind so many records.
+    """Give the other input its turn after so many records.
 
-    Behind the choice for each it was looked up what the others have; the last time saw the most.
+    After the choice for each it was looked up what the others have. The last time saw the most.
     """
     chosen = m[t + task.START_NS] + (count - 1) * m[t + task.STEP_NS]
     if chosen > m[t + task.CHOSEN_NS]:
@@ -134,7 +134,7 @@ def end_turn(m: Memory, t: int, count: int) -> None:
 
 @compiled
 def take_priority(m: Memory, c: int) -> int:
-    """Take an element that overtakes data, as the mail for it does; NONE if it was taken before."""
+    """Take an element that overtakes data, as the mail for it does. NONE if it was taken before."""
     e = take_in(m, c)
     if m[c + channel.LISTED] and not has_more(m, c):
         m[c + channel.LISTED] = 0

@@ -2,7 +2,7 @@
 
 A record that opens a buffer is written as the reference driver writes it: as much as fits into the
 open buffer, then a new one from the pool, as often as it takes.  When the pool has none the record
-is left where it is, and the thread stands inside it.
+is left where it is, and the thread is inside it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.output.sizes import (
 
 @compiled
 def emit_all(m: Memory, t: int, count: int) -> bool:
-    """Process records at all outputs of a task; return whether one lacks a buffer."""
+    """Process records at all outputs of a task. Return whether one lacks a buffer."""
     stuck = False
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
@@ -46,7 +46,7 @@ def emit_all(m: Memory, t: int, count: int) -> bool:
 
 @compiled
 def emit(m: Memory, w: int, count: int) -> None:
-    """Emit records, at most `OUT`; the last one may be the opener."""
+    """Emit records, at most `OUT`. The last one may be the opener."""
     if count <= m[w + writer.AHEAD]:
         consume(m, w, count)
         if m[w + writer.OUT] > (m[w + writer.AHEAD] if m[w + writer.PARTS] >= 0 else 0):
@@ -65,7 +65,7 @@ def emit(m: Memory, w: int, count: int) -> None:
 
 @compiled
 def pay(m: Memory, w: int) -> None:
-    """Write what is owed, up to a record that lacks a buffer."""
+    """Write the owed records, up to one that lacks a buffer."""
     while m[w + writer.OWED] and not m[w + writer.BLOCKED]:
         count = min(m[w + writer.OWED], m[w + writer.OUT])
         m[w + writer.OWED] -= count
@@ -76,7 +76,7 @@ def pay(m: Memory, w: int) -> None:
 
 @compiled
 def write(m: Memory, w: int, lane: int, left: int) -> None:
-    """Write so many bytes of a record; stops inside it when there is no buffer."""
+    """Write so many bytes of a record. Stops inside it when there is no buffer."""
     while left:
         if m[lane + writer.FILL] == m[lane + writer.LIMIT] and not extends(m, w, lane, left):
             if not request(m, w, lane):
@@ -104,7 +104,7 @@ def extends(m: Memory, w: int, lane: int, left: int) -> bool:
 
 @compiled
 def open_next(m: Memory, w: int, lane: int) -> None:
-    """Open a buffer; the one before is full, and closed by this."""
+    """Open a buffer. The one before is full, and closed by this."""
     before = m[lane + writer.OPEN]
     head = 0 if before < 0 else close_full(m, w, before)
     if varies(m, w):
@@ -126,7 +126,7 @@ def open_next(m: Memory, w: int, lane: int) -> None:
 
 @compiled
 def add_segment(m: Memory, c: int, s: int) -> None:
-    """Append a segment that has just been opened; the one before it may leave now."""
+    """Append a segment that has just been opened. The one before it may leave now."""
     if m[c + channel.FINISHED]:
         return
     e = new_cell(m, cell.IN_SEGMENT)

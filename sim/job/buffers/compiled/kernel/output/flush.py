@@ -32,7 +32,7 @@ def flush(m: Memory, t: int) -> None:
 
 @compiled
 def flush_writer(m: Memory, w: int) -> None:
-    """Flush the channels of one output; fills are as they are meanwhile, nothing is ahead."""
+    """Flush the channels of one output. Fills are as they are meanwhile, nothing is ahead."""
     unplan(m, w)
     first = m[w + writer.FIRST_CHANNEL]
     for c in range(first, m[w + writer.END_CHANNEL], channel.WIDTH):

@@ -1,4 +1,4 @@
-"""What stands in the senders' queues, counted for the oracle: the rest it reads from the tables."""
+"""The queues of the senders, counted for the oracle: the rest it reads from the tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MANY_OWNERS = 1 << 39
 
 @compiled
 def look(m: Memory) -> None:
-    """Account for all records that are done, and count what is queued."""
+    """Account for all records that are done, and count the queue."""
     for t in range(m[clock.FIRST_TASK], m[clock.END_TASK], task.WIDTH):
         sync(m, t)
     for w in range(m[clock.FIRST_WRITER], m[clock.END_WRITER], writer.WIDTH):

@@ -1,12 +1,11 @@
 """How many records a writer can emit before one needs a buffer, and how full the open ones are.
 
-A writer draws the lanes of the records to come one by one, counts each into the fill of its open
-buffer, and stops at the first one that does not fit: the opener.  So every record is looked at
-once.  Who wants to know fills as they are takes the counted ones out again (`unplan`), which costs
-no more than having counted them.
+A writer draws the lanes of records in turn, counts each into its open buffer, and stops at the
+first that does not fit: the opener.  So every record is looked at once.  Who wants to know fills as
+they are takes the counted ones out again (`unplan`), which costs no more than having counted them.
 
-Invariant: fill of a lane = bytes in its open buffer + those of the AHEAD records that are drawn and
-not yet emitted.  The opener is drawn, and in no fill.
+Invariant: fill of a lane = bytes in its open buffer + the ones of the AHEAD records that are drawn
+and not yet emitted.  The opener is drawn, and in no fill.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def fetch_opened(m: Memory, w: int, lane: int) -> None:
 
 @compiled
 def unplan(m: Memory, w: int) -> None:
-    """Take what is counted ahead out of the fills; `plan` has to follow."""
+    """Take the counts ahead out of the fills. `plan` has to follow."""
     picks, size = m[w + writer.PICKS], m[w + writer.RECORD_BYTES]
     head, varied = m[w + writer.HEAD], varies(m, w)
     for place in range(m[w + writer.AHEAD] - 1, -1, -1):  # the last one first, as counts have it
@@ -107,9 +106,9 @@ def translate(m: Memory, w: int) -> None:
         until = _NEVER
     elif out > m[w + writer.AHEAD]:  # up to the one that gives the opener
         until = -((-wanted * _PARTS) // parts)
-    else:  # all of which give no more than is drawn ahead
+    else:  # which give no more than is drawn ahead
         until = ((wanted + 1) * _PARTS - 1) // parts
-    # While records of the one under way are owed the least is what is left of that one.
+    # While records of the one under way are owed the least is the rest of that one.
     m[w + writer.TO_NEXT] = max(1, until - processed)
 
 
@@ -168,7 +167,7 @@ def ahead_in(m: Memory, w: int, lane: int) -> int:
 
 @compiled
 def records_in(m: Memory, w: int, lane: int, fill: int) -> int:
-    """Count the records that end in the open segment of a lane, whose first bytes are written."""
+    """Count the records that end in the open segment of a lane with written first bytes."""
     head = m[m[lane + writer.OPEN] + cell.SEGMENT_HEAD]
     if varies(m, w):
         return counted(m, w, lane) - ahead_in(m, w, lane) - head

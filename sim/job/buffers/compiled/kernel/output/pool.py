@@ -12,7 +12,7 @@ from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import output_availa
 
 @compiled
 def request(m: Memory, w: int, lane: int) -> bool:
-    """Take a segment for a lane; False when neither a free nor an overdraft one is left."""
+    """Take a segment for a lane. False when neither a free nor an overdraft one is left."""
     if m[w + writer.FREE]:
         m[w + writer.FREE] -= 1
     elif m[w + writer.OVERDRAFT] < m[w + writer.OVERDRAFT_MAX]:

@@ -17,7 +17,7 @@ _BLOCK = 32
 
 @compiled
 def draw_lanes(m: Memory, w: int) -> int:
-    """Draw the lanes of the next records, as the ring has room; return how many it has now."""
+    """Draw the lanes of the next records, as the ring has room. Return how many it has now."""
     picks, first = m[w + writer.PICKS], m[w + writer.FIRST_LANE]
     drawn = m[w + writer.DRAWN]
     place, count = m[w + writer.HEAD] + drawn, min(_BLOCK, writer.RING - drawn)
@@ -32,7 +32,7 @@ def draw_lanes(m: Memory, w: int) -> int:
 
 @compiled
 def draw_uniformly(m: Memory, w: int, place: int, count: int) -> None:
-    """Draw lanes that are equally likely; the stream stays in registers meanwhile."""
+    """Draw lanes that are equally likely. The stream stays in registers meanwhile."""
     picks, first, row = m[w + writer.PICKS], m[w + writer.FIRST_LANE], m[w + writer.STREAM]
     lanes = np.uint64(m[w + writer.LANES])
     high, low = np.uint64(m[row + stream.STATE_HIGH]), np.uint64(m[row + stream.STATE_LOW])

@@ -1,4 +1,4 @@
-"""How long records are, as `output/record_sizes.py`; most writers have all of one size."""
+"""How long records are, as `output/record_sizes.py`. Most writers have all of one size."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def size_of(m: Memory, w: int, place: int, number: int) -> int:
 
 @compiled
 def place_of(m: Memory, w: int, lane: int) -> int:
-    """Return the place of a lane among those of its writer."""
+    """Return the place of a lane among the ones of its writer."""
     return (lane - m[w + writer.FIRST_LANE]) // writer.LANE_WIDTH
 
 
@@ -80,9 +80,9 @@ def count_restored(m: Memory, c: int, records: int) -> None:
 
 @compiled
 def rest_of(m: Memory, c: int, records: int, size: int) -> int:
-    """Return what of so many bytes belongs to a record whose end is not among them.
+    """Return how many of the bytes belong to an incomplete record.
 
-    The records are the next ones that the receiver takes; size: with what it had of the first.
+    The records are the next ones that the receiver takes. size: with what it had of the first.
     """
     w = m[c + channel.WRITER]
     first = m[c + channel.RECORDS] - m[restored(m, c)]

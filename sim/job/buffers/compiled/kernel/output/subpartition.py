@@ -1,7 +1,7 @@
 """The sender's queue of one channel, as `models/barriers/channels/subpartition.py` has it.
 
-Events of high priority stand in front of all else; a blocking event that has been taken stops the
-queue.  Only the last segment may be open; a flush sends what it holds as a slice.
+Events of high priority stand before all else. A blocking event that has been taken stops the queue.
+Only the last segment may be open. A flush sends what it holds as a slice.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def head_of(m: Memory, c: int) -> int:
 
 @compiled
 def is_open(m: Memory, e: int) -> bool:
-    """Return whether a cell stands for a segment that is still written to."""
+    """Return whether a cell represents a segment that is still written to."""
     return m[e + cell.WHAT] == cell.IN_SEGMENT and not m[m[e + cell.SEGMENT] + cell.CLOSED]
 
 
@@ -48,7 +48,7 @@ def available(m: Memory, c: int) -> bool:
 
 @compiled
 def backlog(m: Memory, c: int) -> int:
-    """Return how many data elements the receiver is told of; see the model."""
+    """Return how many data elements the receiver is notified of. See the model."""
     data = m[c + channel.DATA]
     if m[c + channel.BLOCKED] or not data:
         return 0
@@ -60,7 +60,7 @@ def backlog(m: Memory, c: int) -> int:
 
 @compiled
 def take(m: Memory, c: int) -> int:
-    """Take the next element; NONE when nothing can leave."""
+    """Take the next element. NONE when nothing can leave."""
     while not m[c + channel.BLOCKED]:
         if m[c + channel.PRIORITY_HEAD] >= 0:
             m[c + channel.EVENTS] -= 1
@@ -97,7 +97,7 @@ def take(m: Memory, c: int) -> int:
 
 @compiled
 def drop_spent(m: Memory, c: int) -> bool:
-    """Drop the first segment if it is closed and all of it has left; return whether it was."""
+    """Drop the first segment if it is closed and all of it has left. Return whether it was."""
     e = head_of(m, c)
     if e < 0 or m[e + cell.WHAT] != cell.IN_SEGMENT or is_open(m, e):
         return False
@@ -117,12 +117,12 @@ def drop_spent(m: Memory, c: int) -> bool:
 
 @compiled
 def take_event(m: Memory, c: int) -> int:
-    """Take the event at the head; a blocking one stops the queue."""
+    """Take the event at the head. A blocking one stops the queue."""
     e = line_first(m, c + channel.HEAD, cell.NEXT)
     m[c + channel.EVENTS] -= 1
     event = m[e + cell.EVENT]
     if m[event + cell.IS_TIMEOUTABLE] and m[event + cell.CHECKPOINT] == m[c + channel.OPEN_STATE]:
-        # It leaves in its turn: all in front of it has left before, so nothing is state.
+        # It leaves in its turn: all before it has left before, so nothing is state.
         m[c + channel.OPEN_STATE] = _NONE
         note(m, clock.OUTPUT_KNOWN, c, m[event + cell.CHECKPOINT], 0, 0)
         m[clock.LOG_URGENT] = 1
@@ -158,7 +158,7 @@ def take_open(m: Memory, c: int) -> int:
 
 @compiled
 def event_cell(m: Memory, event: int) -> int:
-    """Return a cell that stands for an event."""
+    """Return a cell that represents an event."""
     e = new_cell(m, cell.EVENT_CELL)
     m[e + cell.EVENT] = event
     return e
@@ -166,7 +166,7 @@ def event_cell(m: Memory, event: int) -> int:
 
 @compiled
 def note_data(m: Memory, what: int, c: int, checkpoint: int, stop: int) -> int:
-    """Write what is not sent yet of the data in front of a cell into the log; return how much."""
+    """Write the unsent data before a cell into the log. Return how much."""
     found, e = 0, m[c + channel.HEAD]
     taken, records = m[c + channel.TAKEN_BYTES], m[c + channel.TAKEN_RECORDS]
     while e >= 0 and e != stop:
@@ -182,7 +182,7 @@ def note_data(m: Memory, what: int, c: int, checkpoint: int, stop: int) -> int:
 
 @compiled
 def add_barrier(m: Memory, c: int, event: int) -> None:
-    """Put a barrier in; what it overtakes, and what becomes of open states, goes into the log."""
+    """Put a barrier in. What it overtakes, and what becomes of open states, goes into the log."""
     if m[c + channel.FINISHED]:
         return
     checkpoint = m[event + cell.CHECKPOINT]
@@ -210,7 +210,7 @@ def fail_open_state(m: Memory, c: int) -> None:
 
 @compiled
 def time_out(m: Memory, c: int, checkpoint: int, unaligned: int) -> bool:
-    """Let the barrier of an open state overtake, as the unaligned event; return whether it did."""
+    """Let the barrier of an open state overtake, as the unaligned event. Return whether it did."""
     if m[c + channel.OPEN_STATE] != checkpoint:
         return False
     e = m[c + channel.HEAD]
@@ -223,8 +223,8 @@ def time_out(m: Memory, c: int, checkpoint: int, unaligned: int) -> bool:
         ):
             break
         e = m[e + cell.NEXT]
-    # In front of the barrier, not all that is queued: what was written behind it belongs to the
-    # next checkpoint and would be restored twice.
+    # Before the barrier, not all that is queued: data after it belongs to the next checkpoint and
+    # would be restored twice.
     row = m[clock.LOG] + m[clock.LOG_SIZE] * clock.LOG_WIDTH
     note(m, clock.OUTPUT_KNOWN, c, checkpoint, 0, 0)
     m[row + 3] = note_data(m, clock.OUTPUT_BUFFER, c, checkpoint, e)

@@ -1,4 +1,4 @@
-"""The thread of an operator: mailbox first, then its outputs, then its inputs; as `tasks/task.py`.
+"""The thread of an operator: mailbox first, then its outputs, then its inputs. As `tasks/task.py`.
 
 `run_operator` ends when the thread serves records or waits, or when Python has to act: then Python
 does so and calls it again, at the same instant.
@@ -35,7 +35,7 @@ _NONE = clock.NONE
 
 @compiled
 def run_operator(m: Memory, t: int) -> int:
-    """Continue at a record boundary; return what Python has to do, WAITS if nothing."""
+    """Continue at a record boundary. Return what Python has to do, WAITS if nothing."""
     m[clock.TASK] = t
     while m[t + task.STATE] != task.ENDED:
         if m[t + task.PAUSED]:
@@ -104,7 +104,7 @@ def begin(m: Memory, t: int) -> None:
         recycle(m, m[t + task.CHANNEL], m[t + task.CELL])
         m[t + task.CELL] = task.RETURNED
     elif m[t + task.TWO_INPUT] and m[t + task.AVAILABLE] == every_input(m, t):
-        count = 1  # it is the other input's turn behind that
+        count = 1  # it is the other input's turn after that
     count, seen = block(m, t, count, 1)
     now = m[clock.NOW]
     m[t + task.COUNT] = count

@@ -1,4 +1,4 @@
-"""The thread of a source: as fast as its outputs allow, or at a rate; as `tasks/source.py`."""
+"""The thread of a source: as fast as its outputs allow, or at a rate. As `tasks/source.py`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ckptsim.sim.job.buffers.compiled.kernel.threads.thread import (
     wake,
 )
 
-# How many records a source emits in one go at most; it has no effect on anything else.
+# How many records a source emits in one go at most. It has no effect on anything else.
 _MOST = 1024
 
 
 @compiled
 def run_source(m: Memory, t: int) -> int:
-    """Continue between two records; return what Python has to do, WAITS if nothing."""
+    """Continue between two records. Return what Python has to do, WAITS if nothing."""
     m[clock.TASK] = t
     if m[t + task.STATE] == task.ENDED:
         return clock.WAITS
@@ -61,7 +61,7 @@ def begin_records(m: Memory, t: int) -> None:
     if m[t + task.FED]:
         count, seen = 1, 1  # taking it makes room for others at that instant
     if m[t + task.END_SPLIT]:
-        count, seen = 1, 1  # behind it another split may be next
+        count, seen = 1, 1  # after it another split may be next
         turn(m, t)
         gap = m[t + task.GAP_NS]
     state, due, step = task.BUSY, now, m[t + task.STEP_NS]
@@ -71,7 +71,7 @@ def begin_records(m: Memory, t: int) -> None:
         if due > now:
             state = task.PACED
         elif gap > step and (now - due) // (gap - step) < count:
-            # Up to the one behind which the next is not due: there it begins to wait.
+            # Up to the one after which the next is not due: there it begins to wait.
             count, seen = (now - due) // (gap - step) + 1, 1
     m[t + task.START_NS] = now
     m[t + task.COUNT] = count
@@ -86,7 +86,7 @@ def begin_records(m: Memory, t: int) -> None:
 
 @compiled
 def turn(m: Memory, t: int) -> None:
-    """Turn to the split whose next record is due first: of several the one of the lowest number.
+    """Turn to the split with the earliest next record: of several the one of the lowest number.
 
     It gives the task its clock.  One of them is unread, or the task would have been exhausted.
     """
@@ -102,7 +102,7 @@ def turn(m: Memory, t: int) -> None:
 
 @compiled
 def turned(m: Memory, t: int, count: int) -> None:
-    """Note what was read of the split; without a rate its clock counts the turns it has had."""
+    """Note the data read of the split. Without a rate its clock counts the turns it has had."""
     s = m[t + task.SPLIT]
     m[s + task.POSITION] += count
     if m[t + task.GAP_NS] < 0:
@@ -129,13 +129,13 @@ def fire_source(m: Memory, t: int) -> int:
             return clock.WAITS
         if m[t + task.FED]:
             m[clock.TASK] = t
-            return clock.TOLD  # Python takes the record, and says what is left
+            return clock.TOLD  # Python takes the record, and says the rest
     return run_source(m, t)
 
 
 @compiled
 def feed(m: Memory, t: int, queued: int, read_out: int) -> None:
-    """Hear what a reader has queued; a source that waits looks for work."""
+    """Hear what a reader has queued. A source that waits looks for work."""
     m[t + task.QUEUED] = queued
     m[t + task.READ_OUT] = read_out
     if m[t + task.STATE] == task.IDLE and not m[t + task.EXHAUSTED]:

@@ -25,14 +25,14 @@ def enter(m: Memory, t: int, state: int) -> None:
 
 @compiled
 def arm(m: Memory, t: int, time: int) -> None:
-    """Let a task's timer fire at an instant; an earlier arming is forgotten."""
+    """Let a task's timer fire at an instant. An earlier arming is forgotten."""
     m[t + task.TIMER] = push_thread(m, t, time, entry.FIRE)
     m[t + task.UNSEEN] = 0
 
 
 @compiled
 def arm_behind(m: Memory, t: int, time: int) -> None:
-    """Let the timer fire behind all else that happens at an instant.
+    """Let the timer fire after all else that happens at an instant.
 
     That is for the end of a block from which nothing follows: as the boundaries inside the block it
     makes no tie, until a mail finds it (`interrupt`).
@@ -74,7 +74,7 @@ def mailed(m: Memory, t: int) -> None:
         interrupt(m, t, 0)
     elif state in (task.IDLE, task.BLOCKED):
         wake(m, t)
-    elif state == task.PACED:  # at hand, but behind whatever else happens now
+    elif state == task.PACED:  # at hand, but after whatever else happens now
         sync(m, t)
         m[t + task.COUNT] = 0
         arm(m, t, m[clock.NOW])
@@ -82,7 +82,7 @@ def mailed(m: Memory, t: int) -> None:
 
 @compiled
 def interrupt(m: Memory, t: int, behind: int) -> None:
-    """Let the records under way end at the next boundary, or so many records behind that."""
+    """Let the records under way end at the next boundary, or so many records after that."""
     count, unseen = m[t + task.COUNT], m[t + task.UNSEEN]
     if count > 1 or unseen:
         step = m[t + task.STEP_NS]
@@ -108,13 +108,13 @@ def shorten(m: Memory, t: int) -> None:
 
 @compiled
 def sync(m: Memory, t: int) -> None:
-    """Account for the records that are done by now; the last one under way is never among them."""
+    """Account for the records that are done by now. The last one under way is never among them."""
     count = m[t + task.COUNT]
     if count < 2:
         return
     state, now = m[t + task.STATE], m[clock.NOW]
     if state == task.BUSY:
-        # A boundary at this very instant is still to come: threads are behind all else.
+        # A boundary at this very instant is still to come: threads are after all else.
         step = m[t + task.STEP_NS]
         done = min((now - m[t + task.START_NS] - 1) // step, count - 1)
         if done <= 0:
@@ -174,7 +174,7 @@ def note_processed(m: Memory, t: int, count: int, end: int) -> None:
 
 @compiled
 def tell_at_once(m: Memory) -> None:
-    """Let Python read the log behind this entry if records have identities."""
+    """Let Python read the log after this entry if records have identities."""
     if m[clock.RECORDED] == clock.AT_ONCE:
         m[clock.LOG_URGENT] = 1
 

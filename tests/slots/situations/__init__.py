@@ -1,0 +1,1 @@
+"""Published bugs as planted cores, and their remedies."""
