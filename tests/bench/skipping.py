@@ -1,7 +1,7 @@
 """What passing over steady time costs in precision, and what long jobs take.
 
-Each job runs whole, and with its steady stretches passed over, with several seeds.  The difference
-of a figure is that of its means over the seeds.  By chance two such means differ by their standard
+Each job runs whole, and with its steady stretches passed over, with several seeds.  A figure
+differs by its means over the seeds.  By chance two such means differ by their standard
 errors, so as much as two of them does not count.
 """
 

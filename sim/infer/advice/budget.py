@@ -110,7 +110,7 @@ def bounded(scenario: Scenario) -> Scenario:
 def shortened(
     scenario: Scenario, *, full: bool, quick: bool
 ) -> tuple[dict[str, object], Sequence[str]]:
-    """Return the parameters of a run of which all is simulated, or few checkpoints, and notes.
+    """Return the parameters of a run that simulates all, or few checkpoints, and notes.
 
     full: also what would be passed over.  Raises UserError for what is no job on buffers.
     """

@@ -104,7 +104,7 @@ class Skipper:
         period_ns = period_ns if network.buffer_timeout_ns else _TICK_NS
         # Of whole periods, so that flushes come as they would have.
         self._period_ns = period_ns * max(1, round(_TICK_NS / period_ns))
-        # Each look is at another phase of them; those of a window are evenly apart.
+        # Each look is at another phase of them, and in a window they are evenly apart.
         self._tick_ns = self._period_ns + self._period_ns // TICKS + self._period_ns // _PHASES
 
     def start(self) -> None:
@@ -200,7 +200,7 @@ class Skipper:
         world.events.emit(of_job.StretchPassedOver(stretch.lasts_ns, stretch.records))
 
     def _entries(self, driver: CompiledDriver) -> list[Any]:
-        """Return the entries of the calendar that count, but for the one of the kernel."""
+        """Return the entries of the calendar that count, without the one of the kernel."""
         found = []
         for entry in self._world.env.calendar:
             item = entry[4]
@@ -235,7 +235,7 @@ class Skipper:
         driver.stand_anew()
 
     def _move_lateness(self, window: Window, stretch: Stretch) -> None:
-        """Let records in flight be those of the end of the stretch, as late as their sources."""
+        """Let records in flight be as late as at the end of the stretch, by their sources."""
         world = self._world
         turned = [turns[0].due_ns for turns in stretch.turns.values() if turns]
         due_ns = sum(turned) // len(turned) if turned else stretch.lasts_ns

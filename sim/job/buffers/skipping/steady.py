@@ -1,12 +1,12 @@
 """Whether a job repeats itself: what it did lately shows the same twice.
 
-The time since something happened, a checkpoint or a start, is taken in three parts of at least
-`TICKS` looks, or `_HELD_UP_TICKS` where a source reads as fast as it can.  The last two have to
-show the same: each vertex has as many records in flight and processes as many, within a twentieth.
-So a job is looked at for longer when it moves by chance, or slowly.  Where it repeated itself
-before, its records in flight have to be back at their level then, within a tenth.  A job that does
-not come back has changed, and is taken as it is after `_PATIENCE` looks.  A source has to be as
-late as it was, or so late that its backlog falls, or grows, along a straight line.
+The time since a checkpoint or a start is taken in three parts of at least `TICKS` looks, or
+`_HELD_UP_TICKS` where a source reads as fast as it can.  The last two have to show the same.  That
+means that each vertex has as many records in flight and processes as many, within a twentieth.  So
+a job is looked at for longer when it moves by chance, or slowly.  Where it repeated itself before,
+its records in flight have to be back at their level then, within a tenth.  A job that does not
+come back has changed, and is taken as it is after `_PATIENCE` looks.  A source has to be as late as
+it was, or so late that its backlog falls, or grows, along a straight line.
 
 All of these decide about time and precision: `make bench` shows how far figures move.
 """
@@ -56,8 +56,8 @@ class Look:
 class Window:
     """What a job does again and again: two windows that show the same, as one.
 
-    done, times: of its whole length, as of a look; late_ns: at its end, and how many ns more that
-    is than at its beginning.
+    done, times: of its whole length, as of a look.  late_ns: at its end.  later_ns: how much more
+    that is than at its beginning.
     """
 
     lasts_ns: int
@@ -82,7 +82,7 @@ class Steady:
         self._level: NDArray[np.float64] | None = None  # in flight, when it last repeated itself
 
     def forget(self, *, level: bool = False) -> None:
-        """Begin anew: something has happened.  level: what is usual is another thing now."""
+        """Begin anew: something has happened.  level: the usual one has changed, too."""
         self._looks.clear()
         if level:
             self._level = None

@@ -40,7 +40,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The clock of a split as the kernel has it; gap_ns: None for as fast as possible."""
+    """The clock of a split as the kernel has it, with a gap of None for as fast as possible."""
 
     gap_ns: int | None
     due_ns: int
@@ -151,7 +151,10 @@ def _reading(world: DataflowWorld) -> Iterator[CompiledSource]:
 def _turns(
     source: CompiledSource, window: Window, lasts_ns: int, ratio: Fraction | int
 ) -> list[Turn]:
-    """Return how the clocks of a source turn; ratio: of what it reads, if it is held up."""
+    """Return how the clocks of a source turn.
+
+    ratio: by which it reads more than in the window, if it is held up.
+    """
     clocks, number = clocks_of(source), source.number
     read = _per(int(window.done[number]), lasts_ns, window.lasts_ns)
     read = round(read * ratio)
@@ -163,7 +166,7 @@ def _turns(
             found.append(Turn(share, share if len(clocks) > 1 else 0))
             continue
         due = -(-lasts_ns // one.gap_ns)
-        if is_late:  # a log keeps what is due, others drop it
+        if is_late:  # a log keeps records that are late, others drop them
             found.append(Turn(share, (share if source.replayable else due) * one.gap_ns))
         else:
             found.append(Turn(due, due * one.gap_ns))
@@ -175,7 +178,7 @@ def _per(count: int, lasts_ns: int, window_ns: int) -> int:
 
 
 def dealt(total: int, weights: Sequence[int]) -> list[int]:
-    """Deal a number out by weights; what is left over goes to the largest rests."""
+    """Deal a number out by weights, and the remainder to the largest rests."""
     whole = sum(weights)
     if not whole:
         weights, whole = [1] * len(weights), len(weights)

@@ -1,8 +1,8 @@
-"""Moves what a kernel has under way along the clock, past a stretch that nobody simulates.
+"""Moves all that a kernel has under way along the clock, past a stretch that is not simulated.
 
 All that is queued, on its way or half done stays as it is, and its instants are later by the length
-of the stretch.  A source keeps its clock: what it waits for is due a whole number of its records
-later, which is less than one record behind the rest.
+of the stretch.  A source keeps its clock: its next record is due a whole number of records later,
+which is less than one record after the rest.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def translate(
 
 
 def _turned(m: Memory, t: int, turns: Sequence[Turn]) -> int | None:
-    """Turn the clocks of a source; return by how much it waits longer, None if for no record."""
+    """Turn the clocks of a source, and return by how much it waits longer, None if it does not."""
     current = turns[0].due_ns
     if len(turns) > 1:
         first = int(m[t + task.FIRST_SPLIT])
@@ -78,7 +78,7 @@ def _turned(m: Memory, t: int, turns: Sequence[Turn]) -> int | None:
 
 
 def _move_entries(m: Memory, lasts_ns: int, later: Mapping[int, int | None]) -> None:
-    """Move the entries of the calendar; later: those of sources that wait, by their sequences."""
+    """Move the entries of the calendar, later: by how much, by sequence."""
     first, size = int(m[clock.HEAP]), int(m[clock.HEAP_SIZE])
     heap = m[first : first + size * entry.WIDTH].reshape(-1, entry.WIDTH)
     of_clocks = [later.get(one) for one in heap[:, entry.SEQUENCE].tolist()]

@@ -41,7 +41,7 @@ def named_job(
 def asked_for(
     named: folder.Named, *, full: bool, quick: bool
 ) -> tuple[folder.Named, Sequence[str]]:
-    """Return a job of which all is simulated, or few checkpoints, and what to say of that."""
+    """Return a job as `--full` or `--quick` asks for it, with notes for the reader."""
     parameters, notes = shortened(named.scenario, full=full, quick=quick)
     if parameters:
         named = replace(named, scenario=with_parameters(named.scenario, parameters))

@@ -62,7 +62,7 @@ at = "90 s"
 
 
 def as_told(skip: Skip, scenario: Scenario | None = None, **rest: object) -> Scenario:
-    """Return a scenario of which as much is passed over as is told."""
+    """Return a scenario with its steady time passed over or not."""
     found = loads(TEXT, source="long") if scenario is None else scenario
     return replace(found, model=replace(found.model, skip=skip, **rest))
 
@@ -78,7 +78,7 @@ def passed_ns(result: RunResult) -> float:
 
 
 def test_a_long_job_has_the_figures_of_the_whole_run():
-    """Records, work, what a failure undoes and the time to catch up are those of the whole run."""
+    """Records, work, rework and the time to catch up are as in the whole run."""
     whole, some = ran(Skip.NEVER), ran(Skip.ALWAYS)
     assert passed_ns(whole) == 0
     assert passed_ns(some) > 120 * SECOND
@@ -101,7 +101,7 @@ def test_a_long_job_has_the_figures_of_the_whole_run():
 
 
 def test_a_run_that_passes_over_is_the_same_again():
-    """The same scenario and seed give the same digest, which is not that of the whole run."""
+    """The same scenario and seed give one digest, and the whole run has another one."""
     digests = {ran(skip).run.digest for skip in (Skip.ALWAYS, Skip.ALWAYS, Skip.NEVER)}
     assert len(digests) == 2
 
@@ -124,13 +124,13 @@ def test_a_job_that_moves_many_buffers_is_passed_over_by_default():
 
 
 def test_the_reference_passes_nothing_over():
-    """Only the kernel can: a job that is told to run on processes is simulated whole."""
+    """Only the kernel can: a job on processes is simulated whole."""
     result = ran(Skip.ALWAYS, engine=Engine.PROCESSES, duration_ns=20 * SECOND)
     assert passed_ns(result) == 0
 
 
 def test_a_record_that_is_lost_on_the_way_is_found(monkeypatch):
-    """The oracle checks that each vertex processes what was sent to it meanwhile."""
+    """The oracle checks that each vertex processes as much as was sent to it."""
     honest = skipper.stretch_of
 
     def loses(*given) -> Stretch:
@@ -145,7 +145,7 @@ def test_a_record_that_is_lost_on_the_way_is_found(monkeypatch):
 
 @pytest.mark.parametrize("make", [random_job, crashing_job])
 def test_random_jobs_keep_all_properties(make):
-    """Whatever the job, what is passed over breaks no property that the whole run keeps."""
+    """Passing over breaks no property that the whole run keeps."""
     passed = 0
     for seed in range(20):
         scenario = make(seed)
