@@ -77,7 +77,7 @@ class Graph:
 
     job: that it is.
     tasks, channels: in index order.  edges: as channels name them.  all_outputs: one OutputSpec per
-    edge and sender, in this order. Outputs[task]: the ones of a task, one per edge.
+    edge and sender, in this order.  outputs[task]: its own, one per edge.
     gate_channels[task]: how many channels each input gate has, in the order of the edges.
     inputs[task]: channel indices.  plan_edges: the edges as plans of checkpoints see them.
     splits: of each source, by number: those of its subtasks when the job began, or those that an

@@ -6,7 +6,7 @@ from inspect import getdoc
 from pathlib import Path
 from textwrap import fill
 
-from ckptsim.sim.job.events import Event, TaskEvent, of_job, of_tasks
+from ckptsim.sim.job.events import Event, TaskEvent, of_job, of_tasks, of_time
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 _HEAD = """\
@@ -31,7 +31,11 @@ Every event of a task has it as `task`, with its vertex and subtask as `task.pla
 dataclasses in `sim/job/events`, and their docstrings explain the fields.
 `python -m tests.job.events_page` writes this page, and a test compares it.
 """
-_MODULES = ((of_job, "Events of the job as a whole"), (of_tasks, "Events of single tasks"))
+_MODULES = (
+    (of_job, "Events of the job as a whole"),
+    (of_tasks, "Events of single tasks"),
+    (of_time, "Events of event time"),
+)
 
 
 def document() -> str:

@@ -1,4 +1,4 @@
-"""A checkpoint of a job: while it runs, what one task does for it, and the kept data of it."""
+"""A checkpoint of a job: while it runs, in one task, and when it is complete."""
 
 from __future__ import annotations
 

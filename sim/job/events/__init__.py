@@ -2,6 +2,7 @@
 
 from ckptsim.sim.job.events import of_job as of_job
 from ckptsim.sim.job.events import of_tasks as of_tasks
+from ckptsim.sim.job.events import of_time as of_time
 from ckptsim.sim.job.events.stream import Event as Event
 from ckptsim.sim.job.events.stream import Events as Events
 from ckptsim.sim.job.events.stream import Hear as Hear

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ckptsim.scenarios.job import Job
-    from ckptsim.sim.job.events import of_tasks
+    from ckptsim.sim.job.events import of_tasks, of_time
     from ckptsim.sim.job.oracle.tasks import TaskOracle
 
 
@@ -123,7 +123,7 @@ class EventTimeOracle(Listener):
         self._input_marks: InputMarks | None = None
         self._split_marks: SplitMarks | None = None
 
-    def watermark_taken(self, event: of_tasks.WatermarkTaken) -> None:
+    def watermark_taken(self, event: of_time.WatermarkTaken) -> None:
         """Note the news of an input, in the world's own account of event time."""
         if self._input_marks is None:
             self._input_marks = InputMarks(len(self._task.inputs))
@@ -132,19 +132,19 @@ class EventTimeOracle(Listener):
         self.in_flight = max(self.in_flight, sender.in_flight)
         self._input_marks.take(event.channel, event.watermark, idle=event.idle)
 
-    def watermark_recovered(self, event: of_tasks.WatermarkRecovered) -> None:
+    def watermark_recovered(self, event: of_time.WatermarkRecovered) -> None:
         """Note a watermark from before the restart, by which its sender may not hold any more."""
         sender = self._task.inputs[event.channel].sender
         if event.watermark is not None and sender.task.place[0] in self.rescaled:
             self.in_flight = max(self.in_flight, event.watermark)
 
-    def watermark_sent(self, event: of_tasks.WatermarkSent) -> None:
+    def watermark_sent(self, event: of_time.WatermarkSent) -> None:
         """Note it: up to its watermark no record is to come of a split that was never idle."""
         before, was_idle = self._told
         later = before if event.watermark is None else max(before, event.watermark)
         self._told = later, was_idle if event.idle is None else event.idle
 
-    def watermarks_settled(self, event: of_tasks.WatermarksSettled) -> None:
+    def watermarks_settled(self, event: of_time.WatermarksSettled) -> None:
         """Check that the task has sent what follows from its inputs.
 
         Of gates that take in-flight data over, each channel represents several, in a core's hands.
@@ -199,12 +199,12 @@ class EventTimeOracle(Listener):
         name = RESTORED if self._task.inputs and moved else _NAME
         self._task.says(name, f"{says}watermark {duration_text(watermark)}")
 
-    def splits_opened(self, event: of_tasks.SplitsOpened) -> None:
+    def splits_opened(self, event: of_time.SplitsOpened) -> None:
         """Note for which splits watermarks in flight need not speak."""
         self.moved_splits.update(dict.fromkeys(event.moved))
         self._split_marks = SplitMarks(self._idle_timeout_ns, self._task.now_ns)
 
-    def splits_told(self, event: of_tasks.SplitsTold) -> None:
+    def splits_told(self, event: of_time.SplitsTold) -> None:
         """Check that a source has sent what follows from its splits. Note those that are idle."""
         marks = self._split_marks
         if marks is None:

@@ -22,7 +22,7 @@ from ckptsim.sim.job.events import Listener
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ckptsim.sim.job.events import of_tasks
+    from ckptsim.sim.job.events import of_tasks, of_time
     from ckptsim.sim.job.oracle.tasks import TaskOracle
     from ckptsim.sim.job.oracle.waits import Instant
 
@@ -106,7 +106,7 @@ class LifecycleOracle(Listener):
         if marks and not (marks[-1] == "watermark" and self._any(lambda end: end.misled)):
             self._says(_MARKS, f"sends a record after {self._marks[-1]}")
 
-    def final_watermark_taken(self, event: of_tasks.FinalWatermarkTaken) -> None:
+    def final_watermark_taken(self, event: of_time.FinalWatermarkTaken) -> None:
         """Note an input without further records, as the checkpoint says.
 
         What a sender puts after a watermark of its own is seen in `record_sent`.

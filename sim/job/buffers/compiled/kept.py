@@ -91,7 +91,7 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def kept(name: str) -> bytes | None:
-    """Return the kept data under a name. None where nothing is, or not the kept data there."""
+    """Return the bytes that are kept under a name. None if there are none, or they are damaged."""
     folder = kept_in()
     if folder is None:
         return None

@@ -73,7 +73,7 @@ class _Place:
         self._bytes = self._records = 0
 
     def of(self, spans: Sequence[Span]) -> Iterable[Span]:
-        """Yield the kept data of the next buffers."""
+        """Yield the parts of the next buffers that this subtask keeps."""
         for size, records in spans:
             first_byte, first = self._bytes, self._records
             self._bytes += size

@@ -22,11 +22,11 @@ class Status(IntEnum):
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction: the written data into it and how it is.
+    """One transaction: its data and its status.
 
     attempt: the attempt that began it, 0 of a job before this one.  recovered: a restored sink was
-    told to end it.  timed_out: the external system has aborted it by itself.  records: what was
-    written, by identity; unnamed: how many records without one.  writers: how many subtasks
+    told to end it.  timed_out: the external system has aborted it by itself.  records: the
+    written data, by identity.  unnamed: how many records without one.  writers: how many subtasks
     pre-commit for its checkpoint, where one commit is for all.
     """
 

@@ -18,7 +18,7 @@ from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.job.control.task.handler import HandlerHost
 from ckptsim.sim.job.control.task.lifecycle import LifecycleHost
-from ckptsim.sim.job.events import of_tasks
+from ckptsim.sim.job.events import of_tasks, of_time
 
 if TYPE_CHECKING:
     from ckptsim.models.barriers.barrier import Barrier, EndOfData
@@ -180,7 +180,7 @@ class TaskControl:
 
     def max_watermark(self, channel: int) -> None:
         """Take the final watermark from a channel."""
-        self._emit(of_tasks.FinalWatermarkTaken(self.task, channel))
+        self._emit(of_time.FinalWatermarkTaken(self.task, channel))
         self.lifecycle.step(lifecycle_events.MaxWatermarkReceived(channel))
 
     def end_of_data_acknowledged(self, output: int) -> None:

@@ -36,7 +36,7 @@ class Filled(Protocol):
 
 
 class BufferInvariants:
-    """Compares the written data, sent, read and processed. Call `look` at any instant."""
+    """Compares what tasks wrote, sent, read and processed. Call `look` at any instant."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from ckptsim.models.recovery import (
     recovered_input,
 )
 from ckptsim.models.recovery.recovered_input import GatePhase
-from ckptsim.sim.job.events import of_tasks
+from ckptsim.sim.job.events import of_time
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import WATERMARK, Item, Mark, Record
 
@@ -92,7 +92,7 @@ class RecoveredGate:
             return None
         if isinstance(item, Mark):
             place_here = channel.spec.input
-            recovered = of_tasks.WatermarkRecovered(self._task, place_here, item.watermark)
+            recovered = of_time.WatermarkRecovered(self._task, place_here, item.watermark)
             self._task.tell(recovered)
             item.tell(self, place)
             self._task.event_time.pass_on()

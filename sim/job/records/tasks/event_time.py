@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ckptsim.models.lifecycle import FINAL_WATERMARK, NO_WATERMARK
-from ckptsim.sim.job.events import of_tasks
+from ckptsim.sim.job.events import of_tasks, of_time
 from ckptsim.sim.job.records.keys import timestamp_of
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state import Mark, Record
@@ -55,21 +55,21 @@ class EventTime:
 
     def take(self, channel: int, mark: Mark) -> None:
         """Take what a sender shows, and pass on what changes by it."""
-        self._tell(of_tasks.WatermarkTaken(self._task, channel, mark.watermark, mark.idle))
+        self._tell(of_time.WatermarkTaken(self._task, channel, mark.watermark, mark.idle))
         mark.tell(self, channel)
         self.pass_on()
         self._settled()
 
     def end(self, channel: int) -> None:
         """Take the final watermark of a channel, by which an idle one is active again."""
-        self._tell(of_tasks.WatermarkTaken(self._task, channel, FINAL_WATERMARK, idle=False))
+        self._tell(of_time.WatermarkTaken(self._task, channel, FINAL_WATERMARK, idle=False))
         self.take_status(channel, idle=False)
         self.take_watermark(channel, FINAL_WATERMARK)
         self._settled()
 
     def _settled(self) -> None:
         if self._is_on:
-            self._tell(of_tasks.WatermarksSettled(self._task))
+            self._tell(of_time.WatermarksSettled(self._task))
 
     def take_watermark(self, channel: int, timestamp: int) -> None:
         """Take a watermark. The final one moves event time before it counts for the task's end."""
@@ -131,7 +131,7 @@ class SourceMarks:
         self._began_ns = source.env.now
         was_rescaled = len(set(source.attempt.world.parallelisms[source.spec.vertex.name])) > 1
         moved = list(source.splits) if was_rescaled else []
-        source.tell(of_tasks.SplitsOpened(source, moved))
+        source.tell(of_time.SplitsOpened(source, moved))
         self._tick()
 
     def read(self, split: Split, record: Record) -> None:
@@ -163,7 +163,7 @@ class SourceMarks:
         mark = self._told.tell(watermark, idle=not active and (bool(unread) or self._is_idle(None)))
         if mark is not None:
             source.emit(mark)
-        source.tell(of_tasks.SplitsTold(source, unread))
+        source.tell(of_time.SplitsTold(source, unread))
 
     def _is_idle(self, split: int | None) -> bool:
         """Return whether nothing has come of a split for so long. None: since the beginning."""

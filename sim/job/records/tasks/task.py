@@ -26,7 +26,7 @@ from ckptsim.sim.job.control.sinks.sink import SinkWriter
 from ckptsim.sim.job.control.task import TaskControl
 from ckptsim.sim.job.control.task.cores import make_cores
 from ckptsim.sim.job.control.watchdog import RESUMED, waits_of
-from ckptsim.sim.job.events import Event, of_job, of_tasks
+from ckptsim.sim.job.events import Event, of_job, of_tasks, of_time
 from ckptsim.sim.job.graph import OutputSpec, TaskSpec
 from ckptsim.sim.job.records.channel import Channel
 from ckptsim.sim.job.records.kinds import Kind
@@ -347,7 +347,7 @@ class Task:
     def emit(self, record: Record | Mark) -> None:
         """Send a record over every edge. Watermarks go to every channel."""
         if isinstance(record, Mark):
-            self.tell(of_tasks.WatermarkSent(self, record.watermark, record.idle))
+            self.tell(of_time.WatermarkSent(self, record.watermark, record.idle))
         for channel in self.outputs.channels_of(record):
             channel.put(record)
             channel.pump()
