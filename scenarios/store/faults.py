@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import Planned, choice, count, duration_ns, flag, kinds_of, size_bytes
 
 
@@ -211,6 +212,12 @@ class SwitchSource(Planned):
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
     partition: int = count(0, maximum=999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
+
+    def problems_in(self, model: object) -> list[Problem]:
+        """Return what is wrong with a partition that has no other log."""
+        if getattr(getattr(model, "input", None), "remote_ahead", None) is not None:
+            return []
+        return [Problem("kind", '"switch_source"', "store.input.remote_ahead beside it")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from ckptsim.scenarios.store import (
     StoreModel,
     StorePlacement,
     StoreSync,
+    SwitchSource,
     Tamper,
     TornWrite,
 )
@@ -193,3 +194,11 @@ def _survives(scenario: Scenario, ties: str, *, seed: int = 1) -> None:
     result = run_world(scenario, seed=seed, ties=ties)
     assert [f"{row.property}: {row.says}" for row in result.violations] == []
     assert result.run.outcome == "completed"
+
+
+def test_a_switch_needs_another_log() -> None:
+    """A partition without a remote log cannot be switched to one, and the message says so."""
+    (problem,) = SwitchSource().problems_in(StoreModel())
+    assert "store.input.remote_ahead" in str(problem)
+    ahead = StoreModel(input=StoreInput(remote_ahead=7))
+    assert SwitchSource().problems_in(ahead) == []
