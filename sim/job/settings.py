@@ -9,10 +9,31 @@ from ckptsim.models.lifecycle import RULES, StopMode, Variant
 from ckptsim.models.recovery.detection import HeartbeatParameters
 from ckptsim.models.recovery.restart import RestartParameters
 from ckptsim.scenarios.job import Checkpointing, Job, Mode, Plane, Protocol, StopKind
-from ckptsim.sim.job.control.coordinator import CoordinatorSettings
 
 # A run on buffers ends by its clock, so that a job may fail there again and again.  Assumptions.
 _ATTEMPTS = {Plane.RECORDS: 100, Plane.BUFFERS: 100_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorSettings:
+    """What the host needs to know besides the core's own parameters.
+
+    kind: of its calendar entries.  interval_ns: between periodic triggers.  skip_missed_ticks: a
+    periodic request that had to wait is refused.  stop_mode: how the job is stopped.
+    triggers_after_stop: periodic triggers continue after the savepoint of a stop.
+    final_at_once: a checkpoint is triggered when all data has ended.
+    notification_loss_ratio, storing_failure_ratio: shares of completion notifications that are
+    lost, and of checkpoints that cannot be stored.
+    """
+
+    kind: int
+    interval_ns: int
+    skip_missed_ticks: bool = False
+    stop_mode: StopMode = StopMode.DRAIN
+    triggers_after_stop: bool = False
+    final_at_once: bool = True
+    notification_loss_ratio: float = 0.0
+    storing_failure_ratio: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -240,8 +240,7 @@ class JobWorld:
     def fail(self, cause: str) -> None:
         """Fail the job because of something inside it, when all else of this instant is over.
 
-        Everything that has failed must not act any more by itself. The others of its attempt still
-        may.
+        Everything that has failed must not act by itself any more. Others of its attempt may.
         """
         env = self.env
         env.call_at(env.now, self.settings.fault_kind, self.entity, self.fail_over, cause)

@@ -14,7 +14,6 @@ receiveDeclineMessage, sendAcknowledgeMessages, sendAbortedMessages), SchedulerB
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
@@ -22,7 +21,6 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent, TimerKind
 from ckptsim.models.coordinator.plan import Plan, Rejected
-from ckptsim.models.lifecycle import StopMode
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
 from ckptsim.sim.job.control.gateway import Gateway
 from ckptsim.sim.job.events import of_job
@@ -30,34 +28,14 @@ from ckptsim.sim.job.events import of_job
 if TYPE_CHECKING:
     from ckptsim.models.barriers import Barrier
     from ckptsim.models.coordinator import EndOfDataListener, Request
+    from ckptsim.models.lifecycle import StopMode
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.job.control.planning import PlanCalculator
     from ckptsim.sim.job.events import Events
     from ckptsim.sim.job.port import JobPort, Messages, Participant, TaskGateway, TaskPart
+    from ckptsim.sim.job.settings import CoordinatorSettings
     from ckptsim.sim.kernel import Environment, Timer
     from ckptsim.sim.slots.protocols import Coordinator
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinatorSettings:
-    """What the host needs to know besides the core's own parameters.
-
-    kind: of its calendar entries.  interval_ns: between periodic triggers.  skip_missed_ticks: a
-    periodic request that had to wait is refused.  stop_mode: how the job is stopped.
-    triggers_after_stop: periodic triggers continue after the savepoint of a stop.
-    final_at_once: a checkpoint is triggered when all data has ended.
-    notification_loss_ratio, storing_failure_ratio: shares of completion notifications that are
-    lost, and of checkpoints that cannot be stored.
-    """
-
-    kind: int
-    interval_ns: int
-    skip_missed_ticks: bool = False
-    stop_mode: StopMode = StopMode.DRAIN
-    triggers_after_stop: bool = False
-    final_at_once: bool = True
-    notification_loss_ratio: float = 0.0
-    storing_failure_ratio: float = 0.0
 
 
 class CoordinatorHost:

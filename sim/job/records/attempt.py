@@ -24,12 +24,7 @@ from ckptsim.sim.job.records.restoring.instants import RecoveryInstants
 from ckptsim.sim.job.records.restoring.reads import ChannelStateReads
 from ckptsim.sim.job.records.restoring.rescaling import Rescaling
 from ckptsim.sim.job.records.restoring.successions import successions
-from ckptsim.sim.job.records.state import (
-    ChannelStateFile,
-    Record,
-    TaskSnapshot,
-    make_files,
-)
+from ckptsim.sim.job.records.state import ChannelStateFile, Record, TaskSnapshot, make_files
 from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Task, next_record
 from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.kernel import Entity, Timer

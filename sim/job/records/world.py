@@ -113,14 +113,19 @@ class RecordWorld:
             owner=embedding.owner,
             latest=None if self.uncoordinated is None else self.uncoordinated.restored,
         )
-        self.control.sinks.committers = committers(self)
-        self.enumerators: dict[str, EnumeratorHost] = enumerators(self)
-        beside = (self.control.sinks.committers, self.enumerators)
-        self.coordinator.participants = [one for hosts in beside for one in hosts.values()]
+        self.enumerators: dict[str, EnumeratorHost] = self._beside_tasks()
         self.lost_state: frozenset[str] = lost_state(self.graph, restored)
         self.attempt: Attempt = Attempt(self, 1, restored)
         self.watchdog = Watchdog(self)
         self._watch = env.timer(Kind.COORDINATOR, env.entity("watch"), self._look)
+
+    def _beside_tasks(self) -> dict[str, EnumeratorHost]:
+        """Make what takes part in checkpoints beside the tasks, and return the enumerators."""
+        self.control.sinks.committers = committers(self)
+        found = enumerators(self)
+        beside = (self.control.sinks.committers, found)
+        self.coordinator.participants = [one for hosts in beside for one in hosts.values()]
+        return found
 
     def _judge(self) -> JobOracle:
         """Return the oracle of the job, and look between instants."""

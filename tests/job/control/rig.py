@@ -12,11 +12,12 @@ from ckptsim.models.coordinator.plan import Edge, FinishedState, Pattern
 from ckptsim.models.lifecycle import StopMode
 from ckptsim.scenarios.job.faults import JobFault
 from ckptsim.sim.job.control.checkpoint import CheckpointRecord, JobCheckpoint
-from ckptsim.sim.job.control.coordinator import CoordinatorHost, CoordinatorSettings
+from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.control.planning import PlanCalculator
 from ckptsim.sim.job.control.trace import ControlTrace
 from ckptsim.sim.job.events import Events
+from ckptsim.sim.job.settings import CoordinatorSettings
 from ckptsim.sim.kernel import Entity, Environment
 
 MS = 1_000_000
