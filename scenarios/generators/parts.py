@@ -205,6 +205,8 @@ def _of_store(model: StoreModel) -> Parts:
         left_out["commit_outage"] = "needs remote checkpoints"
     if not given.compressed:
         left_out["dictionary_outage"] = "needs compressed values (store.input.compressed)"
+    if given.remote_ahead is None:
+        left_out["switch_source"] = "needs a remote log (store.input.remote_ahead)"
     if given.deletes_every:
         left_out["compact"] = "a delete that is gone from the log is not repeated"
     elif given.push_records + given.stream_records > _COMPACTED_MAX:

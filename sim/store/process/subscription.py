@@ -66,7 +66,9 @@ class Subscription:
         self.switching = False
         found = self._step(SourceSwitched(is_remote=self.is_remote))
         ahead = self._ahead or 0
-        local = max(NOTHING, found - ahead if self.is_remote else found)
+        # Before the first record of either log there is nothing to translate.
+        begins = not self.is_remote or found == NOTHING
+        local = max(NOTHING, found if begins else found - ahead)
         self._env.trace.record("source_subscribed", self._entity, self._name, found)
         if local > applied and self.wrong is None:
             self.wrong = f"it subscribes to the {self._name} log {local - applied} entries too late"

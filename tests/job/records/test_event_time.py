@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count, islice
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.generators.situations import has
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.graph import Graph
@@ -53,9 +55,12 @@ def test_no_record_is_late_in_random_jobs() -> None:
         "job.event_time.idle_timeout_ns": 5 * MS,
     }
     passed: Counter[str] = Counter()
-    for seed in range(24):
-        broken, reached = outcome(with_parameters(random_job(seed), told), seed)
-        assert broken - IDLE == outcome(random_job(seed), seed)[0] - IDLE
+    # An enumerator has its splits read in any order, and no watermark says which are left.
+    drawn = ((seed, random_job(seed)) for seed in count())
+    plain = ((seed, one) for seed, one in drawn if not has(one, ["enumerator"]))
+    for seed, scenario in islice(plain, 24):
+        broken, reached = outcome(with_parameters(scenario, told), seed)
+        assert broken - IDLE == outcome(scenario, seed)[0] - IDLE
         passed.update(reached)
     assert passed[PASSED] >= 3
     assert passed["restored_rescaled"] >= 3

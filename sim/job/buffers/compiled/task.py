@@ -283,11 +283,13 @@ class CompiledSource(CompiledTask, Source):
 
     def _clocks(self) -> list[tuple[int | None, int]]:
         self.sync()
-        words, found = self.driver.words, []
+        words, found, read = self.driver.words, [], self.splits
         for one, row in self._rows():
-            due = self.row + task.DUE_NS if len(self._splits) == 1 else row + task.SPLIT_DUE_NS
-            if not one.is_read:
-                found.append((one.gap_ns, int(words[due])))
+            gap, due = row + task.SPLIT_GAP_NS, row + task.SPLIT_DUE_NS
+            if len(self._splits) == 1:
+                gap, due = self.row + task.GAP_NS, self.row + task.DUE_NS
+            if not (one.over or (one.most is not None and read[one.number] >= one.most)):
+                found.append((None if one.gap_ns is None else int(words[gap]), int(words[due])))
         return found
 
     def change_rates(self, gaps_ns: Mapping[int, int]) -> None:

@@ -97,7 +97,7 @@ class Source(Task):
     @property
     def is_clocked(self) -> bool:
         """Whether its records fall due whether it is up or not."""
-        return self.replayable and any(gap_ns is not None for gap_ns, _ in self._clocks())
+        return self.replayable and any(one.gap_ns is not None for one in self._splits)
 
     @property
     def is_behind(self) -> bool:
