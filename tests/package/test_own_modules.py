@@ -34,7 +34,7 @@ def test_a_module_that_is_not_there_is_named() -> None:
     told = refusal("no_such_package.mine")
     assert told == (
         "--core ordering=no_such_package.mine:make_core: found no module 'no_such_package' in the "
-        "working directory or among what is installed"
+        "working directory or among installed packages"
     )
 
 

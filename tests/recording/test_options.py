@@ -104,7 +104,9 @@ def test_an_option_of_the_engine_is_an_axis_of_a_sweep(job: Scenario) -> None:
     assert (path, values) == ("job.checkpointing.interval", ("1 min", "5 s"))
     path, values = axis_of(job, "execution.checkpointing.unaligned", ["true", "false"])
     assert values == ("unaligned", "aligned")
-    with pytest.raises(ScenarioError, match=r"found values that set .*, expected those of one"):
+    with pytest.raises(
+        ScenarioError, match=r"found values that set .*, expected values of one parameter$"
+    ):
         axis_of(job, "parallelism.default", ["2", "3"])
 
 

@@ -57,11 +57,11 @@ _WRITTEN = ingestion_events.DataWritten(position=1, size_bytes=1)
 CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("coordinator", [_SET], [(9, _FIRED)], "0.001 us too early"),
     ("coordinator", [_SET], [(10, _FIRED), (10, _FIRED)], "is not set"),
-    ("coordinator", [_SET], [(11, _STORED)], "which nobody waits for"),
+    ("coordinator", [_SET], [(11, _STORED)], "the store of 3 has an unexpected answer"),
     ("coordinator", [_SET, _STORE], [(11, _STORED)], "has not fired in time"),
     ("coordinator", [_SET, coordinator_events.CancelTimer(_TICK, 1)], [(10, _FIRED)], "is not set"),
     ("coordinator", [_PLAN], [(1, _STORED)], "not answered at once"),
-    ("coordinator", [_PLAN], [(0, _PLANNED), (0, _PLANNED)], "which nobody waits for"),
+    ("coordinator", [_PLAN], [(0, _PLANNED), (0, _PLANNED)], "a plan has an unexpected answer"),
     ("coordinator", [_REFUSED], [(1, _STORED)], "a stop that has failed is not answered at once"),
     ("coordinator", _STOP_FAILED, [(1, _STORED)], "a stop that has failed is not answered at once"),
     ("handler", [_ALIGN], [(9, _END)], "too early"),
@@ -76,12 +76,17 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
         ],
         "has ended, but",
     ),
-    ("subtask", [], [(0, subtask_events.SyncPartDone(3))], "the snapshot of 3 is answered"),
+    (
+        "subtask",
+        [],
+        [(0, subtask_events.SyncPartDone(3))],
+        "the snapshot of 3 has an unexpected answer",
+    ),
     (
         "subtask",
         [subtask_events.StartAsyncPart(3), subtask_events.CancelAsyncPart(3)],
         [(4, subtask_events.AsyncPartDone(3))],
-        "the state of 3 is answered",
+        "the state of 3 has an unexpected answer",
     ),
     ("channel_state", [], [(0, writer_events.StreamStored(3))], "the file of 3"),
     ("lifecycle", [], [(0, lifecycle_events.EndOfPartitionReceived(0))] * 2, "second time"),
@@ -98,7 +103,7 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
         "ingestion",
         [ingestion_events.MakeDurable(StepContent.DATA, None)],
         [(6, _DURABLE), (6, _DURABLE)],
-        "a durable step is answered",
+        "a durable step has an unexpected answer",
     ),
     ("course of failures", [], [(0, failover.AllRunning(0))], "the deployment"),
     (
@@ -130,7 +135,11 @@ _WHOLE = subtask_events.InputReceived(3)
 # What one core of a task decides at instant 0, what comes to all of them, the problems of it.
 JOINT_CASES: tuple[tuple[list[Any], list[tuple[int, Any]], str], ...] = (
     ([_ABORT], [(1, _WHOLE)], "the abort of 3"),
-    ([_ABORT, _RECEIVED], [(0, _ABORTED), (0, _ABORTED)], "which nobody waits for"),
+    (
+        [_ABORT, _RECEIVED],
+        [(0, _ABORTED), (0, _ABORTED)],
+        "the abort of 3 CHECKPOINT_EXPIRED has an unexpected answer",
+    ),
     ([_ABORT, _RECEIVED], [(0, _ABORTED), (0, _WHOLE), (5, _WHOLE)], "the whole input of 3"),
     ([handler_events.InitializeInput(_BARRIER)], [(2, _WHOLE)], "the beginning of"),
     ([subtask_events.SnapshotOperators(_BARRIER)], [(2, _WHOLE)], "the snapshot of 3"),
