@@ -27,6 +27,7 @@ _GONE = "data and checkpoint of the sink go together, and nothing is sent again"
 _OF_ONE_WIDTH = "its in-flight data is put back where no parallelism changes"
 _ALONE = "no coordinator: its tasks take checkpoints by themselves"
 _NO_TIME = "single files that fail or are late show as much on records"
+_NOTHING_SLOW = "needs a rate or latency in job.storage to slow"
 _OF_STORAGE = ("slow_storage", "fail_storage")
 # An instant of the run can be in any attempt, so that nothing is missed without these.
 _OF_ATTEMPTS = ("attempt", "every_attempt", "after_ns")
@@ -86,7 +87,13 @@ def _of_job(model: jobs.Job, checkpoints: int) -> Parts:
         rescaled = ()
     values = _tasks({vertex.name: vertex.parallelism for vertex in single}, checkpoints)
     triggers = ("lose_trigger.vertex", "delay_trigger.vertex", "refuse_trigger.vertex")
+    enumerated = tuple(one.name for one in single if one.splits is not None)
+    committed = tuple(one.name for one in single if one.global_committer)
     left_out = _left_out_of_job(model)
+    if not committed:
+        left_out.setdefault("delay_precommit", "needs a sink with `global_committer`")
+    if not enumerated:
+        left_out.setdefault("lose_split", "needs a source with `splits`")
     if "rescale" not in left_out and not rescaled:
         problem = next(problems[0] for problems in unfit.values())
         left_out["rescale"] = f"needs {problem.expected}"
@@ -95,9 +102,9 @@ def _of_job(model: jobs.Job, checkpoints: int) -> Parts:
         | dict.fromkeys(triggers, sources)
         | {
             "rescale.vertex": rescaled,
-            "lose_split.vertex": tuple(one.name for one in single if one.splits is not None),
+            "lose_split.vertex": enumerated,
             "occurrence": (1, 2, 3),
-            "delay_precommit.vertex": tuple(one.name for one in single if one.global_committer),
+            "delay_precommit.vertex": committed,
             "resubmit.vertex": ("",) * len(rescaled) + rescaled or ("",),
             "parallelism": range(1, most + 1),
             "mode": modes,
@@ -109,6 +116,8 @@ def _of_job(model: jobs.Job, checkpoints: int) -> Parts:
 
 def _left_out_of_job(model: jobs.Job) -> dict[str, str]:
     found = {} if model.plane is jobs.Plane.BUFFERS else dict.fromkeys(_OF_STORAGE, _NO_TIME)
+    if not found and job_faults.SlowStorage(at_ns=0, lasts_ns=0).problems_in(model):
+        found["slow_storage"] = _NOTHING_SLOW
     return found | _left_out_of_checkpoints(model)
 
 
@@ -123,10 +132,6 @@ def _left_out_of_checkpoints(model: jobs.Job) -> dict[str, str]:
         of_checkpoints = [k for k, table in kinds.items() if issubclass(table, at_checkpoints)]
         return dict.fromkeys([*of_checkpoints, "request_checkpoint", "resubmit"], none)
     left_out = {"rescale": _OF_ONE_WIDTH} if _is_of_one_width(model) else {}
-    if not any(vertex.global_committer for vertex in model.vertices):
-        left_out["delay_precommit"] = "needs a sink with `global_committer`"
-    if all(vertex.splits is None for vertex in model.vertices):
-        left_out["lose_split"] = "needs a source with `splits`"
     if not checkpointing.unaligned and not model.channel_state.is_logged:
         left_out["fail_channel_state"] = "needs checkpoints with in-flight data (unaligned)"
     return left_out
@@ -199,6 +204,8 @@ def _of_store(model: StoreModel) -> Parts:
         "wipe": (True,),  # a design that leaves old rows in place has them for good
     }
     left_out = {"foreign_commit": _ELSEWHERE, "truncate_log": _TRUNCATED}
+    if given.remote_ahead is None:
+        left_out["switch_source"] = "needs a log in another region (store.input.remote_ahead)"
     if not external:
         left_out["torn_write"] = "needs external checkpoints, which are written in place"
     if model.placement is StorePlacement.COLOCATED:

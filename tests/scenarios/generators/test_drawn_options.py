@@ -21,6 +21,7 @@ _WRONG = "an alternative that loses or repeats records: a scenario of the librar
 _ELSEWHERE = "the generators of jobs draw it; what it loses would be lost to the store as well"
 _REFUSED = "means nothing in a pipeline, and is refused"
 _COPIES = "a pipeline has each record once, and refuses it"
+_DESIGN = "it compares designs that do not keep every promise, in plan `ordering_designs`"
 _COMPLETE = "what is drawn completes"
 _TIMES = "it changes how long files take and nothing else: `state_bytes` and `write` stand for it"
 _OF_STATE = (
@@ -62,7 +63,10 @@ _OF_ATTEMPTS = ("attempt", "every_attempt", "after_ns")
 # Options, or single values of those that name one of several.
 _UNDRAWN: dict[str, dict[str, str]] = {
     "ordering": {
+        "DestinationTable.design=arrival": _DESIGN,
+        "DestinationTable.design=ranges": _DESIGN,
         "DestinationTable.levels=disjoint": "a fault of the host, which the core refuses",
+        "SourceTable.disorder": _DESIGN,
         "SourceTable.missing_state=finished": _WRONG,
     },
     "jobs": {
@@ -114,6 +118,8 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Sink.partitioner=broadcast": _COPIES,
         "SourceTable.checkpoint_lock=unlocked": _WRONG,
         "SourceTable.checkpoint_ns": "read without the lock only",
+        "SourceTable.disorder": _REFUSED,
+        "SourceTable.generate_ns": "the generator of syncs draws it, and the source is the same",
         "SourceTable.keys_on_stdio": _REFUSED,
         "SourceTable.missing_state=finished": _WRONG,
         "SourceTable.repeat_states": _REFUSED,
