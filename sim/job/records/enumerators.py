@@ -165,11 +165,21 @@ class EnumeratorHost:
         """Check that readers have read every split, or in a stalled job every one that got lost."""
         read = [split.number for split in self._splits() if split.is_read]
         splits = self._attempt.graph.splits[self._name]
-        for split in splits if not self._world.coordinator.stop_completed else ():
+        is_cut = self._world.coordinator.stop_completed or self._began_cut
+        for split in splits if not is_cut else ():
             if split not in read and (not stalled or split in self._lost):
                 says = f"split {self._place(split)} of {self._name} was never read: "
                 says += self._fate.get(split, "it was never assigned")
                 self._world.violate(_PROPERTY, says)
+
+    @property
+    def _began_cut(self) -> bool:
+        """Whether a stop had ended all readers at the checkpoint that the attempt began from."""
+        restored = self._attempt.restored
+        if restored is None or self._world.job.ending.stop_at_ns is None:
+            return False
+        parts = restored.snapshots_of(self._name)
+        return all(part is None or part.exhausted for part in parts)
 
     def _splits(self) -> Iterator[Any]:
         for subtask in range(len(self._attempt.graph.tasks_of(self._name))):
