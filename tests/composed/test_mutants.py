@@ -46,6 +46,7 @@ FOUND_BY: dict[str, tuple[str, str]] = {
     "early_return": ("pipeline", "every_state_is_released"),
     "snapshot_one_step_late": ("pipeline", "nothing_read_between_barrier_and_trigger"),
     "told_before_stored": ("pipeline", "notified_once"),
+    "failed_partition_counts": ("pipeline_reader_fails", "no_record_lost"),
     "early_abort_unanswered": ("pipeline_timed_out", "channel_state_writes_are_answered"),
     "output_time_out_unreported": ("pipeline", "reported_figures_are_true"),
     "output_never_times_out": ("pipeline_timed_out", "time_out_ends_alignment"),

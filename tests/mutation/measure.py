@@ -20,9 +20,12 @@ from tests.mutation.reach import Reach
 
 # Which links run a core, the one that uses it most first.
 LINKS: dict[str, tuple[str, ...]] = {
+    "acknowledger.py": ("barrier_protocol", "final_checkpoint"),
     "barriers": ("final_checkpoint", "barriers"),
+    "committer.py": ("barrier_protocol", "final_checkpoint"),
     "coordinator": ("final_checkpoint", "barriers"),
     "core.py": ("ordering",),
+    "enumerator.py": ("barrier_protocol", "final_checkpoint"),
     "lifecycle": ("final_checkpoint",),
     "ordering": ("ordering",),
     "recovery": ("final_checkpoint", "barriers"),
@@ -32,13 +35,16 @@ LINKS: dict[str, tuple[str, ...]] = {
 # The tests of cores by the beginnings of their files, the first that fits: they are tried on what
 # exploring has not found.
 TESTS: dict[str, tuple[str, ...]] = {
+    "acknowledger.py": ("tests/situations/test_acknowledger.py",),
     "barriers/handler": ("tests/barriers/handler",),
     "barriers/channel_state": ("tests/barriers/test_writer.py",),
     "barriers/channels": ("tests/barriers/task",),
     "barriers/subtask": ("tests/barriers/task",),
     "barriers": ("tests/barriers",),
+    "committer.py": ("tests/situations/test_committer.py",),
     "coordinator": ("tests/barriers/coordinator", "tests/barriers/test_debloater.py"),
     "core.py": ("tests/ordering/test_refusals.py",),
+    "enumerator.py": ("tests/situations/test_enumerator.py",),
     "lifecycle": ("tests/lifecycle",),
     "ordering": ("tests/ordering",),
     "recovery": ("tests/recovery",),

@@ -95,12 +95,12 @@ _ALL = (
         completed=tuple[int, ...],
     ),
     _door("lifecycle", protocols.Lifecycle, parameters=TaskParameters),
-    _door("fence", protocols.FenceDoor),
-    _door("positions", protocols.PositionsDoor),
     _door("channel_state", protocols.ChannelStateWriter, subtasks=list[int]),
     _door("global_committer", protocols.GlobalCommitter, writers=int),
     _door("enumerator", protocols.SplitEnumerator, readers=int),
     _door("acknowledger", protocols.Acknowledger),
+    _door("fence", protocols.FenceDoor),
+    _door("positions", protocols.PositionsDoor),
 )
 
 DOORS: dict[str, Door] = {door.slot: door for door in _ALL}
