@@ -77,6 +77,8 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Ending.acknowledgements": _WRONG,
         "Job.engine=compiled": "`auto` takes it wherever it can be; elsewhere it is refused",
         "Job.profile=rig": "its constants are those of one machine",
+        "Job.skip=always": "its figures are not those of the whole run, which others compare",
+        "Job.skip=never": "`auto` does the same in runs as short as these",
         "Recovery.failover=full": "regions are the default; jobs of one have both",
         **dict.fromkeys(_OF_STATE, _TIMES),
         **{

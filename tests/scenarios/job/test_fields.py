@@ -32,8 +32,6 @@ _UPSTREAM = {"job.vertices[*].inputs[*].upstream": "another one is another graph
 UNSEEN: Mapping[str, Mapping[str, str]] = {
     "job on buffers": {
         **_UPSTREAM,
-        "job.plane": "it chooses the world",
-        "job.vertices[*].name": "entities of a trace have it, inputs and faults name it",
         "job.engine": "all drivers give the same trace",
     },
     "job on records": _UPSTREAM,
