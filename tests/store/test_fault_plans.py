@@ -202,3 +202,10 @@ def test_a_switch_needs_another_log() -> None:
     assert "store.input.remote_ahead" in str(problem)
     ahead = StoreModel(input=StoreInput(remote_ahead=7))
     assert SwitchSource().problems_in(ahead) == []
+
+
+@pytest.mark.parametrize("ahead", [-20, -1, 7])
+def test_a_switch_before_the_first_record_reads_from_the_start(ahead: int) -> None:
+    """Where nothing is applied there is no position to translate, however the logs are numbered."""
+    model = replace(_SMALL, input=replace(_SMALL.input, remote_ahead=ahead))
+    _survives(_planned(model, SwitchSource()), "structural", seed=0)

@@ -42,7 +42,6 @@ class CommitterHost:
         self._core: GlobalCommitter
         self._attempt: Attempt
         self._settled: Callable[[], None] | None = None
-        self._rewound: dict[str, int | None] = {}  # files, by name, and what the job began from
         self._notified = 0
         self._fate: dict[str, str] = {}  # of each file that has come
         self._begin_anew()
@@ -65,7 +64,7 @@ class CommitterHost:
         for one in self._files():
             is_open = one.status in (Status.OPEN, Status.PRECOMMITTED)
             if is_open and (one.checkpoint_id is None or one.checkpoint_id > (restored or 0)):
-                self._rewound[one.name] = restored
+                self.store.rewound[one.name] = restored
         self._notified = max(self._notified, restored or 0)
         writers = attempt.graph.vertex(self._vertex).parallelism
         self._core = self._world.cores.global_committer(writers)
@@ -214,8 +213,8 @@ class CommitterHost:
         if one.status is Status.COMMITTED:
             self._env.goals.reach("committed_to_the_table_again")
             return
-        if name in self._rewound:
-            begun = self._rewound[name]
+        if name in self.store.rewound:
+            begun = self.store.rewound[name]
             says = f"{one.count} records are in the table that are written again: {name} is of "
             says += f"checkpoint {one.checkpoint_id}, and the job has restarted from "
             says += "nothing" if begun is None else f"checkpoint {begun}"
@@ -236,7 +235,9 @@ class CommitterHost:
         missing = [
             one
             for one in self._files()
-            if one.count and one.status is not Status.COMMITTED and one.name not in self._rewound
+            if one.count
+            and one.status is not Status.COMMITTED
+            and one.name not in self.store.rewound
             if one.checkpoint_id is not None and one.checkpoint_id <= self._notified
         ]
         if not missing:

@@ -62,12 +62,14 @@ class CommitterStore:
     """What outlives a committer.
 
     rows: by checkpoint.  committed: rows that were committed and deleted since.  completed:
-    checkpoints of the job that are complete.
+    checkpoints of the job that are complete.  rewound: files that are written again, by name, and
+    the checkpoint that their job then began from.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)
     committed: dict[int, Row] = field(default_factory=dict)
     completed: dict[int, None] = field(default_factory=dict)
+    rewound: dict[str, int | None] = field(default_factory=dict)
 
     def forget(self, checkpoint: int) -> None:
         """Delete a row."""
