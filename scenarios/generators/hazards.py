@@ -28,7 +28,8 @@ from ckptsim.scenarios.sync import (
 # flight is restored for a subtask with another share.  On buffers alone a task takes no trigger
 # inside a record that lacks buffers.  On records alone an idle input does not hold event time back
 # from its end.  Each has a property of its own.
-# Under the FLIP's rules any later completion ends a stop, so there a stop has to end.
+# Under the FLIP's rules any later completion ends a stop, so there a stop has to end unless no
+# checkpoint follows the end of a task.
 STOP_HAZARD = "stop_ends"
 HAZARDS = (
     STOP_HAZARD,
@@ -52,7 +53,8 @@ def hazards(scenario: Scenario) -> tuple[str, ...]:
     match scenario.model:
         case Job() as model:
             known, flink = PROPERTIES[model.plane], model.ending.protocol is Protocol.FLINK
-            return tuple(one for one in HAZARDS if one in known and (flink or one != STOP_HAZARD))
+            misses = flink or not model.checkpointing.after_finish
+            return tuple(one for one in HAZARDS if one in known and (misses or one != STOP_HAZARD))
         case SyncModel() as model:
             return _of_sync(model, scenario.faults)
         case StoreModel() as model:

@@ -225,14 +225,15 @@ def _stop_was_missed(control: JobWorld, tasks: Sequence[WatchedTask]) -> bool:
     """Return whether a task waits for the completion of a savepoint that it will never hear of.
 
     Under released Flink's rules a stop waits for exactly its savepoint. So it waits without end if
-    that notification is lost or overtaken.  Where checkpoints continue and any of them will do,
-    there is no such excuse.
+    that notification is lost or overtaken.  So it does under the FLIP's rules if no checkpoint
+    follows the end of a task.  Where any later checkpoint will do, there is no such excuse.
     """
     coordinator, settings = control.coordinator, control.settings
     stop_id = coordinator.stop_id
     if not coordinator.stop_completed or stop_id is None:
         return False
-    if settings.coordinator.triggers_after_stop and settings.parameters.interval_ns is not None:
+    continues = settings.coordinator.triggers_after_stop and settings.after_finish
+    if continues and settings.parameters.interval_ns is not None:
         return False
     return any(
         task.control.lifecycle.core.state is TaskState.WAITING_FOR_FINAL_CP

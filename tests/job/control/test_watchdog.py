@@ -12,7 +12,8 @@ import pytest
 
 from ckptsim.models.lifecycle import TaskState
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.scenarios.job import Engine, Job, Mode, Plane
+from ckptsim.scenarios.generators.hazards import hazards
+from ckptsim.scenarios.job import Engine, Job, Mode, Plane, Protocol, VertexKind
 from ckptsim.scenarios.job.ending import Ending
 from ckptsim.scenarios.job.faults import DelayTrigger, RequestSavepoint
 from ckptsim.sim.job.control.faults import FaultPlan
@@ -303,3 +304,24 @@ def test_a_stalled_run_says_who_waits_for_whom_on_every_driver(engine: Engine) -
     (told,) = result.violations
     assert told.property == "stop_ends"
     assert "sink/0 waits for EndOfPartition from source/0" in told.says
+
+
+@pytest.mark.parametrize("after_finish", [False, True])
+def test_a_lost_completion_ends_no_stop_where_no_checkpoint_follows(*, after_finish: bool) -> None:
+    """Under the FLIP's rules a later checkpoint ends the stop, unless tasks have finished."""
+    scenario = by_name("stop_words_lost")
+    model: Any = scenario.model
+    source, sink = model.vertices
+    model = replace(
+        model,
+        vertices=(
+            replace(source, parallelism=3),
+            replace(sink, kind=VertexKind.OPERATOR),
+        ),
+        checkpointing=replace(model.checkpointing, after_finish=after_finish),
+        ending=replace(model.ending, protocol=Protocol.FLIP),
+    )
+    scenario = replace(scenario, model=model)
+    assert ("stop_ends" in hazards(scenario)) is not after_finish
+    broken = [row.property for row in run_world(scenario, seed=1).violations]
+    assert broken == ([] if after_finish else ["stop_ends"])
