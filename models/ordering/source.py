@@ -19,19 +19,20 @@ a partition that was read says nothing of those that were generated before it.
 A failed reader cancels all later ones of its round, also those generated later.  The failure
 surfaces when the round reaches it, after a checkpoint of the progress before it.
 
-Promised: indexes 1, 2, 3, ... per feed and, for global messages, per sync; every counted record in
-exactly one message; one message per result, and none on request, because nothing is ever left
-fresh; no state claims a partition that is still being read or was not counted.  Not promised: how
-messages travel; on sockets they queue for the next reader's socket and may overtake the records
-that they count.
+Promised: indexes are 1, 2, 3, ... per feed, or per sync for global messages.  Every counted record
+is in exactly one message.  There is one message per result, and none on request, because nothing is
+ever left fresh.  No state claims a partition that is still being read or was not counted.
 
-Source: airbytehq/airbyte, bulk extract CDK, `FeedReader` and `StateManager` (socket version), whose
-lists of pending states and rows of several fresh streams serve feeds that checkpoint at the same
-time; the world makes that race of the messages of this core (`checkpoint_lock`).  A global message
-needs an id of its own that is not a reader's; the original draws four characters, this core, which
-draws nothing, names the message's index, longer than any drawn id.  Generated partitions:
-airbytehq/airbyte-python-cdk, `ConcurrentCursor` (#343: a position waits for all partitions up to
-it), and airbytehq/airbyte #34079, where it did not.
+Not promised: how messages travel.  On sockets they queue for the next reader's socket, and may
+overtake the records that they count.
+
+Source: airbytehq/airbyte, bulk extract CDK, `FeedReader` and `StateManager` (socket version).  Its
+lists of pending states serve feeds that checkpoint at the same time.  The world makes that race of
+the messages of this core (`checkpoint_lock`).  A global message needs an id that no reader has.
+The original draws four characters.  This core draws nothing and takes the index of the message,
+which is longer than any drawn id.  Generated partitions: airbytehq/airbyte-python-cdk,
+`ConcurrentCursor` (#343: a position waits for all partitions up to it), and airbytehq/airbyte
+#34079, where it did not.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class RoundStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionGenerated:
-    """The round's next partition was generated; its reader has the next number."""
+    """The next partition of the round was generated. Its reader has the next number."""
 
     feed: Feed
 
@@ -353,7 +354,7 @@ class SourceCore:
         return feed
 
     def _generated(self, feed: _FeedState, event: PartitionGenerated | GenerationEnded) -> _Round:
-        """Return the feed's round, the partitions of which must still be generated."""
+        """Return the round of the feed, with partitions that must still be generated."""
         if feed.round is None or not feed.round.generating or feed.round.over:
             raise self._refused(terms.Refusal.UNKNOWN_READER, event, feed.round)
         return feed.round

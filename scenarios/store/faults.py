@@ -214,7 +214,7 @@ class SwitchSource(Planned):
     at_ns: int = duration_ns("1 s", says="when")
 
     def problems_in(self, model: object) -> list[Problem]:
-        """Return what is wrong with a partition that has no other log."""
+        """Return the problem of a partition that has no other log."""
         if getattr(getattr(model, "input", None), "remote_ahead", None) is not None:
             return []
         return [Problem("kind", '"switch_source"', "store.input.remote_ahead beside it")]

@@ -80,8 +80,8 @@ class Graph:
     edge and sender, in this order.  outputs[task]: its own, one per edge.
     gate_channels[task]: how many channels each input gate has, in the order of the edges.
     inputs[task]: channel indices.  plan_edges: the edges as plans of checkpoints see them.
-    splits: of each source, by number: those of its subtasks when the job began, or those that an
-    enumerator assigns.  hot_sources: the share of hot keys by split that has any.
+    splits: of each source, by number: the splits that its subtasks had when the job began, or
+    that an enumerator assigns.  hot_sources: the share of hot keys by split that has any.
     origin: the original graph of the job, before rescaling.
     """
 

@@ -1,8 +1,8 @@
 """The slots that there are.
 
 The whole cores can be anybody's: what hosts ask of them is a door of events and effects with a few
-questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours;
-mutants need them, and whoever studies one rule alone.
+questions beside it (docs/slots.md).  The parts below them are replaced by subclasses of ours.
+Mutants need them, and so do you to study one rule alone.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class FaultPlan:
 
     @property
     def over(self) -> bool:
-        """Say whether no timed fault is still to come."""
+        """Return whether no timed fault is still to come."""
         return self._to_come == 0 and self._world.owners.over
 
     def schedule(self) -> None:

@@ -58,7 +58,7 @@ def test_a_long_run_shows_simulated_time_on_a_terminal(monkeypatch: pytest.Monke
     with progress.SimulatedTime(60_000_000_000) as clock, fence():
         clock.watch(env)
         while "simulated 1.5 s of 1 min in 0 s, " not in terminal.getvalue():
-            env.run_until(env.now)  # the run goes on, inside its fence
+            env.run_until(env.now)  # the run continues, inside its fence
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 

@@ -38,7 +38,7 @@ _YEARS_NS = 10 * 86_400 * _SECOND_NS
 # the others: enough for what relaxes from one checkpoint to the next.  Failures are spread over the
 # phases before a checkpoint completes and after.
 CHECKPOINTS, QUICK_CHECKPOINTS = 7, 4
-# So many checkpoints behind the warm-up say what one takes; a run that waits for them ends here.
+# So many checkpoints after the warm-up show what one takes. A run that waits for them ends here.
 _SEEN = 3
 _LONGEST_S = 3600.0
 _EARLY, _LATE = 2, 4

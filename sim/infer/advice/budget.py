@@ -112,7 +112,7 @@ def shortened(
 ) -> tuple[dict[str, object], Sequence[str]]:
     """Return the parameters of a run that simulates all, or few checkpoints, and notes.
 
-    full: also what would be passed over.  Raises UserError for what is no job on buffers.
+    full: also what would be passed over.  Raises UserError for all but jobs on buffers.
     """
     job, parameters, notes = scenario.model, dict[str, object](), list[str]()
     if (full or quick) and (not isinstance(job, Job) or job.plane is not Plane.BUFFERS):

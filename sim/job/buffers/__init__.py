@@ -37,7 +37,7 @@ def run(spec: RunSpec) -> RunResult:
     restored = started_from(job)
     if isinstance(restored, Rejected):
         return refused(spec, env, restored)
-    if spec.watch is not None:  # whoever looks on sees all of it
+    if spec.watch is not None:  # a watch sees all of it
         job = replace(job, skip=Skip.NEVER)
     world = _run(spec, env, job, restored)
     result = tables(spec, world)

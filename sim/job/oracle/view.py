@@ -84,7 +84,7 @@ class PlaneView(Protocol):
         """Return the most that writing a task's part takes that waits for nothing else, if any."""
 
     def taken(self, task: Any, inputs: Sequence[Any]) -> int:
-        """Return how much has come to a task over all its channels; inputs: their oracles."""
+        """Return how much has come to a task over all its channels. inputs: their oracles."""
         del task
         return sum(channel.taken_amount for channel in inputs)
 

@@ -50,7 +50,7 @@ def rework_bound(world: StoreWorld) -> int | None:
 
 
 def _older_versions(world: StoreWorld) -> Iterator[Finding]:
-    """Yield what is left of versions older than the current one."""
+    """Yield findings of versions that are older than the current one."""
     for version in range(1, world.properties.swapped_to):
         for key in world.partitions():
             if key.topic in world.topics_of(version):

@@ -110,7 +110,7 @@ class Drainer:
         self._rouse()
 
     def switch(self) -> None:
-        """Consume the other log; what is being applied was consumed from the one before."""
+        """Consume the other log. The entry under way came from the one before."""
         if self._replica is not None and self.subscription.switch():
             self._rouse()
 
@@ -127,7 +127,7 @@ class Drainer:
         self.die("unsubscribed")
 
     def pause(self, *, begun: bool) -> tuple[LateStep, ...]:
-        """Settle what was applied, and return the steps of the sync that would be written next."""
+        """Settle the applied records, and return the steps of the next sync."""
         replica, run = self._replica, self._run
         if replica is None:
             return ()

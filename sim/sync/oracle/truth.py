@@ -35,9 +35,9 @@ class Partition:
     """What one reader reads in one attempt, and how far its records have come.
 
     ordinal: its number among the readers of its feed over the run, from 0.
-    wire_id: the partition id on its records; it identifies nothing when two readers draw the same.
-    low, high: its positions; `high` is what it read in the end, which may be less than planned.
-    place: its number among the planned partitions of its feed, from 1; 0 for none.
+    wire_id: the partition id on its records. Two readers may draw the same.
+    low, high: its positions. `high` is the end that it reached, which may be less than planned.
+    place: its number among the planned partitions of its feed, from 1, or 0 for none.
     """
 
     __slots__ = (
@@ -80,8 +80,8 @@ class SourceState:
     index: its number in its scope, from 1. wire_index: what the wire says (sockets), the same
         unless a fault is planned.
     claims: per feed, every position that a restart from this state does not read again.
-    partitions: those whose records it is the first to claim.
-    unread: those that it claims though their readers were still at work when it was made.
+    partitions: the ones that it is the first to claim.
+    unread: the ones that it claims though their readers were still at work when it was made.
     accounts: what the core has to wait for before it may release this state.
     settled: committed and rejected records with which it was returned.
     refused: whether the platform did not keep it when it was returned.

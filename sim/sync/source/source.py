@@ -1,7 +1,7 @@
 """The source of one attempt: feeds read in rounds by concurrent readers, and their states' way out.
 
 On sockets a reader first carries the states that have queued, of whatever feed, through its own
-socket; on STDIO states are written in line.  What states say is the source core's business.
+socket. On STDIO states are written in line.  What states say is the source core's business.
 
 Source: airbytehq/airbyte, bulk extract CDK: `FeedReader` and the socket output of states.
 """
@@ -124,7 +124,7 @@ class Source:
         yield from self._end_round(plan, readers)
 
     def _run_generated(self, plan: FeedPlan, generate_ns: int) -> Generator[Any, Any, bool]:
-        """Generate partitions while others are read; return whether the core wanted no more."""
+        """Generate partitions while others are read. Return whether the core wanted no more."""
         plan.round += 1
         current = self.rounds.begin(plan.descriptor, 0, generating=True)
         readers: list[Process] = []
@@ -147,7 +147,7 @@ class Source:
         return early
 
     def _hand(self, event: PartitionGenerated | GenerationEnded) -> Generator[Any, Any, None]:
-        """Hand an event of a generation to the core, and await what is written in line."""
+        """Hand an event of a generation to the core, and await the states in line."""
         effects = self.rounds.step(event)
         accepted = self._carry_out(effects) if effects else None
         if accepted is not None:
@@ -156,7 +156,7 @@ class Source:
     def _start_reader(
         self, plan: FeedPlan, partition: Partition, number: int, socket: Socket | None = None
     ) -> Process:
-        """Start the reader of a partition; without a socket it waits for one itself."""
+        """Start the reader of a partition. Without a socket it waits for one itself."""
         feed = plan.feed.index
         partition.ordinal = self._attempt.world.next_reader(feed)
         reader = self._read_partition(plan, partition, number, socket)

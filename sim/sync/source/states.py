@@ -196,7 +196,7 @@ class FeedPlan:
         return partition
 
     def cut(self, partition: Partition, at: int) -> bool:
-        """End a partition before its planned end; the rest is left.  Return whether one is."""
+        """End a partition before its planned end. The rest is left.  Return whether one is."""
         if at == partition.high:
             return False
         self._left.appendleft((at, partition.high))
@@ -211,7 +211,7 @@ class FeedPlan:
         return token
 
     def absorb(self, token: int) -> tuple[Partition, tuple[Partition, ...]] | None:
-        """Let a state that is new claim what its position stands for.
+        """Let a state that is new claim the records of its position.
 
         Returns its partition, and those that it claims before their readers have ended.
         """

@@ -145,7 +145,7 @@ class CompiledDriver:
         return self.tables.queued(self.m)
 
     def stands_for(self, timer: Timer) -> bool:
-        """Return whether a timer stands for the kernel in the calendar."""
+        """Return whether the calendar has a timer of the kernel."""
         return timer is self._proxy
 
     def stand_anew(self) -> None:

@@ -200,7 +200,7 @@ class CompiledWriter:
         return ratio.outputs_of(first, count)
 
     def pass_over(self, count: int) -> None:
-        """Continue behind records of the input that are not simulated."""
+        """Continue after records of the input that are not simulated."""
         if self.selectivity is not None:
             ratio, first = self.selectivity
             self.selectivity = ratio, first + count

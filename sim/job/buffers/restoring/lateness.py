@@ -53,12 +53,12 @@ class DueInstants:
 
     def __init__(self, first: Instants) -> None:
         self._due = first
-        self._first = 0  # how many records before those of the array nobody asks for any more
+        self._first = 0  # records before the array, which are forgotten
         self.pushed = len(first)
         self.taken = 0
 
     def push(self, due: Instants) -> None:
-        """Put the records behind the others."""
+        """Put the records after the others."""
         begin = self.pushed - self._first
         end = begin + len(due)
         if end > len(self._due):
@@ -82,16 +82,16 @@ class DueInstants:
         return np.concatenate([found, np.full(count - len(found), UNKNOWN, dtype=np.int64)])
 
     def between(self, taken: int, pushed: int) -> Instants:
-        """Return what was in flight between two places."""
+        """Return the records in flight between two places."""
         return self._due[taken - self._first : pushed - self._first].copy()
 
     def pass_over(self, due_ns: int) -> None:
-        """Let what is in flight be due so much later."""
+        """Let the records in flight be due so much later."""
         in_flight = self._due[self.taken - self._first : self.pushed - self._first]
         in_flight[in_flight != UNKNOWN] += due_ns
 
     def forget(self, kept: int) -> None:
-        """Forget what has been taken and lies before a place."""
+        """Forget the taken records before a place."""
         kept = max(self._first, min(kept, self.taken))
         self._due = self._due[kept - self._first : self.pushed - self._first].copy()
         self._first = kept
@@ -260,9 +260,9 @@ class Lateness:
     # Stretches that are not simulated ---------------------------------------------------------
 
     def forget(self, now_ns: int, completed: Collection[int], pending: Collection[int]) -> None:
-        """Keep what may be asked for, in jobs that run for long: of checkpoints what is in flight.
+        """Keep only records in flight of checkpoints, in jobs that run for long.
 
-        Of what has been done, that is the latest record of each task in each cell.
+        Of the processed records it keeps the latest one of each task in each cell.
         """
         self.settle()
         known = {one: self._in_flight(one) for one in completed if self.knows(one)}
@@ -301,7 +301,7 @@ class Lateness:
         self._thin += 1
 
     def _fill_in(self, now_ns: int, lasts_ns: int, later_ns: int) -> None:
-        """Note records of every task in a stretch that has passed; later_ns: from end to end."""
+        """Note records of every task in a stretch that has passed. later_ns: from end to end."""
         parts = (self.ends[self._thin :], self.late[self._thin :], self.tasks[self._thin :])
         ends, late, tasks = map(np.concatenate, parts)
         steps = np.arange(CALM_NS // 2, lasts_ns, CALM_NS // 2, dtype=np.int64)

@@ -52,10 +52,10 @@ _BUSY, _IDLE, _STUCK, _ENDED = State.BUSY, State.IDLE, State.STUCK, State.ENDED
 class Task(Pausing):
     """One subtask of an operator.
 
-    step_ns: service of a record; two_input: its inputs take turns record by record; upstream: tasks
-    that write to it; lateness: hears of every record, or None; time_in: ns per state; processed:
-    records so far; restored_records: those of them that a restored state has; passed_over: those
-    that were not simulated, of which passed_out have come at each output.
+    step_ns: service of a record.  two_input: its inputs take turns record by record.  upstream: the
+    tasks that write to it.  lateness: gets every record, or None.  time_in: ns per state.
+    processed: records so far.  restored_records: how many of them a restored state has.
+    passed_over: how many were not simulated.  passed_out: how many of these came at each output.
     """
 
     def __init__(

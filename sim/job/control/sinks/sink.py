@@ -134,7 +134,7 @@ class SinkWriter:
         self._open = self._begin() if open_successor else None
 
     def snapshot(self, checkpoint_id: int) -> None:
-        """Take note that a snapshot follows, behind what it pre-commits."""
+        """Note that a snapshot follows, after the pre-commit."""
 
     def commit(self, checkpoints: tuple[int, ...]) -> None:
         """Commit what these checkpoints have pre-committed."""

@@ -125,7 +125,7 @@ class BufferInvariants:
             self._check_pool(writer, pool, task=task, seen=len(seen))
 
     def passed_over(self, records: Sequence[int]) -> None:
-        """Check that each vertex has processed what was sent to it in a stretch; by task."""
+        """Check that each vertex has processed all that came to it in a stretch, by task."""
         world = self._world
         out = dict.fromkeys((one.name for one in world.model.vertices), 0)
         done = dict(out)

@@ -108,7 +108,7 @@ class BufferView(PlaneView):
         return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
     def taken(self, task: Task, inputs: Sequence[Any]) -> int:
-        """Return how many bytes have come to a task; those of a kernel are read at once."""
+        """Return how many bytes have come to a task. A kernel is asked once."""
         driver = self.world.compiled
         if driver is None or not inputs:
             return super().taken(task, inputs)

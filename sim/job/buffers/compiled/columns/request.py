@@ -29,7 +29,7 @@
     PLAN,  # writer
     ADD_RECOVERED,  # channel, bytes, records. The cell
     REQUEST_PARTITION,  # channel
-    FEED,  # task, how many records are queued, whether nothing comes any more
-    LOOK,  # count what is queued, in the columns of the oracle
+    FEED,  # task, queued records, 1 when no more come
+    LOOK,  # count queued records, in the columns of the oracle
     PASS_OVER,  # task, how many records count as done without having been
 ) = range(31)

@@ -148,7 +148,7 @@ def sync(m: Memory, t: int) -> None:
 
 @compiled
 def pass_over(m: Memory, t: int, count: int) -> None:
-    """Count records as done that nobody has simulated: none of them fills a buffer."""
+    """Count records as done that were not simulated. None of them fills a buffer."""
     m[t + task.PROCESSED] += count
     first = m[t + task.FIRST_WRITER]
     for w in range(first, m[t + task.END_WRITER], writer.WIDTH):
