@@ -17,8 +17,8 @@ from ckptsim.sim.world import run_world
 from tests.job.buffers import broken_ends
 from tests.job.records.plans import Seeded
 
-_SEEDS = range(12)
-_SEEN_AT_LEAST = 4  # of these seeds
+_SEEDS = range(36)
+_SEEN_AT_LEAST = 12  # of these seeds
 Patch = pytest.MonkeyPatch
 
 
