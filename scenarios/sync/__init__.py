@@ -1,5 +1,6 @@
 """Syncs as frozen data: their model, their faults, their properties and goals."""
 
+from ckptsim.models.ordering import Design as Design
 from ckptsim.scenarios.sync.faults import SYNC_FAULTS as SYNC_FAULTS
 from ckptsim.scenarios.sync.faults import CountError as CountError
 from ckptsim.scenarios.sync.faults import CrashAt as CrashAt
@@ -21,7 +22,6 @@ from ckptsim.scenarios.sync.faults import StateFlood as StateFlood
 from ckptsim.scenarios.sync.faults import SyncFault as SyncFault
 from ckptsim.scenarios.sync.model import CheckpointLock as CheckpointLock
 from ckptsim.scenarios.sync.model import CountCheck as CountCheck
-from ckptsim.scenarios.sync.model import Design as Design
 from ckptsim.scenarios.sync.model import DestinationTable as DestinationTable
 from ckptsim.scenarios.sync.model import FinalDrain as FinalDrain
 from ckptsim.scenarios.sync.model import Levels as Levels

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ckptsim.models.ordering import Design
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import (
@@ -107,14 +108,6 @@ class CountCheck(StrEnum):
 
     REPORT = "report"
     REJECT = "reject"
-
-
-class Design(StrEnum):
-    """By what the destination attributes records to states."""
-
-    INDEXES = "indexes"  # states have an index and an id, and arrive in any order
-    ARRIVAL = "arrival"  # the same, but a state that arrives out of its order is refused
-    RANGES = "ranges"  # by position: the records read since the state before
 
 
 class Outcome(StrEnum):

@@ -28,14 +28,16 @@ def pending_rows(run_key: str, attempts: Iterable[AttemptTruth]) -> list[Pending
 
 def pending_figures(rows: Iterable[PendingRow]) -> dict[str, int]:
     """Return the peaks over all scopes and sockets: states, bytes, and age of the oldest."""
-    now: dict[tuple[str, int], PendingRow] = {}
-    states = size = age = 0
+    held: dict[tuple[str, int], tuple[int, int]] = {}  # states and bytes
+    states = size = most_states = most_bytes = age = 0
     for row in rows:
+        before = held.get((row.scope, row.socket), (0, 0))
+        held[row.scope, row.socket] = (row.states, row.size_bytes)
+        states += row.states - before[0]
+        size += row.size_bytes - before[1]
+        most_states, most_bytes = max(most_states, states), max(most_bytes, size)
         age = max(age, row.oldest_age_ns)
-        now[row.scope, row.socket] = row
-        states = max(states, sum(one.states for one in now.values()))
-        size = max(size, sum(one.size_bytes for one in now.values()))
-    return {"pending_states": states, "pending_bytes": size, "pending_age_ns": age}
+    return {"pending_states": most_states, "pending_bytes": most_bytes, "pending_age_ns": age}
 
 
 def _of_group(
@@ -44,19 +46,23 @@ def _of_group(
     """Return the changes of one scope on one socket. The end of an attempt forgets its states."""
     changes: list[tuple[int, int, SourceState]] = []
     for state in states:
-        end = state.acknowledged_ns if state.acknowledged_ns is not None else attempt.ended_ns
+        ended = state.acknowledged_ns if state.acknowledged_ns is not None else attempt.ended_ns
         begin = state.accepted_ns or 0
+        end = max(begin, ended or begin)
         changes.append((begin, 1, state))
-        changes.append((max(begin, end or begin), 0, state))
-    # What ends at an instant at which another begins is counted until then.
+        changes.append((end, 0 if end > begin else 2, state))
+    # At one instant states end before others begin, and one that ends at once after it began.
     changes.sort(key=lambda change: (change[0], change[1], change[2].index))
     held: dict[int, SourceState] = {}  # in the order in which they were read
-    for at_ns, begins, state in changes:
+    size = 0
+    for at_ns, turn, state in changes:
         oldest = next(iter(held.values()), state)
-        if begins:
+        if turn == 1:
             held[state.index] = state
+            size += state.size_bytes
         else:
-            held.pop(state.index, None)
+            del held[state.index]
+            size -= state.size_bytes
         yield PendingRow(
             run_key=run_key,
             attempt=attempt.number,
@@ -64,6 +70,6 @@ def _of_group(
             socket=socket,
             at_ns=at_ns,
             states=len(held),
-            size_bytes=sum(one.size_bytes for one in held.values()),
+            size_bytes=size,
             oldest_age_ns=at_ns - (oldest.accepted_ns or 0),
         )

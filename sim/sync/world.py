@@ -65,7 +65,7 @@ class SyncWorld:
             streams=self.truth.descriptors,
             channels=self.model.sockets.count if on_sockets else 1,
             released_ids_kept=_RELEASED_IDS_KEPT,
-            design=Design(self.model.destination.design) if on_sockets else Design.INDEXES,
+            design=self.model.destination.design if on_sockets else Design.INDEXES,
         )
 
     def run(self) -> None:

@@ -120,3 +120,12 @@ def test_pending_rows_follow_the_states() -> None:
     assert figures["pending_states"] >= max(row.states for row in result.pending) > 0
     assert figures["pending_bytes"] == 1024 * figures["pending_states"]
     assert figures["pending_age_ns"] == max(row.oldest_age_ns for row in result.pending)
+
+
+def test_a_state_that_is_read_as_its_attempt_ends_is_pending_no_more() -> None:
+    """A crash at any instant leaves nothing pending in the last rows of the attempt."""
+    scenario = by_name("design_ranges")
+    for seed in range(4):
+        result = run_world(scenario, seed=seed)
+        last = {(row.attempt, row.scope, row.socket): row for row in result.pending}
+        assert all(row.states == row.size_bytes == 0 for row in last.values())
