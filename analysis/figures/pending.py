@@ -30,7 +30,8 @@ def pending_over_time(pending: pd.DataFrame) -> Figure:
     for number, (scope, socket) in enumerate(drawn):
         rows = groups.get_group((scope, socket))
         x = rows["at_ns"] / across.size
-        look = {"color": style.LINES[number % 7], "ls": style.DASHES[number // 7], "lw": 1.2}
+        dash, color = divmod(number, len(style.LINES))
+        look = {"color": style.LINES[color], "ls": style.DASHES[dash], "lw": 1.2}
         ax.step(x, rows["states"], where="post", label=f"{scope}, socket {socket}", **look)
     ax.set_ylim(0, None)
     ax.set_xlabel(f"simulated time [{across.name}]")
