@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib.ticker import MaxNLocator
+
 from ckptsim.analysis.figures import style
 from ckptsim.analysis.words import time_unit
 
@@ -36,11 +38,13 @@ def pending_over_time(pending: pd.DataFrame) -> Figure:
     ax.set_ylim(0, None)
     ax.set_xlabel(f"simulated time [{across.name}]")
     ax.set_ylabel("pending states")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ages = pending["oldest_age_ns"]
     up = time_unit(ages)
     other = ax.twinx()
+    other.grid(visible=False)  # it would cross the lines
     x = pending["at_ns"] / across.size
-    other.plot(x, ages / up.size, ".", color=style.GREY, ms=2, label="age of the oldest")
+    other.plot(x, ages / up.size, ".", color=style.GREY, ms=4, label="age of the oldest")
     other.set_ylim(0, None)
     other.set_ylabel(f"age of the oldest [{up.name}]")
     left_out = len(most) - len(drawn)
