@@ -34,7 +34,7 @@ def test_refused_checkpoints_of_union_state_do_not_count_as_failures() -> None:
 
 @pytest.mark.parametrize("mode", ["aligned", "unaligned"])
 def test_an_aborted_part_that_waits_for_offsets_keeps_no_task_from_closing(mode: str) -> None:
-    """A task closes though its receiver never snapshots, and tells no offset, after an abort."""
+    """A task closes after an abort, though a receiver that took no snapshot owes it an offset."""
     changes: dict[str, Any] = {"job.channel_state.spilling": "continuous"}
     job = ck.load("early_abort").with_(**changes, mode=mode)
     assert not ck.check(job, seeds=10).failed
