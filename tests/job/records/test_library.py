@@ -2,8 +2,9 @@
 
 from typing import Any
 
-import ckptsim as ck
 import pytest
+
+import ckptsim as ck
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.world import run_world
 
