@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ckptsim.models.ordering import terms
-from ckptsim.models.ordering.inference import Inference
 from ckptsim.models.ordering.lifecycle import Lifecycle
 from ckptsim.models.ordering.release import Ledger, Releaser, Shelf, Shelves
+from ckptsim.models.ordering.terms import Inference
 
 # The last released index of a scope, and its unsent indexes in ascending order.
 ShelfObservation = tuple[terms.CheckpointIndex, tuple[terms.CheckpointIndex, ...]]

@@ -18,12 +18,12 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Self
 
-from ckptsim.models.barriers.channel_state import events as writer_events
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.ordering import effects as ordering_effects
+from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering.source import FailFeed
 from ckptsim.models.recovery import detection, failover

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from ckptsim.models.acknowledger import Acknowledge, AcknowledgerEvent
 from ckptsim.models.barriers import BarrierHandler
-from ckptsim.models.barriers.channel_state.events import WriterEffect, WriterEvent
+from ckptsim.models.barriers.channel_state import WriterEffect, WriterEvent
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.committer import CommitterEffect, CommitterEvent
 from ckptsim.models.coordinator.events import CoordinatorEffect, CoordinatorEvent

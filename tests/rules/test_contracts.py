@@ -16,7 +16,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.models.lifecycle import TaskKind, TaskParameters, TaskState
-from ckptsim.models.ordering import effects as ordering_effects
+from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.rules.contract.coordinator import CoordinatorContract

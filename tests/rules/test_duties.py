@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ckptsim.models.barriers import Barrier
+from ckptsim.models.barriers import channel_state as writer_events
 from ckptsim.models.barriers.barrier import OptionKind
-from ckptsim.models.barriers.channel_state import events as writer_events
 from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.barriers.subtask import events as subtask_events
@@ -18,7 +18,7 @@ from ckptsim.models.coordinator.events import TimerKind
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.ordering import effects as ordering_effects
+from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover

@@ -19,8 +19,13 @@ from bisect import bisect_left
 from collections import deque
 
 from ckptsim.models.barriers.barrier import Announcement, Barrier, NetworkEvent
-from ckptsim.models.barriers.channels.network import NetworkEffect, PersistInput, ResumeSender
-from ckptsim.models.barriers.channels.persister import Persister, PersisterStatus
+from ckptsim.models.barriers.channels.network import (
+    NetworkEffect,
+    Persister,
+    PersisterStatus,
+    PersistInput,
+    ResumeSender,
+)
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 

@@ -26,9 +26,8 @@ from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.barriers.handler.clock import AlignmentClock
-from ckptsim.models.barriers.handler.interface import AllBarriers, HandlerKind
-from ckptsim.models.barriers.handler.machine import BarrierMachine, Run
+from ckptsim.models.barriers.handler.events import AllBarriers, HandlerKind
+from ckptsim.models.barriers.handler.machine import AlignmentClock, BarrierMachine, Run
 from ckptsim.models.barriers.handler.states import (
     ALIGNED_TABLE,
     ALTERNATING_TABLE,

@@ -18,8 +18,8 @@ from typing import assert_never
 
 from ckptsim.models.barriers.barrier import Barrier
 from ckptsim.models.barriers.handler import events as handler_events
-from ckptsim.models.barriers.handler.clock import AlignmentClock
-from ckptsim.models.barriers.handler.interface import AllBarriers
+from ckptsim.models.barriers.handler.events import AllBarriers
+from ckptsim.models.barriers.handler.machine import AlignmentClock
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.core import ProtocolError
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ckptsim.models.barriers.channels.persister import PersisterStatus
+from ckptsim.models.barriers.channels.network import PersisterStatus
 from ckptsim.sim.job.events import Listener
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.channels.persister import Persister
+    from ckptsim.models.barriers.channels.network import Persister
     from ckptsim.models.coordinator.plan import Edge
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.control.faults import FaultPlan

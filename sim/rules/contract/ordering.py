@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ckptsim.models.ordering import Medium, OrderingParameters, StateKind, StreamDescriptor
-from ckptsim.models.ordering import effects as ordering_effects
+from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.scenarios.dialect import exact_text
 from ckptsim.sim.rules.contract.contract import Contract

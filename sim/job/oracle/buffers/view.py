@@ -20,7 +20,7 @@ from ckptsim.sim.job.oracle.buffers.recount import Counts, Recount
 from ckptsim.sim.job.oracle.view import NOTHING, Contents, Held, PlaneView
 
 if TYPE_CHECKING:
-    from ckptsim.models.barriers.channels.persister import Persister
+    from ckptsim.models.barriers.channels.network import Persister
     from ckptsim.scenarios.job import Vertex
     from ckptsim.sim.job.buffers.output import Route, Subpartition
     from ckptsim.sim.job.buffers.state import Span

@@ -1,4 +1,7 @@
-"""Airbyte protocol messages to events of the ordering core, and released states to messages.
+"""JSON text in and out with every number as it was written.
+
+A destination returns messages that are not its own: `100.0`, `1E3` or a number of forty digits must
+leave as they came, which floating point does not grant.  Keys keep their order.
 
 The message of a state goes through untouched except for what a destination adds to it: the
 statistics of this state (`destinationStats`) and the running totals (`committedRecordsCount`, ...),
@@ -10,12 +13,87 @@ Source: airbytehq/airbyte protocol (`AirbyteMessage`). Bulk load CDK, `Checkpoin
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import NoReturn
 
-from ckptsim.models.ordering.effects import SendState
-from ckptsim.models.ordering.events import CompleteRead, Event, RecordsRead, StateRead
+from ckptsim.models.ordering.events import CompleteRead, Event, RecordsRead, SendState, StateRead
 from ckptsim.models.ordering.terms import CheckpointId, Count, Medium, StateKind, StreamDescriptor
-from ckptsim.models.ordering.wire.json_text import Json, Number
+
+Json = object  # str, Number, bool, None, list[Json] or dict[str, Json]
+
+
+class Number(str):
+    """A JSON number as it was written."""
+
+    __slots__ = ()
+
+    def whole(self) -> int | None:
+        """Return the value if it is a whole number of at most 18 digits, else None."""
+        try:
+            value = Decimal(self)
+        except InvalidOperation:  # an exponent beyond all bounds
+            return None
+        if value.adjusted() > 17 or value != value.to_integral_value():
+            return None
+        return int(value)
+
+
+def read_json(text: str) -> Json:
+    """Return the value that a JSON text represents.
+
+    Raises ValueError when the text is not JSON. `NaN` and `Infinity` are not.
+    """
+    try:
+        value: Json = json.loads(
+            text, parse_int=Number, parse_float=Number, parse_constant=_refuse_constant
+        )
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
+class _Written(str):
+    """Text that is written as it is."""
+
+    __slots__ = ()
+
+
+def write_json(value: Json) -> str:
+    """Return a value of `read_json` as compact JSON, to any depth."""
+    written: list[str] = []
+    todo: list[Json] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, (Number, _Written)):
+            written.append(item)
+        elif isinstance(item, dict):
+            todo.extend(reversed(_object_tokens(item)))
+        elif isinstance(item, list):
+            todo.extend(reversed(_list_tokens(item)))
+        else:
+            written.append(json.dumps(item))
+    return "".join(written)
+
+
+def _object_tokens(value: dict[str, Json]) -> list[Json]:
+    tokens: list[Json] = [_Written("{")]
+    for number, (key, item) in enumerate(value.items()):
+        tokens += [_Written(f"{',' if number else ''}{json.dumps(key)}:"), item]
+    return [*tokens, _Written("}")]
+
+
+def _list_tokens(value: list[Json]) -> list[Json]:
+    tokens: list[Json] = [_Written("[")]
+    for number, item in enumerate(value):
+        tokens += [_Written("," if number else ""), item]
+    return [*tokens, _Written("]")]
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
 
 # What a message may be. Those that concern no destination are passed over.
 PASSED_OVER = ("LOG", "SPEC", "CONNECTION_STATUS", "CATALOG", "CONTROL", "DESTINATION_CATALOG")
