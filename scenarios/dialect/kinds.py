@@ -17,7 +17,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from ckptsim.scenarios.dialect import units
-from ckptsim.scenarios.dialect.literal import shown
+from ckptsim.scenarios.dialect.units import shown
 from ckptsim.scenarios.errors import Problem
 
 NONE_TEXT = "none"

@@ -1,4 +1,7 @@
-"""Tables: dataclasses as parameters, read key by key with every problem noted.
+"""Where a parameter means nothing: declared beside it, and refused or noted there.
+
+The declaration names places of this kind, such as a plane or a pipeline.  In such a place the
+parameter has its declared default and no other value.
 
 A table's keys are the fields of its dataclass.  A field with a unit in its name, such as
 `interval_ns`, may also be given under its short key with a unit in the value: `interval = "1 s"`.
@@ -16,8 +19,28 @@ from functools import cache
 from typing import Any, Protocol, cast
 
 from ckptsim.scenarios.dialect.kinds import BAD, At, Bad, Defaults, Kind, suggestion
-from ckptsim.scenarios.dialect.limits import Limits
 from ckptsim.scenarios.errors import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A place in which a parameter means nothing, and why.
+
+    place, says: the place as a word and in words, such as `records` and `on plane "records"`.
+    noted: another value is kept there and noted, as the one of a model moved there. Else refused.
+    """
+
+    place: str
+    says: str
+    because: str
+    noted: bool = False
+
+
+Limits = tuple[Limit, ...]
+
+# Given to a parameter of a table that has limits of its own: the parameter has none.
+EVERYWHERE: Limits = ()
+
 
 METADATA_KEY = "parameter"
 

@@ -13,7 +13,7 @@ from typing import Any
 from ckptsim.scenarios.generators.choices import Choices, drawn, fitted, slower
 from ckptsim.scenarios.generators.faults import expected, with_faults
 from ckptsim.scenarios.generators.hazards import with_hazards
-from ckptsim.scenarios.generators.situations import situate
+from ckptsim.scenarios.generators.options import situate
 from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.limits import without_refused

@@ -8,6 +8,9 @@ parameters are (`designs`).  Each point is run once per tie policy and replicati
 With common random numbers (the default) replication r has the same seed at every point, so that
 points can be compared pairwise with less noise.  Without them each point has seeds of its own,
 derived from its parameters, so that they do not change when the plan grows.
+
+An axis `core.SLOT` sweeps the core of a slot: `builtin`, or what `--core` takes.  The axis `mutant`
+sweeps mutants of ours by name, with `none` for the right cores.  Scenarios know neither.
 """
 
 from __future__ import annotations
@@ -25,10 +28,49 @@ from ckptsim.scenarios.dialect import At, Bad, read_keys, shown
 from ckptsim.scenarios.errors import Problem, ScenarioError
 from ckptsim.scenarios.files import canonical, parse
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning.designs import Design, design_of, is_design, without_designs
 from ckptsim.scenarios.planning.plan_keys import ENTRIES, SCENARIO_AXIS
 from ckptsim.scenarios.planning.vary import with_parameters
 from ckptsim.scenarios.spec import Link, Scenario
+
+MUTANT_AXIS = "mutant"
+CORE_AXIS = "core"
+BUILT_IN = "builtin"
+NO_MUTANT = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """What runs a point in place of our cores: slot -> what `--core` takes, and a mutant."""
+
+    cores: Mapping[str, str] = field(default_factory=dict)
+    mutant: str | None = None
+
+
+def is_design(path: str) -> bool:
+    """Return whether a path of a plan sweeps cores or mutants, and no parameter of a scenario."""
+    return path == MUTANT_AXIS or path.partition(".")[0] == CORE_AXIS
+
+
+def slot_of(path: str) -> str:
+    """Return the slot that a path sweeps. Empty for mutants, and where a path names none."""
+    return path.partition(".")[2]
+
+
+def design_of(values: Mapping[str, object]) -> Design:
+    """Return the design among the values of a point. Its other values are of the scenario."""
+    cores = {
+        slot_of(path): str(value)
+        for path, value in values.items()
+        if is_design(path) and path != MUTANT_AXIS and value != BUILT_IN
+    }
+    mutant = values.get(MUTANT_AXIS, NO_MUTANT)
+    return Design(cores=cores, mutant=None if mutant == NO_MUTANT else str(mutant))
+
+
+def without_designs(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of a point that are parameters of its scenario."""
+    return {path: value for path, value in values.items() if not is_design(path)}
+
 
 MOST_POINTS = 100_000
 MOST_RUNS = 10_000_000

@@ -11,7 +11,7 @@ from ckptsim.scenarios.catalogue import all_names
 from ckptsim.scenarios.describe import reference
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import all_plans
-from ckptsim.scenarios.planning.metrics import METRICS
+from ckptsim.scenarios.planning.plan_keys import METRICS
 from ckptsim.sim.cli.main import VERBS, import_verb
 from ckptsim.sim.infer.change.change import OPTIONS
 

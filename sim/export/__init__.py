@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.export import mermaid, perfetto, shiviz
-from ckptsim.sim.export.messages import messages
+from ckptsim.sim.export import diagrams as mermaid
+from ckptsim.sim.export import diagrams as shiviz
+from ckptsim.sim.export import perfetto
+from ckptsim.sim.export.diagrams import messages
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.story import Vocabulary, tell

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ckptsim.sim.export.messages import Message
+from ckptsim.sim.export.diagrams import Message
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, Vocabulary, time_of

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from simpy.events import NORMAL
 
-from ckptsim.sim.kernel.entity import Entity
-from ckptsim.sim.kernel.errors import refused_time
+from ckptsim.sim.kernel.entity import Entity, refused_time
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 import simpy
 from simpy.events import NORMAL, PENDING
 
-from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import ConservationError, KernelError
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, ConservationError, Entity, KernelError
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel.environment import Environment

@@ -22,8 +22,13 @@ from simpy.events import NORMAL, URGENT
 
 from ckptsim.sim.kernel.calendar import Push, Timer, calendar_push
 from ckptsim.sim.kernel.channel import Channel
-from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import KernelError, TooManyStepsError, refused_time
+from ckptsim.sim.kernel.entity import (
+    KIND_ORDINARY,
+    Entity,
+    KernelError,
+    TooManyStepsError,
+    refused_time,
+)
 from ckptsim.sim.kernel.events import Event, Process, ProcessGenerator, Signal, Timeout
 from ckptsim.sim.kernel.streams import Stream, Streams
 from ckptsim.sim.kernel.ties import STRUCTURAL, TiePolicy

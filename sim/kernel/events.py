@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import simpy
 from simpy.events import NORMAL, Initialize
 
-from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity
-from ckptsim.sim.kernel.errors import KernelError, refused_time
+from ckptsim.sim.kernel.entity import KIND_ORDINARY, Entity, KernelError, refused_time
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel.environment import Environment

@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ckptsim.sim.kernel.errors import FenceBreached
+from ckptsim.sim.kernel.entity import FenceBreached
 
 _CLOCK = "use the environment's `now`, or take the time from the event"
 _SLEEP = "wait for the environment's `timeout`"

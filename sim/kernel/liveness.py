@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from ckptsim.sim.kernel.entity import KernelError
 from ckptsim.sim.kernel.environment import Environment
-from ckptsim.sim.kernel.errors import KernelError
 
 
 @dataclass(frozen=True, slots=True)

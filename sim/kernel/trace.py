@@ -14,7 +14,7 @@ from itertools import chain
 from json import JSONEncoder
 from typing import Protocol
 
-from ckptsim.sim.kernel.errors import TooManyStepsError, TraceError
+from ckptsim.sim.kernel.entity import TooManyStepsError, TraceError
 
 Field = int | str | bool | None
 Entry = tuple[object, ...]

@@ -13,12 +13,10 @@ from typing import Any
 
 from ckptsim.scenarios.dialect import printable
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.recording.answers import Answer, Answers, objects, read_answers
-from ckptsim.sim.recording.checkpoints import read_checkpoints
+from ckptsim.sim.recording.answers import Answer, Answers, objects, read_answers, text, whole
 from ckptsim.sim.recording.recording import Note, Recording, TaskManagerAnswer
 from ckptsim.sim.recording.spans import has_spans, read_spans, recording_of, with_spans
-from ckptsim.sim.recording.values import text, whole
-from ckptsim.sim.recording.vertices import read_vertices
+from ckptsim.sim.recording.vertices import read_checkpoints, read_vertices
 
 _JOB = re.compile(r"/jobs/([^/?]+)")
 _NO_JOBS = ("overview", "metrics")

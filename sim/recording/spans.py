@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ckptsim.scenarios.errors import UserError
-from ckptsim.sim.recording.answers import FILE_BYTES_MAX, objects
+from ckptsim.sim.recording.answers import FILE_BYTES_MAX, flag, number, objects, text, whole
 from ckptsim.sim.recording.recording import (
     CheckpointAnswer,
     InitializationAnswer,
@@ -25,7 +25,6 @@ from ckptsim.sim.recording.recording import (
     VertexAnswer,
     VertexInput,
 )
-from ckptsim.sim.recording.values import flag, number, text, whole
 
 _SCOPE = "CheckpointStatsTracker"
 _CHECKPOINT, _INITIALIZATION = "Checkpoint", "JobInitialization"

@@ -13,7 +13,7 @@ from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.run_spec import Watch, Watches
 from ckptsim.sim.slots import Factory
-from ckptsim.sim.slots.load import name_of
+from ckptsim.sim.slots.resolve import name_of
 from ckptsim.sim.world import run_world
 
 WatchFactory: TypeAlias = Callable[[str, int], Watch]

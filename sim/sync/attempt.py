@@ -13,9 +13,9 @@ from ckptsim.models.ordering import scope_text
 from ckptsim.scenarios.sync import Medium, Point, Side, SocketStall
 from ckptsim.sim.kernel import Wait
 from ckptsim.sim.sync.destination import Destination
-from ckptsim.sim.sync.kinds import KIND_FAULT, KIND_WATCH
 from ckptsim.sim.sync.socket import RecordPacket, Socket, StateMessage
 from ckptsim.sim.sync.source import Source
+from ckptsim.sim.sync.vocabulary import KIND_FAULT, KIND_WATCH
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Entity, Process, Timer

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from ckptsim.sim.kernel import ConservationError
-from ckptsim.sim.sync.kinds import KIND_ARRIVE
 from ckptsim.sim.sync.oracle.truth import Partition, SourceState
+from ckptsim.sim.sync.vocabulary import KIND_ARRIVE
 
 if TYPE_CHECKING:
     from simpy import Event

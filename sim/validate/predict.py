@@ -15,8 +15,7 @@ from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants, Mechan
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.config import model_of
-from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun
-from ckptsim.sim.validate.statistics import middle, usual
+from ckptsim.sim.validate.measured import MeasuredJob, MeasuredRun, middle, usual
 from ckptsim.sim.validate.summary import Window, finish_of, summary_of_world
 
 _MS = 1_000_000

@@ -16,9 +16,8 @@ from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants
 from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
-from ckptsim.sim.validate.measured import MeasuredRun
+from ckptsim.sim.validate.measured import MeasuredRun, correlation, middle
 from ckptsim.sim.validate.predict import model_for
-from ckptsim.sim.validate.statistics import correlation, middle
 from ckptsim.sim.validate.summary import durations_ms
 
 _MS = 1_000_000

@@ -14,7 +14,8 @@ import pytest
 
 import ckptsim
 from ckptsim.scenarios import UserError
-from ckptsim.sim.capture import folder, visit
+from ckptsim.sim.capture import visit
+from ckptsim.sim.capture import visit as folder
 from ckptsim.sim.capture.client import Body
 from ckptsim.sim.capture.redaction import redacted
 from ckptsim.sim.cli.main import main

@@ -19,10 +19,9 @@ from ckptsim.models.lifecycle import TaskKind, TaskParameters, TaskState
 from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.scenarios.catalogue import by_name
-from ckptsim.sim.rules.contract.coordinator import CoordinatorContract
-from ckptsim.sim.rules.contract.ordering import OrderingContract
+from ckptsim.sim.rules.contract import KEEPS_CONTRACT
+from ckptsim.sim.rules.contract.contract import CoordinatorContract, OrderingContract
 from ckptsim.sim.rules.contract.task import HandlerContract, LifecycleContract, WriterContract
-from ckptsim.sim.rules.contract.watch import KEEPS_CONTRACT
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.trial import trial
 

@@ -27,9 +27,8 @@ from ckptsim.models.store.settings import StepContent
 from ckptsim.sim.job.control.coordinator import CoordinatorHost
 from ckptsim.sim.job.control.task.checkpoints import CheckpointsHost
 from ckptsim.sim.kernel import Streams
-from ckptsim.sim.rules.beside import DOES_ITS_DUTY
+from ckptsim.sim.rules.beside import DOES_ITS_DUTY, JointDuties
 from ckptsim.sim.rules.duties import DUTIES
-from ckptsim.sim.rules.joint import JointDuties
 from ckptsim.sim.search.explore import Explorer
 from ckptsim.sim.store.process.syncing import PeriodicSyncer
 

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ckptsim.scenarios.catalogue import all_scenarios, by_name
-from ckptsim.sim.export import mermaid, perfetto, pictures, shiviz
-from ckptsim.sim.export.messages import messages
+from ckptsim.sim.export import diagrams as mermaid
+from ckptsim.sim.export import diagrams as shiviz
+from ckptsim.sim.export import perfetto, pictures
+from ckptsim.sim.export.diagrams import messages
 from ckptsim.sim.rows import CheckpointRow
 from ckptsim.sim.story import Telling, tell
 from ckptsim.sim.world import WORLDS, load_world, run_world

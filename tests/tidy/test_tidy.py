@@ -64,9 +64,8 @@ OUTSIDE_ON_PURPOSE: dict[str, frozenset[Rule]] = {
     # Waits for the answers of programs, and gives up in time.
     "sim/slots/process/program.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # Measures a core's call, in a main thread alone, by a limit that its processes have, too.
-    "sim/slots/guest.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # Starts the shell that says which core has ended the process.
-    "sim/slots/witness.py": frozenset({Rule.OUTSIDE}),
+    "sim/slots/guest.py": frozenset({Rule.CLOCK, Rule.OUTSIDE}),
     # How the kernel is compiled and where it is kept. Either way it gives the same run.
     "sim/job/buffers/compiled/jit.py": frozenset({Rule.OUTSIDE}),
     "sim/job/buffers/compiled/kept.py": frozenset({Rule.OUTSIDE}),

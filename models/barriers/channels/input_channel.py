@@ -6,7 +6,7 @@ the data queued before its barrier is persisted, and what arrives from then on u
 does.  The task thread says when to start and stop. Barriers are noted when they arrive, which may
 be before or after.
 
-The persister (`persister.py`) distinguish the two.
+The persister (`network.py`) distinguishes the two.
 
 A local channel has no queue of its own: the receiver pulls from the sender's subpartition.
 

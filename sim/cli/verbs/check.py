@@ -25,11 +25,12 @@ from ckptsim.sim.cli.options import (
     json_of,
     many_ties,
     option,
+    output_file,
+    output_folder,
     positive,
     refuse,
     spark,
 )
-from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.printing import document_text
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import subject_of

@@ -9,8 +9,7 @@ from typing import Any
 from ckptsim._api.sweeps.verbs import sweep_result
 from ckptsim.scenarios.planning import load_plan
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import Verb, option, spark, spark_settings
-from ckptsim.sim.cli.places import output_folder
+from ckptsim.sim.cli.options import Verb, option, output_folder, spark, spark_settings
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.verbs import jobs
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ckptsim._api.runs.viewing import pages_of_find
+from ckptsim._api.runs.causes import pages_of_find
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.files import alone_in, to_toml, written_whole
@@ -22,29 +22,28 @@ from ckptsim.scenarios.severity import severity_of
 from ckptsim.sim.blame import CORE_RAISED
 from ckptsim.sim.cli.ending import refusal_of
 from ckptsim.sim.cli.main import EXIT_FINE, EXIT_VIOLATED
-from ckptsim.sim.cli.options import refuse, spark_settings
-from ckptsim.sim.cli.places import default_folder
+from ckptsim.sim.cli.options import default_folder, refuse, spark_settings
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.subject import judging_of
 from ckptsim.sim.cli.verbs.check import ALL, RUNS_TO_EXPLORE
 from ckptsim.sim.cli.verbs.explored import (
+    OUT,
     Found,
+    Kept,
     OfLink,
     document_of,
     document_of_all,
     text_of,
     text_of_all,
 )
-from ckptsim.sim.cli.verbs.kept import OUT, Kept
 from ckptsim.sim.job.buffers.compiled.jit import KERNEL
 from ckptsim.sim.run_spec import CUTS
 from ckptsim.sim.search import Subject, explore, shrink
-from ckptsim.sim.search.explore.corpus import Progress
 from ckptsim.sim.search.explore.ends import RUN_ENDS
-from ckptsim.sim.search.explore.explore import CarryOut
+from ckptsim.sim.search.explore.explore import CarryOut, Progress
 from ckptsim.sim.search.explore.run import SURVIVES
 from ckptsim.sim.search.folder import SCENARIO, keep, slug
-from ckptsim.sim.search.harm import with_harm
+from ckptsim.sim.search.hunt import with_harm
 from ckptsim.sim.search.shrink import Clock
 from ckptsim.sim.search.trial import replay_of
 from ckptsim.sim.slots.resolve import read_cores, refuse_uncompared, resolve, try_out

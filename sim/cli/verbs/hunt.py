@@ -18,12 +18,13 @@ from ckptsim.sim.cli.options import (
     LIKE_OURS,
     SUBJECT,
     Verb,
+    default_folder,
     json_of,
     many_ties,
     option,
+    output_folder,
     positive,
 )
-from ckptsim.sim.cli.places import default_folder, output_folder
 from ckptsim.sim.cli.printing import show
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.cli.subject import subject_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from ckptsim._api.jobs.advice import Advice
 from ckptsim._api.jobs.advising import advise
 from ckptsim._api.jobs.comparing import compare, run_scenarios
-from ckptsim._api.jobs.named import named_job
+from ckptsim._api.jobs.recorded import named_job
 from ckptsim._api.jobs.validated import Validation, validate
 from ckptsim._api.jobs.whatif import WhatIf
 from ckptsim.scenarios import Scenario
@@ -28,10 +28,11 @@ from ckptsim.sim.cli.options import (
     flag,
     json_of,
     option,
+    output_file,
+    output_folder,
     positive,
     repeated,
 )
-from ckptsim.sim.cli.places import output_file, output_folder
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.verbs.recordings import IMPORT

@@ -19,8 +19,7 @@ from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning import folder_of, is_plan, plan_from, with_parameters
 from ckptsim.sim.cli.completion import SHELLS, completion_script
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.options import Verb, flag, json_of, option, output_file, positive, repeated
 from ckptsim.sim.cli.printing import document_text, show
 
 

@@ -9,8 +9,16 @@ from pathlib import Path
 from ckptsim._api.jobs.captured import capture
 from ckptsim._api.jobs.recorded import import_job
 from ckptsim.scenarios.job import Profile
-from ckptsim.sim.cli.options import Verb, flag, json_of, option, positive, repeated
-from ckptsim.sim.cli.places import output_file, output_folder
+from ckptsim.sim.cli.options import (
+    Verb,
+    flag,
+    json_of,
+    option,
+    output_file,
+    output_folder,
+    positive,
+    repeated,
+)
 from ckptsim.sim.cli.printing import show
 from ckptsim.sim.cli.progress import ProgressBar
 from ckptsim.sim.infer.change import read_change

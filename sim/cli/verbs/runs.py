@@ -19,13 +19,15 @@ from ckptsim.sim.cli.options import (
     SEED,
     SUBJECT,
     Verb,
+    default_folder,
     flag,
     json_of,
     limits,
     option,
+    output_file,
+    output_folder,
     positive,
 )
-from ckptsim.sim.cli.places import default_folder, output_file, output_folder
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import SimulatedTime
 from ckptsim.sim.cli.subject import kept_of, source_of, subject_of
@@ -64,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return int(found.failed)
     print("\n\n".join([found.text, *notes]))
     if arguments.view is not None:
-        from ckptsim._api.runs.viewing import View
+        from ckptsim._api.runs.causes import View
         from ckptsim.analysis.viewer import view_of_run
 
         page = View(documents=[view_of_run(subject, found)])

@@ -11,8 +11,7 @@ from ckptsim._api.pages.stores import asked, measure_store, store
 from ckptsim.scenarios import UserError
 from ckptsim.scenarios.dialect import printable
 from ckptsim.sim.cli.main import EXIT_FINE
-from ckptsim.sim.cli.options import Verb, json_of, option, whole
-from ckptsim.sim.cli.places import output_file
+from ckptsim.sim.cli.options import Verb, json_of, option, output_file, whole
 from ckptsim.sim.cli.printing import document_text, show
 from ckptsim.sim.cli.progress import ProgressBar
 

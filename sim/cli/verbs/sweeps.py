@@ -20,14 +20,15 @@ from ckptsim.sim.cli.options import (
     Verb,
     flag,
     json_of,
+    kept_folder,
     limits,
     option,
+    output_folder,
     positive,
     repeated,
     spark,
     spark_settings,
 )
-from ckptsim.sim.cli.places import kept_folder, output_folder
 from ckptsim.sim.cli.progress import ProgressBar, say
 from ckptsim.sim.cli.subject import own_of
 from ckptsim.sim.infer.change import read_values

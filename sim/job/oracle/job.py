@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Any, cast
 from ckptsim.sim.job.events import Listener
 from ckptsim.sim.job.oracle.channel_state import ChannelStateOracle, FileOracle
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
-from ckptsim.sim.job.oracle.contents import check_contents, check_restored, missing_at_restore
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
 from ckptsim.sim.job.oracle.finished import had_ended
 from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.messages import MessageOracle
-from ckptsim.sim.job.oracle.records import RecordChannel, RecordOracle
+from ckptsim.sim.job.oracle.records import (
+    RecordChannel,
+    RecordOracle,
+    check_contents,
+    check_restored,
+    missing_at_restore,
+)
 from ckptsim.sim.job.oracle.restarts import Origins, Rescales, RestartOracle
 from ckptsim.sim.job.oracle.tasks import TaskOracle
 from ckptsim.sim.job.settings import final_at_once

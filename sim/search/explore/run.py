@@ -15,7 +15,7 @@ from ckptsim.scenarios import Scenario, UserError
 from ckptsim.scenarios.catalogue import all_names, all_scenarios
 from ckptsim.scenarios.generators import COMPLETE, GENERATORS, Choices
 from ckptsim.scenarios.generators.choices import lowest
-from ckptsim.scenarios.generators.situations import SITUATIONS, has
+from ckptsim.scenarios.generators.options import SITUATIONS, has
 from ckptsim.scenarios.generators.varying import around
 from ckptsim.scenarios.severity import ENDS
 from ckptsim.scenarios.sync import Outcome, SyncModel

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, assert_never
 from ckptsim.models import ordering
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.sync import Levels, MemoryPolicy, Point, RejectsAt, Side
-from ckptsim.sim.sync.destination.sender import Sender
 from ckptsim.sim.sync.destination.uploads import (
     Batch,
     Intake,
     Pipeline,
+    Sender,
     StateMemory,
     Storage,
     Uploader,
 )
-from ckptsim.sim.sync.kinds import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
 from ckptsim.sim.sync.socket import CompleteMessage, RecordPacket, StateMessage
+from ckptsim.sim.sync.vocabulary import KIND_COMPLETE, KIND_HEARTBEAT, KIND_POLL
 
 if TYPE_CHECKING:
     from ckptsim.sim.kernel import Timer

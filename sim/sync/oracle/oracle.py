@@ -15,9 +15,8 @@ from ckptsim.scenarios.sync import DECLINED, PROPERTIES
 from ckptsim.sim.story import instant
 from ckptsim.sim.sync.intervals import IntervalSet, shown
 from ckptsim.sim.sync.oracle.ends import EndChecks
-from ckptsim.sim.sync.oracle.records import RecordChecks
+from ckptsim.sim.sync.oracle.records import RecordChecks, ReplayChecks
 from ckptsim.sim.sync.oracle.release import ReleaseChecks
-from ckptsim.sim.sync.oracle.replay import ReplayChecks
 from ckptsim.sim.violations import ViolationLog, record_violation
 
 if TYPE_CHECKING:

@@ -22,12 +22,11 @@ from ckptsim.models.ordering.source import (
     SourceEffect,
 )
 from ckptsim.scenarios.sync import CheckpointLock, FinalDrain, Point, Side, StateKind
-from ckptsim.sim.sync.kinds import KIND_CHECKPOINT
 from ckptsim.sim.sync.oracle.truth import Partition
 from ckptsim.sim.sync.socket import CompleteMessage, EndMessage, Message, StateMessage
-from ckptsim.sim.sync.source.resources import PartitionIds, Resources
-from ckptsim.sim.sync.source.rounds import Rounds
+from ckptsim.sim.sync.source.rounds import PartitionIds, Resources, Rounds
 from ckptsim.sim.sync.source.states import FeedPlan, StateMaker, View
+from ckptsim.sim.sync.vocabulary import KIND_CHECKPOINT
 
 if TYPE_CHECKING:
     from simpy import Event

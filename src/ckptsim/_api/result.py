@@ -97,7 +97,7 @@ def nanoseconds(value: object, name: str) -> int:
     Raises UserError for anything else.
     """
     from ckptsim.scenarios.errors import UserError
-    from ckptsim.sim.recording.values import duration_ns
+    from ckptsim.sim.recording.answers import duration_ns
 
     found: int | None = None
     if isinstance(value, timedelta):

@@ -15,23 +15,28 @@ from ckptsim.scenarios.job import Partitioner
 from ckptsim.sim.job.buffers.compiled.columns import clock
 from ckptsim.sim.job.events import Listener, of_job
 from ckptsim.sim.job.graph import Graph
-from ckptsim.sim.job.oracle.buffers.channels import SliceChannel
 from ckptsim.sim.job.oracle.buffers.counted import (
     CountedChannel,
     CountedGate,
     CountedPool,
     CountsFollower,
+    SliceChannel,
     tell_of_records_after,
 )
-from ckptsim.sim.job.oracle.buffers.counts import CreditCount, GateCount, PoolCount
+from ckptsim.sim.job.oracle.buffers.counts import (
+    CreditCount,
+    GateCount,
+    Journal,
+    KernelNotes,
+    PoolCount,
+)
 from ckptsim.sim.job.oracle.buffers.invariants import BufferInvariants, Filled, Lent
-from ckptsim.sim.job.oracle.buffers.journal import Journal, KernelNotes
 from ckptsim.sim.job.oracle.buffers.observed import (
+    BufferObserver,
     ObservedLocalChannel,
     ObservedPool,
     ObservedRemoteChannel,
 )
-from ckptsim.sim.job.oracle.buffers.observer import BufferObserver
 from ckptsim.sim.job.oracle.buffers.screen import CountsScreen
 from ckptsim.sim.job.oracle.buffers.view import BufferView
 from ckptsim.sim.job.oracle.job import JobOracle

@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import aligned, notes_lines, paragraph, size_text
-from ckptsim._api.frames import frame_of, ns_of, tidy
-from ckptsim._api.jobs.picture import Curve, picture
-from ckptsim._api.jobs.plots import AdvicePlots
+from ckptsim._api.columns import aligned, frame_of, notes_lines, ns_of, paragraph, size_text, tidy
+from ckptsim._api.jobs.plots import AdvicePlots, Curve, picture
 from ckptsim._api.result import Facts, Result
 from ckptsim.analysis.templates import notebook, page, rendered
 from ckptsim.sim.infer.advice import SCATTER, Point, frontier_of

@@ -8,8 +8,8 @@ from functools import partial
 from typing import cast
 
 from ckptsim._api.jobs.advice import Advice
-from ckptsim._api.jobs.named import AnyJob, asked_for, named_job, with_options
-from ckptsim._api.jobs.picture import Curve
+from ckptsim._api.jobs.plots import Curve
+from ckptsim._api.jobs.recorded import AnyJob, asked_for, named_job, with_options
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value
 from ckptsim.scenarios import Scenario

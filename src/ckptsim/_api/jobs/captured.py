@@ -11,14 +11,13 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, ns_of, tidy
+from ckptsim._api.columns import frame_of, ns_of, tidy
 from ckptsim._api.jobs.plots import CheckpointPlots
 from ckptsim._api.result import Duration, Facts, Result, nanoseconds
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.capture.client import Body, Client, resolved, server_of
-from ckptsim.sim.capture.folder import check_free, write_recording
 from ckptsim.sim.capture.redaction import redacted
-from ckptsim.sim.capture.visit import Taken, Visit
+from ckptsim.sim.capture.visit import Taken, Visit, check_free, write_recording
 from ckptsim.sim.recording import CheckpointAnswer, Recording, job_of, read_answers
 
 if TYPE_CHECKING:

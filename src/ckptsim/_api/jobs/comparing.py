@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from ckptsim._api.jobs.named import AnyJob, asked_for, named_job
-from ckptsim._api.jobs.recorded import change_of
+from ckptsim._api.jobs.recorded import AnyJob, asked_for, change_of, named_job
 from ckptsim._api.jobs.whatif import Outcome, WhatIf
 from ckptsim._api.result import Duration, nanoseconds
 from ckptsim._api.scenario import Value, text_of

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import aligned
-from ckptsim._api.frames import frame_of
+from ckptsim._api.columns import aligned, frame_of
 from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.scenario import Scenario, wrapped

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, ns_of, tidy
+from ckptsim._api.columns import frame_of, ns_of, tidy
 from ckptsim._api.jobs.plots import ValidationPlots
 from ckptsim._api.pages.vectors import paths_of
 from ckptsim._api.result import Facts, Result

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
-from ckptsim._api.columns import aligned, notes_lines, paragraph, size_text
-from ckptsim._api.frames import frame_of, ns_of, tidy
+from ckptsim._api.columns import aligned, frame_of, notes_lines, ns_of, paragraph, size_text, tidy
 from ckptsim._api.jobs.plots import WhatIfPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim.analysis.templates import notebook, page, rendered
@@ -25,7 +24,7 @@ from ckptsim.sim.why import Why
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ckptsim._api.runs.viewing import View
+    from ckptsim._api.runs.causes import View
 
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 MEASURED = "as it is, measured"
@@ -73,7 +72,7 @@ class WhatIf(Result):
 
     def view(self) -> View:
         """Return a page of the job as it is beside its first variant, run with seed 0."""
-        from ckptsim._api.runs.viewing import View
+        from ckptsim._api.runs.causes import View
         from ckptsim.analysis.viewer import view_of_run
 
         shown = list(self.labelled)[:2]

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ckptsim
-from ckptsim._api.columns import aligned
-from ckptsim._api.frames import frame_of
+from ckptsim._api.columns import aligned, frame_of
 from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim.sim.extras import EXTRAS

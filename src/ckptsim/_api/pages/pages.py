@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim import scenarios
-from ckptsim._api.columns import aligned, paragraph
-from ckptsim._api.frames import frame_of
+from ckptsim._api.columns import aligned, frame_of, paragraph
 from ckptsim._api.pages.topics import TOPICS, parameter_lines, property_page
 from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, tidy
+from ckptsim._api.columns import frame_of, tidy
 from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim.scenarios.dialect import duration_text

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import ran_with
-from ckptsim._api.frames import frame_of
+from ckptsim._api.columns import frame_of, ran_with
 from ckptsim._api.plots import CountPlots
 from ckptsim._api.result import Facts, Result
 from ckptsim.models import ordering

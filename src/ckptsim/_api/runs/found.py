@@ -7,8 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.columns import setting_of, table, violation_text, violation_texts
-from ckptsim._api.frames import frame_of, frame_of_rows, tidy
+from ckptsim._api.columns import (
+    frame_of,
+    frame_of_rows,
+    setting_of,
+    table,
+    tidy,
+    violation_text,
+    violation_texts,
+)
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.runs.plots import (
     RunPlots,
@@ -70,7 +77,7 @@ class Find(Result, search.Find):
 
         beside: tell the story beside the nearest run that holds, for which more runs are made.
         """
-        from ckptsim._api.runs.viewing import pages_of_find
+        from ckptsim._api.runs.causes import pages_of_find
         from ckptsim.sim.search.folder import keep
 
         seed, ties = self.shrunk.trial.seed, self.shrunk.trial.ties

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ckptsim._api.columns import (
+    frame_of_rows,
     notes_lines,
     paragraph,
     setting_of,
     table,
     violation_texts,
 )
-from ckptsim._api.frames import frame_of_rows
 from ckptsim._api.plots import inline
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest

@@ -38,8 +38,7 @@ from ckptsim.scenarios.planning import (
     with_parameters,
 )
 from ckptsim.sim.infer.change import axis_of, parameters_of
-from ckptsim.sim.slots.load import name_of
-from ckptsim.sim.slots.resolve import read_cores
+from ckptsim.sim.slots.resolve import name_of, read_cores
 
 _UNIT = re.compile(r"_(?:ns|bytes|per_s|bytes_per_s)$")
 _SAYS_MAX = 300  # characters, as a plan's file has it

@@ -34,7 +34,7 @@ class PointValues:
         """Return a column per swept parameter: durations as timedelta64, the rest as it is."""
         import pandas as pd
 
-        from ckptsim._api.frames import timedeltas
+        from ckptsim._api.columns import timedeltas
 
         found: dict[str, Any] = {}
         for path, pairs in self.values.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.frames import frame_of, tidy
+from ckptsim._api.columns import frame_of, tidy
 from ckptsim._api.result import Facts, Result
 from ckptsim._api.sweeps.plots import SweepPlots
 from ckptsim._api.sweeps.points import values_of_points

@@ -11,7 +11,7 @@ import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Plane
-from ckptsim.sim.export import mermaid
+from ckptsim.sim.export import diagrams as mermaid
 from ckptsim.sim.search import Subject, check, hunt
 from ckptsim.sim.world import load_world, run_world
 from tests.job.properties.breaker import placed
