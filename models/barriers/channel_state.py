@@ -205,11 +205,7 @@ class SharedStateWriter:
         return tuple(sorted(self._parts))
 
     def step(self, event: WriterEvent) -> list[WriterEffect]:
-        """Take one event and return its effects.
-
-        Raises ProtocolError for data of a checkpoint that was never begun and for a second
-        beginning.
-        """
+        """Return an event's effects. Raises ProtocolError for data before the beginning."""
         effects: list[WriterEffect] = []
         self._effects = effects
         match event:
@@ -353,10 +349,7 @@ class SharedStateWriter:
 
 
 def group_of(subtask: int, *, limit: int = MAX_SUBTASKS_PER_FILE) -> int:
-    """Return which file a subtask writes to, of those on the same task manager in their order.
-
-    subtask: the position among the subtasks of the job on this task manager.
-    """
+    """Return which file a subtask writes to. subtask: its position on this task manager."""
     return subtask // limit
 
 

@@ -82,11 +82,7 @@ class OrderingCore:
         self._releaser = parts.releaser(self._shelves, self._ledgers, self._lifecycle, readiness)
 
     def step(self, event: ordering_events.Event) -> list[Effect]:  # noqa: C901, PLR0911 - one branch per event
-        """Take one event and return its effects in the order in which the host carries them out.
-
-        Raises ProtocolError with a kind of `Refusal` when the event breaks a rule. The observable
-        state is then as before.
-        """
+        """Return an event's effects, in order. Raises ProtocolError with a `Refusal`, unchanged."""
         match event:
             case ordering_events.RecordsRead():
                 return self._on_records_read(event)

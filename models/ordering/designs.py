@@ -82,10 +82,7 @@ class RangeCore:
         self._received: dict[Scope, list[StateRead]] = {}
 
     def step(self, event: Event) -> list[Effect]:
-        """Take one event and return its effects.
-
-        Raises ProtocolError as the core does, and when a state has no index.
-        """
+        """Return an event's effects. Raises ProtocolError, also when a state has no index."""
         match event:
             case RecordsRead():
                 effects = self._core.step(replace(event, id=None))
@@ -133,10 +130,7 @@ class RangeCore:
 
 
 class OrderingDoor(Protocol):
-    """An ordering core as hosts see it: one door, and questions.
-
-    An implementation of one's own is a factory `(OrderingParameters) -> OrderingDoor`.
-    """
+    """An ordering core as hosts see it. Yours is made by `(OrderingParameters) -> OrderingDoor`."""
 
     def step(self, event: Event) -> list[Effect]:
         """Take one event and return its effects. Raise ProtocolError when it is refused."""

@@ -10,10 +10,7 @@ from ckptsim.models.ordering.terms import Blocked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamAnnounced:
-    """A stream that the catalog lacks joined the sync. For hosts that learn the catalog as they go.
-
-    It counts as if it had been in the catalog from the beginning.  One that is known is ignored.
-    """
+    """A stream that the catalog lacks joined the sync. A known one is ignored."""
 
     stream: terms.StreamDescriptor
 
@@ -73,10 +70,7 @@ class StateRead:
 
 @dataclass(frozen=True, slots=True)
 class FlushRequested:
-    """The host wants everything released that can be: a batch, a heartbeat, its own reason.
-
-    Never lost: while a send is outstanding it is remembered, and a whole new pass follows.
-    """
+    """The host wants everything released that can be. During a send it is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,10 +186,7 @@ class ReleaseStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendState:
-    """Send this state to the platform, then report `StateSent` or `SendFailed`.
-
-    At most one send is outstanding. Until its outcome is reported nothing counts as released.
-    """
+    """Send this state, then report `StateSent` or `SendFailed`. At most one is outstanding."""
 
     scope: terms.Scope
     key: terms.CheckpointKey

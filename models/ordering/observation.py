@@ -36,10 +36,7 @@ class StreamObservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One attempt: its kind, its send, its end, its totals, and every stream.
-
-    per_stream: whether scopes are streams. None while undecided.
-    """
+    """One attempt as a value. per_stream: whether scopes are streams, None while undecided."""
 
     per_stream: bool | None
     open_channels: tuple[bool, ...]

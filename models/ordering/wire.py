@@ -41,10 +41,7 @@ class Number(str):
 
 
 def read_json(text: str) -> Json:
-    """Return the value that a JSON text represents.
-
-    Raises ValueError when the text is not JSON. `NaN` and `Infinity` are not.
-    """
+    """Return the value of a JSON text. Raises ValueError, also for `NaN` and `Infinity`."""
     try:
         value: Json = json.loads(
             text, parse_int=Number, parse_float=Number, parse_constant=_refuse_constant
@@ -116,10 +113,7 @@ class WireError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """What a message means: the streams that it names, and the event that it is, if any.
-
-    status: of a stream status, its text. error: of a trace of an error, its message.
-    """
+    """What a message means: the streams that it names, and its event, status or error, if any."""
 
     streams: tuple[StreamDescriptor, ...] = ()
     event: Event | None = None
@@ -174,10 +168,7 @@ def render_state(effect: SendState, *, medium: Medium) -> Json:
 
 
 def parse_catalog(catalog: Json) -> tuple[StreamDescriptor, ...]:
-    """Return the streams of a configured catalog, in its order.
-
-    Raises WireError when it is not one.
-    """
+    """Return the streams of a configured catalog, in its order. Raises WireError."""
     entries = _object(catalog, "").get("streams")
     if not isinstance(entries, list):
         raise WireError("streams", entries, "a list")

@@ -170,10 +170,7 @@ def _redefaulted(default: object, defaults: Defaults) -> object:
 
 
 def read_table(table: type[Any], found: object, at: At, entries: Sequence[Entry]) -> object:
-    """Return an instance of the dataclass, or BAD after noting all that is wrong.
-
-    entries: its parameters, possibly with other defaults than the dataclass.
-    """
+    """Return an instance, or BAD after noting all problems. entries: its parameters."""
     if not isinstance(found, Mapping):
         return at.refuse(found, "a table")
     values = read_keys(entries, found, at)
@@ -188,10 +185,7 @@ def read_table(table: type[Any], found: object, at: At, entries: Sequence[Entry]
 def read_keys(
     entries: Sequence[Entry], found: Mapping[str, object], at: At
 ) -> dict[str, object] | Bad:
-    """Return the values of the given keys by full key, or BAD after noting all that is wrong.
-
-    Keys are read in their order in the file. Unknown and missing ones are problems.
-    """
+    """Return values by full key, in the file's order, or BAD after noting all problems."""
     before = len(at.problems)
     by_key = {entry.name: (entry, False) for entry in entries}
     by_key |= {entry.short: (entry, True) for entry in entries if entry.short}

@@ -49,10 +49,7 @@ class _Placed(Protocol):
 def read(
     found: Mapping[str, object], *, source: str, links: Mapping[str, Link] = LINKS
 ) -> Scenario:
-    """Return the scenario that a document holds. `source` names the document in error texts.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return the scenario of a document. Raises ScenarioError with every problem found."""
     problems: list[Problem] = []
     at = At(source, "", problems)
     link = _link(found, at, links)

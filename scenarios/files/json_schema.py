@@ -29,10 +29,7 @@ _SPELLINGS = {"us": ("us", "µs", "μs"), "kB": ("kB", "KB"), "kB/s": ("kB/s", "
 
 
 def json_schema() -> Schema:
-    """Return the JSON Schema (draft 2020-12) of a file that is a scenario or a plan.
-
-    A document with the key `link` is a scenario of that link, any other one is a plan.
-    """
+    """Return the JSON Schema (draft 2020-12) of a file that is a scenario or a plan."""
     made = _Definitions()
     scenarios = [
         {
@@ -162,10 +159,7 @@ def _words(units: Iterable[str]) -> str:
 
 
 def with_schema(path: Path, text: str) -> str:
-    """Return the text of a TOML file with the line by which editors find its schema.
-
-    The schema is written beside the file, unless it is there.
-    """
+    """Return a TOML text with the line by which editors find its schema, which it writes."""
     place = path.parent / SCHEMA_FILE
     schema = json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
     if not place.is_file() or place.read_text("utf-8") != schema:

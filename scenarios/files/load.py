@@ -36,10 +36,7 @@ _LARGEST_FILE_BYTES = 1 << 20
 
 
 def load(path: Path, *, links: Mapping[str, Link] = LINKS) -> Scenario:
-    """Return the scenario in a TOML file.
-
-    Raises ScenarioError with every problem found, each with its path in the file.
-    """
+    """Return the scenario in a TOML file. Raises ScenarioError with every problem and its path."""
     return loads(read_text(path), source=printable(str(path)), links=links)
 
 
@@ -49,10 +46,7 @@ def loads(text: str, *, source: str, links: Mapping[str, Link] = LINKS) -> Scena
 
 
 def parse(text: str, source: str) -> dict[str, object]:
-    """Return the tables of a TOML text.
-
-    Raises ScenarioError when it is not TOML or holds nothing.
-    """
+    """Return the tables of a TOML text. Raises ScenarioError when it is not TOML, or empty."""
     try:
         found = tomllib.loads(text)
     except RecursionError:
@@ -68,10 +62,7 @@ def parse(text: str, source: str) -> dict[str, object]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file of the user's.
-
-    Raises ScenarioError when it cannot be read, is too large or not UTF-8.
-    """
+    """Return the text of a user's file. Raises ScenarioError: unreadable, too large, not UTF-8."""
     source = printable(str(path))
     try:
         if path.is_dir():
@@ -102,10 +93,7 @@ _TABLES = ("costs", "measured")
 
 
 def load_costs(path: Path) -> dict[str, object]:
-    """Return the costs that a file names, in base units, by the field of `StepCosts`.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return a file's costs in base units, by the field of `StepCosts`. Raises ScenarioError."""
     source = str(path)
     found = parse(read_text(path), source)
     problems: list[Problem] = []
@@ -126,10 +114,7 @@ def load_costs(path: Path) -> dict[str, object]:
 def cost_parameters(
     costs: Mapping[str, object], link: str, *, links: Mapping[str, Link] = LINKS
 ) -> dict[str, object]:
-    """Return costs as parameters of a scenario, by path, without those that mean nothing there.
-
-    Raises ScenarioError for a link without a store.
-    """
+    """Return costs as parameters, by path. Raises ScenarioError for a link without a store."""
     path = links[link].costs
     if path is None:
         known = ", ".join(f"'{each.name}'" for each in links.values() if each.costs is not None)

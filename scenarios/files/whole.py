@@ -13,11 +13,7 @@ from ckptsim.scenarios.errors import UserError
 
 
 def written_whole(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
-    """Write a file. A reader sees the old one or the new one, never a part.
-
-    A link in its place is replaced, so nothing outside the folder changes.  Raises OSError with the
-    path, also where the disk is full.
-    """
+    """Write a file, or replace a link, as a whole. Raises OSError with the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:200]}.")
@@ -34,10 +30,7 @@ def written_whole(path: Path, content: str | bytes, *, mode: int = 0o644) -> Non
 
 
 def real_folder(folder: Path) -> Path:
-    """Return a folder below an output folder, made if it is not there.
-
-    Raises UserError where a link is in its place: what it leads to is not ours to change.
-    """
+    """Return a folder below an output folder, made if needed. Raises UserError for a link."""
     if folder.is_symlink():
         raise UserError(f"{folder}: found a link, expected a folder; nothing was changed there")
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,11 +39,7 @@ def real_folder(folder: Path) -> Path:
 
 @contextmanager
 def alone_in(folder: Path, *, busy: str | None = None) -> Iterator[None]:
-    """Be the only process that writes into a folder, which is made if it is not there.
-
-    busy: what to say where another one does. None waits for it.  The lock is the system's and ends
-    with its process.  Raises UserError.
-    """
+    """Lock a folder, made if needed. busy: UserError's text, None to wait."""
     folder.mkdir(parents=True, exist_ok=True)
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -123,11 +123,7 @@ class Drawing:
                 return None
 
     def _instant(self, choices: Choices, before: Sequence[int]) -> int:
-        """Draw an instant: anywhere in the run, or near one at which something happens.
-
-        What a fault before it has caused, such as a restore, comes a duration of the scenario's own
-        later, which no run without that fault shows.
-        """
+        """Draw an instant: anywhere, or near an event, or a duration of the scenario after one."""
         times = self.times
         how = choices.integer(0, 3)
         if how < 2 or not times.instants:
@@ -170,10 +166,7 @@ def with_faults(
     least: int = 0,
     kinds: Sequence[str] | None = None,
 ) -> Scenario:
-    """Return the scenario with `least` to `most` more faults.
-
-    kinds: the kinds to draw from. By default each kind that can strike is there with even odds.
-    """
+    """Return the scenario with `least` to `most` more faults of `kinds`, by default any."""
     parts = parts_of(scenario, times.checkpoints)
     drawing = Drawing(scenario=scenario, parts=parts, times=times)
     known = drawing.kinds

@@ -328,10 +328,7 @@ def _on_buffers(choices: Choices, text: dict[str, Any]) -> None:
 
 
 def _let_checkpoints_complete(choices: Choices, text: dict[str, Any], kinds: Sequence[str]) -> None:
-    """Let checkpoints complete in spite of the faults: a job runs until one is its last.
-
-    Those that lack a message expire, and few files fail where many have to be written.
-    """
+    """Let checkpoints complete in spite of the faults, so that one is the last."""
     table = text["checkpointing"]
     table["tolerable_failures"] = 1_000
     if choices.integer(0, 3) == 3:
@@ -353,10 +350,7 @@ def _let_checkpoints_complete(choices: Choices, text: dict[str, Any], kinds: Seq
 
 
 def _with_backlog(choices: Choices, text: dict[str, Any], *, on_buffers: bool) -> None:
-    """Let checkpoints come often, overtake much, and complete, so that a failure restores it.
-
-    Sources emit for some intervals, more than what reads them can process.
-    """
+    """Let checkpoints come often, overtake much and complete, so that a failure restores one."""
     table = text["checkpointing"]
     interval_ns = table["interval_ns"] = choices.of((20, 10, 30)) * MS
     table |= {

@@ -91,10 +91,7 @@ def _shared(choices: Choices, text: Any) -> None:
 
 
 def _in_channel_state(table: Mapping[str, Any], *, not_for: str = "") -> Change:
-    """Keep in-flight data in a way that is safe while no parallelism changes.
-
-    not_for: a partitioner that it is of no use to.
-    """
+    """Keep in-flight data while no parallelism changes. not_for: a partitioner."""
 
     def change(choices: Choices, text: Any) -> None:
         del choices

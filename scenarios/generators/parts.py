@@ -222,10 +222,7 @@ def _of_store(model: StoreModel) -> Parts:
 
 
 def _losses(model: StoreModel) -> tuple[Lost, ...]:
-    """Return what may be lost of a store: data only if that is noticed, or a checkpoint goes, too.
-
-    A mirror puts rows back that are older than the records that come again.
-    """
+    """Return what a store may lose: data only if that is noticed, or a checkpoint goes too."""
     if model.placement is StorePlacement.COLOCATED:
         return Lost.DATA, Lost.CHECKPOINT, Lost.LOCAL
     if model.sync.mirror:

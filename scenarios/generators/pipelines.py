@@ -148,10 +148,7 @@ def pipeline(choices: Choices, plane: str) -> Scenario:
 
 
 def on_buffers(text: dict[str, Any]) -> dict[str, Any]:
-    """Return a pipeline on buffers, all of it as slow as barriers are there.
-
-    What only records can do is left at what buffers do.
-    """
+    """Return a pipeline on buffers, slowed down, without the options of records."""
     readers = text["readers"]
     if readers["rate_per_s"] != "none":
         readers = readers | {"rate_per_s": readers["rate_per_s"] / SLOWER}
@@ -191,10 +188,7 @@ _OF_ITS_MESSAGES = {
 
 
 def uncoordinated(choices: Choices) -> Scenario:
-    """Return a random job on records without barriers, with crashes.
-
-    A right job breaks nothing, and always ends.
-    """
+    """Return a random job on records without barriers, with crashes."""
     interval_ns = choices.of((10, 3, 25)) * MS
     vertices = graph(choices, on_buffers=False, sinks=False)
     for vertex in vertices:

@@ -148,10 +148,7 @@ def _is_short_of_memory(choices: Choices, sync: dict[str, Any]) -> None:
 
 
 def _only_sends(choices: Choices, sync: dict[str, Any]) -> None:
-    """Have attempts only send, slowly, for longer than the platform bears with silence.
-
-    Records are small, so that a packet of them is not on its way for so long.
-    """
+    """Have attempts only send, slowly, for longer than the platform bears with silence."""
     sync["destination"] |= {
         "send_ns": choices.of((10, 5)) * _MS,
         "send_spread": choices.of((0.3, 0.0)),

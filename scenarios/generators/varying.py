@@ -110,10 +110,7 @@ def _in_one_order(scenario: Scenario) -> Scenario:
 
 
 def _with_chances(text: dict[str, Any], begin: dict[str, Any]) -> dict[str, Any]:
-    """Leave every other checkpoint a chance: it completes if all subtasks succeed.
-
-    What always fails, or nearly so, keeps any core from its end.  A scenario may have more of it.
-    """
+    """Leave every other checkpoint a chance: it completes if all subtasks succeed."""
     found = deepcopy(text)
     paths = [path for path, _ in _leaves(text, ())]
     subtasks = sum(_at(text, path) for path in paths if path[-1] == "parallelism")

@@ -114,10 +114,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One point of the parameter space: `parameters` is the canonical JSON of the swept ones.
-
-    design: the cores that are not ours, swept or set for all points.
-    """
+    """One point: `parameters` is the canonical JSON of the swept ones, `design` its cores."""
 
     index: int
     parameters: str
@@ -136,10 +133,7 @@ class Run:
 
 
 def load_plan(name: str) -> Plan:
-    """Return the plan of that name, or the one in the file at that path.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return the plan of that name or path. Raises ScenarioError with every problem found."""
     source, text = text_of(name, PLANS)
     return plan_from(parse(text, source), source=source, folder=folder_of(name))
 
@@ -180,10 +174,7 @@ def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> 
 
 
 def document_of(plan: Plan, folder: str = "") -> dict[str, object]:
-    """Return a plan as its file, without defaults.
-
-    folder: the one of the file, from where the user is. The plan's paths lead from there.
-    """
+    """Return a plan as its file, without defaults. folder: where its paths lead from."""
     found: dict[str, object] = {}
     for entry in ENTRIES:
         value = getattr(plan, entry.name)
@@ -252,10 +243,7 @@ def _check_designs(plan: Plan, at: At) -> None:
 def points(
     plan: Plan, *, links: Mapping[str, Link] = LINKS, most: int | None = None
 ) -> list[Point]:
-    """Return the points of a plan in order, or the first so many of them.
-
-    Raises ScenarioError with every problem of any point, each once, at its place in the plan.
-    """
+    """Return a plan's (first) points in order. Raises ScenarioError with every problem, once."""
     bases = _bases(plan, links)
     found: list[Point] = []
     problems: dict[Problem, None] = {}
@@ -308,10 +296,7 @@ def size_of(plan: Plan) -> Size:
 
 
 def scenarios_of(plan: Plan, *, links: Mapping[str, Link] = LINKS) -> list[Scenario]:
-    """Return every scenario that a plan names, as its file has it.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return every scenario that a plan names. Raises ScenarioError with every problem found."""
     return list(_bases(plan, links).values())
 
 

@@ -28,10 +28,7 @@ from ckptsim.scenarios.errors import UserError
 
 
 class Line:
-    """A connection to a server, which looks like a socket to `http.client`.
-
-    read_bytes: of the answer so far.
-    """
+    """A connection that looks like a socket to `http.client`. read_bytes: of the answer so far."""
 
     def __init__(self, timeout_s: float) -> None:
         self._ends_s = time.monotonic() + timeout_s
@@ -39,10 +36,7 @@ class Line:
         self.read_bytes = 0
 
     def connect(self, host: str, port: int, context: ssl.SSLContext | None) -> Any:
-        """Connect to the first address of a host that answers, and return the line.
-
-        Raises OSError, and TimeoutError when the time is over.
-        """
+        """Connect to the first address that answers. Raises OSError or TimeoutError."""
         refused: OSError = ConnectionError("no address")
         for family, kind, number, _, address in socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM
@@ -123,10 +117,7 @@ _LEVELS_MAX = 100  # an assumption: answers of the engine have fewer than 10
 
 
 class CaptureError(UserError):
-    """The server did not answer as a REST server of the engine does.
-
-    status: of the HTTP answer, None where there was none.
-    """
+    """The server did not answer as Flink's does. status: of the HTTP answer, if any."""
 
     def __init__(self, says: str, status: int | None = None) -> None:
         super().__init__(says)
@@ -153,10 +144,7 @@ class Body:
 
 
 def server_of(url: str) -> Server:
-    """Return the server that an address names.
-
-    Raises CaptureError for a text that is no address of a web server.
-    """
+    """Return the server that an address names. Raises CaptureError."""
     expected = "an address such as http://localhost:8081"
     try:
         parts = urlsplit(url)
@@ -180,10 +168,7 @@ def server_of(url: str) -> Server:
 
 
 class Client:
-    """Asks one server. Headers go with every GET and nowhere else.
-
-    timeout_s: for a whole answer, from the first step of connecting to the last byte.
-    """
+    """Asks one server. timeout_s: for a whole answer. Headers go with every GET only."""
 
     def __init__(
         self,
@@ -204,10 +189,7 @@ class Client:
         self._bytes_max = bytes_max
 
     def get(self, path: str) -> Body:
-        """Return the answer to one GET.
-
-        Raises CaptureError for everything but one whole JSON text with status 200.
-        """
+        """Return one GET's JSON answer with status 200. Raises CaptureError for all else."""
         line = Line(self._timeout_s)
         connection = self._connection()
         try:
@@ -312,10 +294,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def resolved(server: Server) -> None:
-    """Check that the server's name is known, for a clearer sentence than a failed GET has.
-
-    Raises CaptureError.
-    """
+    """Check that the server's name is known. Raises CaptureError with a clear sentence."""
     try:
         socket.getaddrinfo(server.host, server.port, type=socket.SOCK_STREAM)
     except OSError as error:

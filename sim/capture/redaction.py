@@ -82,10 +82,7 @@ class Redaction:
         return "".join(found)
 
     def _host_at(self, pieces: Sequence[str], place: int) -> tuple[int, str]:
-        """Return where the longest host ends that begins at a place, and its stand-in.
-
-        Where there is none, the piece at the place represents itself.
-        """
+        """Return where the longest host at a place ends, and its stand-in."""
         longest = place + 1, pieces[place]
         node, end = self._hosts, place
         while end < len(pieces) and pieces[end] in node:
@@ -106,10 +103,7 @@ def redacted(taken: Sequence[Taken]) -> tuple[list[Taken], Redaction]:
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield every text of an answer with the key that it is under.
-
-    The engine lists options as objects with `key` and `value`.
-    """
+    """Yield every text of an answer with its key, or the `key` of the object it is in."""
     if isinstance(value, dict):
         named = value.get("key")
         for name, inner in value.items():

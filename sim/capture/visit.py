@@ -73,10 +73,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Visit:
-    """A visit to one server. `taken` and `left_out` are what came of it.
-
-    progress: called with the share of the visit that is done, from 0 to 1.
-    """
+    """A visit to one server: `taken` and `left_out`. progress: gets the share done, 0 to 1."""
 
     client: Asker
     seconds: float
@@ -88,10 +85,7 @@ class Visit:
     _bytes: int = 0
 
     def run(self) -> None:
-        """Ask for everything.
-
-        Raises CaptureError when the server does not answer what a recording cannot lack.
-        """
+        """Ask for everything. Raises CaptureError if what a recording needs is missing."""
         about = self._ask("/config")
         features = about.get("features") if isinstance(about, dict) else None
         is_history = isinstance(features, dict) and features.get("web-history") is True
@@ -232,20 +226,13 @@ def _metric_paths(head: str, parallelism: int) -> Iterator[str]:
 
 
 def check_free(folder: Path) -> None:
-    """Check before the work that the folder does not hold something already.
-
-    Raises UserError.
-    """
+    """Check before the work that the folder is free. Raises UserError."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"--out: found {str(folder)!r}, expected a folder that is new or empty")
 
 
 def write_recording(folder: Path, taken: Sequence[Taken]) -> tuple[Recording, int]:
-    """Write the answers and their index. Return what they say, and how many bytes they have.
-
-    The address is not written: nothing of a recording says where it was made.  Raises UserError,
-    with nothing left, for answers that are no recording and for a disk without room.
-    """
+    """Write the answers and their index. Return what they say and their size. Raises UserError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:200]}."))

@@ -86,10 +86,7 @@ def core_timeout(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 def refusal_of(error: OSError, arguments: argparse.Namespace) -> str | None:
-    """Return what the system refused about a place that the user has named, or None.
-
-    A file that the user named nowhere is ours, and so is the fault.
-    """
+    """Return what the system refused about a place that the user has named, or None."""
     reason = (error.strerror or str(error)).partition("\n")[0]
     if error.errno in _NO_ROOM or "No space left" in str(error):
         return f"{_text(error.filename) or 'the output'}: {reason}"

@@ -217,10 +217,7 @@ def check_master(master: str) -> None:
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the Spark settings that the user gave.
-
-    Raises UserError for a master or a number that cannot be one, and for a setting without value.
-    """
+    """Return the user's Spark settings. Raises UserError for one that cannot be."""
     check_master(arguments.master)
     if arguments.partitions is not None and arguments.partitions < 1:
         raise UserError(f"--partitions: found {arguments.partitions}, expected at least 1")
@@ -265,10 +262,7 @@ def kept_folder(text: str) -> Path:
 
 
 def default_folder(path: Path) -> Path:
-    """Return a folder that no argument names, or a private one where it cannot be written.
-
-    No result is lost in a read-only working folder. A line says where it is.
-    """
+    """Return the default folder, or a private one where it cannot be written, and print it."""
     try:
         return _writable(str(path))
     except argparse.ArgumentTypeError as error:

@@ -125,10 +125,7 @@ def terminal() -> TextIO | None:
 
 
 def flushed() -> None:
-    """Flush standard output.
-
-    Raises OSError where it cannot, and lets the interpreter's own flush find nothing to do.
-    """
+    """Flush standard output. Raises OSError once, and not again at the interpreter's end."""
     if sys.stdout is None:
         return
     try:

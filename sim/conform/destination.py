@@ -101,11 +101,7 @@ class DestinationScript:
         return kind
 
     def _drive(self, event: ordering.Event) -> list[ordering.Effect]:
-        """Step the core, answer its sends, and return all other effects in order.
-
-        A flush ends with the send that fails, and a platform may take its time.  So a core may ask
-        for a send anew at once, or before a flush: the next flush has the answer.
-        """
+        """Step the core, answer its sends, and return all other effects in order."""
         effects = self._core.step(event)
         flushes = isinstance(event, ordering.FlushRequested | ordering.FinishRequested)
         if flushes:

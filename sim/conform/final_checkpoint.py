@@ -49,10 +49,7 @@ class _Part:
 
 
 class ScriptedTask:
-    """One task. `entries` is what it has done since they were cleared.
-
-    stops: checkpoints that are savepoints of a stop.
-    """
+    """One task. `entries`: what it has done. stops: checkpoints that are savepoints of a stop."""
 
     number = now = 0
     place = "task", 0
@@ -239,11 +236,7 @@ def _reach(situation: str) -> None:
 
 
 def run(vector: Vector, make: Factory | None, *, cores: ProtocolCores = OURS) -> Mismatch | None:
-    """Run the script under each variant that it speaks for. Return the first mismatch.
-
-    A vector without a variant must hold under both.  cores: what the task is made of besides its
-    lifecycle.
-    """
+    """Run the script under each of its variants, and return the first mismatch."""
     _check_entries(vector)
     named = vector.get("variant")
     variants = list(Variant) if named is None else [Variant(named)]

@@ -163,10 +163,7 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
 
 
 def _for_hosts(vector: Vector) -> tuple[Vector | None, tuple[str, ...]]:
-    """Return a vector without the steps that no host takes, and name the rest out.
-
-    A host announces each stream, and refuses one that it does not know before its core sees it.
-    """
+    """Return a vector without the steps that no host takes, and name these."""
     found = dict.fromkeys(step["op"] for step in vector["steps"])
     sent = tuple(name for name in found if name in _NEVER_SENT)
     if sent:

@@ -52,10 +52,7 @@ Play = Callable[["StoreScript", Step], object]
 
 
 class StoreScript:
-    """Plays steps on one client. Keeps the errors and results, and answers the observations.
-
-    Blobs go in as byte arrays, so that a caller can mutate what it passed.
-    """
+    """Plays steps on one client. Keeps the errors and results, and answers the observations."""
 
     def __init__(self, versions: StoreVersions) -> None:
         self.versions = versions

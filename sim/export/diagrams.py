@@ -128,10 +128,7 @@ _LINES_MAX = 250
 
 
 def diagram(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message] = ()) -> str:
-    """Return the diagram as text. It leaves out all beyond a few hundred lines, and says so.
-
-    sent: messages between entries that are no spans of the vocabulary, such as barriers.
-    """
+    """Return the diagram as text, cut after some hundred lines. sent: messages without spans."""
     arriving: dict[int, list[Message]] = {}
     for message in sent:
         if entries[message.start][2] != entries[message.end][2]:
@@ -186,10 +183,7 @@ PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
 
 
 def log(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message] = ()) -> str:
-    """Return the log: per entry a line of text, then the entity and its clock.
-
-    sent: messages between entries that are no spans of the vocabulary, such as barriers.
-    """
+    """Return per entry a line of text, the entity and its clock. sent: messages without spans."""
     causes: dict[int, list[int]] = {}
     ends = [(span.end, span.start) for span in spans(entries, vocabulary)]
     for end, start in [*ends, *((message.end, message.start) for message in sent)]:

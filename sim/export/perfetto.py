@@ -32,10 +32,7 @@ def document(
     checkpoints: Sequence[CheckpointRow] = (),
     sent: Sequence[Message] = (),
 ) -> str:
-    """Return the whole file as text.
-
-    sent: messages between entries that are no spans of the vocabulary, such as barriers.
-    """
+    """Return the whole file as text. sent: messages that are no spans, such as barriers."""
     places = _Places(entries)
     last = max((time_of(entry) for entry in entries), default=0)
     events = places.metadata()

@@ -40,10 +40,7 @@ Push = Callable[[int, int, int, Entity, Any], int]
 
 
 def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) -> Push:
-    """Return the function that enters an event into the calendar. A timer does so itself.
-
-    `number` gives the sequence.
-    """
+    """Return the function that enters an event into the calendar. `number` gives sequences."""
     # Closures over local names: an attribute less to look up for each event makes this as cheap as
     # SimPy's own `schedule`.  The two differ in nothing but the call of a policy, which the
     # structural one can do without, because its keys are the same at all times.

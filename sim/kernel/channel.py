@@ -97,10 +97,7 @@ class Channel(Generic[Item]):
         return request
 
     def drop_all(self) -> list[Item]:
-        """Empty the channel, as a crash of its owner does, and return its content.
-
-        Those who wait for room get it afterwards.
-        """
+        """Empty the channel, as a crash of its owner does, and return its content."""
         lost = list(self._items)
         self._items.clear()
         self.dropped += len(lost)

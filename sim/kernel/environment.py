@@ -241,10 +241,7 @@ class Environment(simpy.Environment):
         self._loop(FOREVER, limit=1)
 
     def count_entries(self) -> None:
-        """Let entries of the trace be the events: drivers differ in steps, not in what they show.
-
-        What `steps_max` was bounds them.
-        """
+        """Let entries of the trace be the events, which `steps_max` then bounds."""
         self._counts_entries = True
         self.trace.count_max, self.steps_max = min(self.trace.count_max, self.steps_max), FOREVER
 

@@ -122,10 +122,7 @@ class Process(simpy.events.Process):
         env._active_proc = None  # noqa: SLF001
 
     def stop(self) -> None:
-        """End the process where it waits, as a crash does: no one learns of it.
-
-        A process cannot stop itself. One that has ended is left alone.
-        """
+        """End the process where it waits, as a crash does. It cannot stop itself."""
         if not self.is_alive:
             return
         # Order matters: first the event that it waits for forgets it, or that event would resume a

@@ -120,10 +120,7 @@ class Pct:
         return (1 << exponent) + (bits >> 8) % (1 << exponent)
 
     def plan(self, key: int) -> tuple[tuple[tuple[int, int], ...], int]:
-        """Return the falls of an entity, by its key, and its priority before any.
-
-        A fall is an instant and its number, from 1. The latest one is first.
-        """
+        """Return an entity's falls (instant, number), latest first, and its first priority."""
         falls = [
             (instant, number + 1)
             for number, instant in enumerate(self.change_instants)
@@ -134,10 +131,7 @@ class Pct:
 
 
 class AtInstants:
-    """Orders some instants as another policy does, and all others structurally.
-
-    With few instants left it says which ties matter.
-    """
+    """Orders some instants as another policy does, and all others structurally."""
 
     def __init__(self, inner: TiePolicy, instants: tuple[int, ...]) -> None:
         self.name = f"{inner.name}@{'.'.join(map(str, instants))}"

@@ -39,10 +39,7 @@ ANSWERS_MAX = 200_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer: path of its GET with the query, when it was asked for, its file and its body.
-
-    at_ms: None where the index does not say.  file: the name in the folder.
-    """
+    """One answer: path of its GET with the query, file, body, and when it was asked, if known."""
 
     path: str
     at_ms: int | None
@@ -70,10 +67,7 @@ def _is_archive(place: Path) -> bool:
 
 
 def read_answers(place: Path) -> Answers:
-    """Read a recording's answers.
-
-    Raises UserError for a place without a recording: nothing there, or no answer that can be read.
-    """
+    """Read a recording's answers. Raises UserError for a place without one."""
     if is_recording(place) and not place.is_dir():
         items = _archived(place)
     elif place.is_dir() and not (place / INDEX).exists() and (files := _saved(place)):

@@ -76,10 +76,7 @@ def _read(folder: Path, job: str | None) -> Recording:
 
 
 def job_of(answers: Answers, wanted: str | None) -> str:
-    """Return the id of the job that the answers are about.
-
-    Raises UserError where there is none, or several and none is named.
-    """
+    """Return the job's id. Raises UserError where there is none, or several and none is named."""
     counts: dict[str, int] = {}
     for answer in answers.all:
         match = _JOB.match(answer.path)

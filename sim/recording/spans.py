@@ -57,10 +57,7 @@ def has_spans(place: Path) -> bool:
 
 
 def read_spans(place: Path, *, job: str | None = None) -> Spans:
-    """Read the spans of one job. `job` is its id, needed where the spans have several.
-
-    Raises UserError for a file without such spans, and where several jobs have some.
-    """
+    """Read the spans of one job, by id if there are several. Raises UserError."""
     notes: list[Note] = []
     checkpoints: dict[str, list[dict[str, Any]]] = {}
     initializations: dict[str, list[dict[str, Any]]] = {}

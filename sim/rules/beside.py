@@ -127,10 +127,7 @@ DOES_ITS_DUTY = "a_host_does_its_duty"
 
 
 class HostDuties(Watch):
-    """The duties of the hosts of one run. A host is left alone after the first that it fails in.
-
-    link, seed: of the run. Every host has the same duties in all of them.
-    """
+    """The duties of the hosts of one run (link, seed). A host is left alone after it failed."""
 
     def __init__(self, link: str, seed: int) -> None:
         del link, seed
@@ -204,10 +201,7 @@ def with_ingestion(factory: Factory, beside: Callable[[Factory], Factory]) -> Fa
 
 
 class Proxy:
-    """A core as its host sees it. All that its host asks and that is not here goes to the core.
-
-    Hosts that ask what kind of core they have get its answer.
-    """
+    """A core as its host sees it. All that its host asks and that is not here goes to the core."""
 
     __slots__ = ("_core",)
     _core: Any

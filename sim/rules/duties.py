@@ -36,10 +36,7 @@ Key = tuple[object, ...]
 
 
 class Duties:
-    """What one host owes one core, and what of it is open.
-
-    slot: of the core.  exact: timers fire at their instant.
-    """
+    """What one host owes the core of a slot. exact: timers fire at their instant."""
 
     def __init__(self, slot: str = "", *, exact: bool = True) -> None:
         self.exact = exact

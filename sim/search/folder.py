@@ -58,10 +58,7 @@ def test_{name}():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What a folder repeats: a subject from the folder, and how it is run.
-
-    property, says, digest: what broke, in one sentence, and the digest of the run.
-    """
+    """What a folder repeats. property, says, digest: what broke, and the digest of the run."""
 
     subject: Subject
     seed: int
@@ -185,10 +182,7 @@ def _judged(subject: Subject) -> str:
 
 
 def read(folder: Path) -> Kept:
-    """Return what a folder repeats.
-
-    Raises UserError when a file of it is missing or not as `keep` has written it.
-    """
+    """Return what a folder repeats. Raises UserError for a missing or foreign file."""
     path, text = folder / DECISIONS, ""
     try:
         text = path.read_text(encoding="utf-8")

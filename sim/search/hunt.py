@@ -68,10 +68,7 @@ def with_harm(subject: Subject, found: Trial, name: str) -> tuple[Subject, Trial
 
 
 def _instants(trace: Sequence[Entry], begin_ns: int) -> Iterator[int]:
-    """Yield the instants from one on at which something happens, the first of each kind first.
-
-    Of a kind that is common many instants are close together, and a crash at each does the same.
-    """
+    """Yield the instants from one on at which something happens, the first of each kind first."""
     kinds: dict[str, dict[int, None]] = {}
     for entry in trace:
         if time_of(entry) >= begin_ns:
@@ -112,10 +109,7 @@ def _crash_of(scenario: Scenario) -> Callable[[int], Any] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Find:
-    """A violation that was found: the property, the trial in which, and the smallest scenario.
-
-    Before it is shrunk, that is the scenario of the trial.
-    """
+    """A violation: the property, its trial, and the smallest scenario once it is shrunk."""
 
     property: str
     runs: int
@@ -214,10 +208,7 @@ def _wanted(found: Trial, scenario: Scenario, names: Collection[str]) -> str | N
 
 
 def without_hazards(subject: Subject, found: Trial) -> Trial:
-    """Return a run without the violations that a right core cannot prevent under its faults.
-
-    A core of the user's, or a mutant, is excused for what our own cores break in the same run.
-    """
+    """Return a run without the violations that our own cores show under its faults, too."""
     from ckptsim.scenarios.generators.hazards import hazards  # noqa: PLC0415 - as above
 
     known = hazards(subject.scenario)

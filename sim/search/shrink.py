@@ -41,10 +41,7 @@ _INSTANTS_MAX = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """The smallest scenario found, and the trial that breaks it.
-
-    trials: runs that it took. steps: how often something was made simpler.
-    """
+    """The smallest scenario, its trial, the trials that it took, and the steps of simplifying."""
 
     scenario: Scenario
     trial: Trial
@@ -53,20 +50,14 @@ class Shrunk:
 
     @property
     def decisions(self) -> int:
-        """How many choices decide the run: faults, and instants in another than structural order.
-
-        A tie policy that orders every instant counts for one.
-        """
+        """How many choices decide the run: faults, instants out of order, or one for the policy."""
         _, named, instants = self.trial.ties.partition("@")
         ties = instants.count(".") + 1 if named else int(self.trial.ties != "structural")
         return len(self.scenario.faults) + ties
 
 
 class Clock:
-    """How much time shrinking has left: of the processor, and twice as much that passes.
-
-    Cores that are programs take none of the processor time of this process.
-    """
+    """How much time shrinking has left: of the processor, and twice as much that passes."""
 
     def __init__(self, seconds: float) -> None:
         self._until_s = process_time() + seconds
@@ -296,10 +287,7 @@ class _Shrinker:
     def _take(
         self, candidate: dict[str, Any], better: Callable[[dict[str, Any], Trial | None], bool]
     ) -> bool:
-        """Make the candidate the best one, if it is better, loads and breaks the property.
-
-        better: judges a document before it is run (with None), and with the trial afterwards.
-        """
+        """Make the candidate the best one if it is `better`, loads and breaks the property."""
         self._breaks = False
         if not better(candidate, None):
             return False

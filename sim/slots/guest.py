@@ -100,10 +100,7 @@ class CoreEnded(BaseException):
 
 
 class CoreUnansweredError(UserError):
-    """A core has not answered before anything ran. Its fault, and no wrong input.
-
-    says: one sentence, which begins with the core.
-    """
+    """A core has not answered before anything ran. says: one sentence that begins with it."""
 
     def __init__(self, says: str) -> None:
         super().__init__(f"{CORE_ANSWERS}: {says}")
@@ -111,10 +108,7 @@ class CoreUnansweredError(UserError):
 
 
 class Visit:
-    """One stay of a guest.
-
-    interrupted: a signal has come meanwhile, so that an exception may be the handler's.
-    """
+    """One stay of a guest. interrupted: a signal has come meanwhile."""
 
     def __init__(self) -> None:
         self.interrupted = False
@@ -177,10 +171,7 @@ def note_with(write: Callable[[str], None] | None) -> None:
 
 @contextmanager
 def guest(says: str) -> Iterator[Visit]:
-    """Let code of the user's run in the block. A block inside another one belongs to it.
-
-    says: who it is, and what repeats it, for someone who finds the process gone.
-    """
+    """Let the user's code run in the block, which may be nested. says: who, for a lost process."""
     global _visit  # noqa: PLW0603
     if _visit is not None or threading.current_thread() is not threading.main_thread():
         yield _visit or Visit()
@@ -288,10 +279,7 @@ def _caller() -> FrameType | None:
 
 
 def _outermost(frame: FrameType | None, until: FrameType | None) -> FrameType | None:
-    """Return the frame of the user's that was called first, such as a core's `step`.
-
-    A generator's frame lives on between its steps and shows nothing.
-    """
+    """Return the frame of the user's that was called first, such as a core's `step`."""
     found = None
     while frame is not None and frame is not until:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]

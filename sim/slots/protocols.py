@@ -60,10 +60,7 @@ class Coordinator(Protocol):
 
     @property
     def completed(self) -> tuple[int, ...]:
-        """The checkpoints that are kept, oldest first, used when a checkpoint completes.
-
-        The next job manager begins with them.
-        """
+        """The kept checkpoints, oldest first, for the next job manager."""
 
     @property
     def next_checkpoint(self) -> int:

@@ -32,10 +32,7 @@ def name_of(core: Factory | str) -> str:
 
 
 def source_mark(text: str) -> str:
-    """Return a core's name with a mark of its module's source, where that is a file of Python.
-
-    Runs are called by a core's name alone: results that are kept are the ones of one source.
-    """
+    """Return a core's name with a mark of its module's source, where that is a file of Python."""
     module = sys.modules.get(text.partition(":")[0])
     path = getattr(module, "__file__", None)
     if text.startswith(PREFIX) or path is None:
@@ -136,11 +133,7 @@ def _impurities(path: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The user's cores in place of ours, checked.
-
-    factories: slot -> factory, the mutant's among them. names: slot -> `package.module:factory` of
-    the user's. mutant: the mutant's name.
-    """
+    """The user's cores, checked. factories: slot -> factory. names: slot -> text. mutant: name."""
 
     factories: Mapping[str, Factory] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
@@ -211,10 +204,7 @@ def refuse_uncompared(places: Sequence[str], slots: Iterable[str]) -> None:
 
 
 def try_out(cores: Mapping[str, str], *, fenced: bool = True) -> None:
-    """Call every factory once, before anything runs. A run need not come to make every core.
-
-    Raises UserError for a factory that raises or gives no such core.
-    """
+    """Call every factory once, before anything runs. Raises UserError."""
     for name, text in cores.items():
         SLOTS[name].try_out(load_factory(name, text), text, fenced=fenced)
 
@@ -239,10 +229,7 @@ def read_cores(texts: Sequence[str], places: Sequence[str]) -> dict[str, str]:
 
 
 def only_slot(places: Sequence[str], where: str = "") -> str:
-    """Return the one slot of a link, or of some suites, or the main one of several.
-
-    where: begins the text of the UserError where there is no such slot.
-    """
+    """Return the one or the main slot of places. where: begins the text of the UserError."""
     slots = slots_of(*places)
     for found in (slots, [slot for slot in slots if slot.is_main]):
         if len(found) == 1:

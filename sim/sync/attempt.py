@@ -115,10 +115,7 @@ class Attempt:
             self.crash(side, f"at {point}")
 
     def crash(self, side: Side, where: str = "") -> None:
-        """Crash the source or the destination. Unwinds if the caller belongs to it.
-
-        A source that has crashed or ended already is not there to crash.
-        """
+        """Crash a side that still runs. Unwinds if the caller belongs to it."""
         if side is Side.SOURCE and (self.source.crashed or self.source.ended):
             return
         self.faults.note_strike()
@@ -140,11 +137,7 @@ class Attempt:
         raise AttemptEnded(reason)
 
     def destination_succeeded(self) -> NoReturn:
-        """End the attempt: well, unless the source has crashed. unwinds.
-
-        COMPLETE can be read before a crash loses the last states, so that the destination sees
-        nothing amiss. The platform looks at how both have ended.
-        """
+        """End the attempt: well, unless the source has crashed. Unwinds."""
         raise AttemptEnded("the source crashed" if self.source.crashed else "")
 
     def end(self, reason: str | None) -> None:

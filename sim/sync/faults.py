@@ -61,10 +61,7 @@ class FaultPlan:
         )
 
     def send_fails(self, ordinal: int, *, at_end: bool) -> bool:
-        """Return whether the n-th send of the run, from 1, fails.
-
-        at_end: whether it begins while the sync waits for its end.
-        """
+        """Return whether the n-th send, from 1, fails. at_end: while the sync waits for its end."""
         self._sends_at_end += at_end
         counts = {False: ordinal, True: self._sends_at_end if at_end else 0}
         return self._struck(

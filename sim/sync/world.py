@@ -80,20 +80,13 @@ class Platform:
         return found is not None and found.source_count != count
 
     def note(self, state: SourceState, claims: tuple[Intervals | None, ...]) -> None:
-        """Note the copy of a state that the source prints beside sending it.
-
-        claims: per feed what the state says, None where it says nothing of the feed.
-        """
+        """Note the printed copy of a state. claims: per feed, None for nothing."""
         feed = state.stream
         copy = _Copy(state.source_count, claims, feed)
         self._copies[(state.attempt, state.scope, state.payload)] = copy
 
     def take(self, attempt: Attempt, effect: SendState) -> bool:
-        """Take a state that the destination returns. Return whether it is kept.
-
-        One that the source never printed is not. One with different counts is refused or only
-        reported, as the scenario says.
-        """
+        """Take a returned state. Return whether it is kept: printed, and its counts accepted."""
         scope = scope_text(effect.scope)
         key = (attempt.truth.number, scope, str(effect.payload))
         copy = self._copies.get(key)

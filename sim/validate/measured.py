@@ -35,10 +35,7 @@ def stats(values: Sequence[float]) -> Stats:
 
 
 def _deviation(values: Sequence[float]) -> float:
-    """Return the sample's standard deviation, 0 of a single value.
-
-    In doubles: `statistics.stdev` adds fractions, thirty times slower for digits that are rounded.
-    """
+    """Return the sample's standard deviation in doubles, 0 of a single value."""
     mean = statistics.fmean(values)
     squares = math.fsum((value - mean) ** 2 for value in values)
     return math.sqrt(squares / max(1, len(values) - 1))
@@ -53,10 +50,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def middle(found: Sequence[Any]) -> Any:
-    """Merge equal-shaped results of several seeds: the median of every number, key by key.
-
-    Where lists differ in length, or values are no numbers, the first result is.
-    """
+    """Merge results of several seeds: the median of every number, else the first result."""
     first = found[0]
     if isinstance(first, Mapping):
         return {key: middle([other[key] for other in found if key in other]) for key in first}
@@ -78,10 +72,7 @@ def correlation(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def usual(found: Sequence[Any], kinds: Sequence[object]) -> list[Any]:
-    """Return the results of the most frequent kind. Of equally frequent, the first.
-
-    kinds: one per result, comparable with `==`.
-    """
+    """Return the results of the most frequent kind, the first of equals. kinds: one each."""
     counts = [kinds.count(kind) for kind in kinds]
     wanted = kinds[counts.index(max(counts))]
     return [result for result, kind in zip(found, kinds, strict=True) if kind == wanted]

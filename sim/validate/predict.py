@@ -46,10 +46,7 @@ OURS = Assumptions()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Generic[Run, Found]):
-    """The prediction for one run, or why there is nothing.
-
-    broken: whether the simulation itself failed.
-    """
+    """The prediction for one run, or why there is none. broken: the simulation itself failed."""
 
     run: Run
     found: Found | None = None

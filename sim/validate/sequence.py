@@ -24,10 +24,7 @@ _MS = 1_000_000
 
 
 class KnownPauses(Pauses):
-    """The pauses of a measured job, by the number of the checkpoint.
-
-    after, before: as measured in ms, each without what the model itself takes.
-    """
+    """The pauses of a measured job in ms, by checkpoint, without what the model takes."""
 
     def __init__(self, run: MeasuredRun, env: Environment, constants: Constants) -> None:
         super().__init__(env, constants)

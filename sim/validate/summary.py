@@ -30,10 +30,7 @@ def durations_ms(world: DataflowWorld) -> list[float]:
 
 
 def summary_of_world(world: DataflowWorld, warmup: int) -> dict[str, Any]:
-    """Return the summary of a job's completed checkpoints after the first `warmup` ones.
-
-    A checkpoint that a task had ended before counts as 0 for it.
-    """
+    """Return the summary of a job's completed checkpoints after the first `warmup` ones."""
     records = [r for r in world.coordinator.records.values() if r.status == "completed"][warmup:]
     vertices = {}
     for vertex in world.graph.vertices:

@@ -106,10 +106,7 @@ class RemoteInputChannel:
         )
 
     def arrive(self, element: object) -> None:
-        """Take an element from the network, in the order of sequence numbers.
-
-        Data leaves PersistInput in the outbox while a started checkpoint awaits its barrier.
-        """
+        """Take an element from the network, in order. A started checkpoint persists it."""
         if isinstance(element, NetworkEvent):
             self._event_arrives(element)
             return
@@ -153,10 +150,7 @@ class RemoteInputChannel:
         return element
 
     def start(self, checkpoint: int) -> FailureReason | None:
-        """Persist the queue before the barrierand later arrivals before it.
-
-        Returns why the checkpoint cannot start any more, or None. Then nothing has changed.
-        """
+        """Persist the queue before the barrier, and later arrivals. Return a failure, or None."""
         if checkpoint < self.last_barrier or self.persister.refuses(checkpoint):
             return FailureReason.CHECKPOINT_SUBSUMED
         if checkpoint > self.last_barrier:
@@ -288,10 +282,7 @@ class RemoteInputChannel:
 
 
 class LocalInputChannel:
-    """The receiver's end of a channel inside one process: it pulls from the sender's queue.
-
-    A barrier is noted when it is pulled, so nothing is announced and nothing is queued here.
-    """
+    """The receiver's end of a channel inside one process: it pulls from the sender's queue."""
 
     __slots__ = ("_outbox", "index", "persister")
 

@@ -90,10 +90,7 @@ class PersisterStatus(IntEnum):
 
 
 class Persister:
-    """Decides whether arriving data is persisted.
-
-    last_seen: the newest checkpoint that was started, was stopped or has its barrier here.
-    """
+    """Decides whether arriving data is persisted. last_seen: the newest checkpoint known here."""
 
     __slots__ = ("last_seen", "status")
 

@@ -17,11 +17,7 @@ from ckptsim.models.core import ProtocolError
 
 @dataclass(frozen=True, slots=True)
 class BarrierArrived:
-    """The task has taken a barrier from a channel.
-
-    by_rpc: the coordinator told the task directly because the channel's sender has finished. Such a
-    channel counts as aligned and is not blocked.
-    """
+    """The task took a barrier, or the coordinator sent it (by_rpc): its sender has finished."""
 
     now_ns: int
     channel: int
@@ -73,10 +69,7 @@ class TimerFired:
 
 @dataclass(frozen=True, slots=True)
 class InputRefused:
-    """The host could not carry out the last InitializeInput or StartInput of the latest step.
-
-    The host has dropped all effects after the refused one and reports this before anything else.
-    """
+    """The host could not carry out the latest InitializeInput or StartInput, and stopped there."""
 
     now_ns: int
     reason: FailureReason
@@ -101,11 +94,7 @@ HandlerEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class BlockChannel:
-    """Note that a channel's sender has stopped after a barrier that the task has taken.
-
-    Hosts with senders that stop by themselves do nothing.  Data that an overtaking barrier left in
-    the channel's queue is still to be processed.
-    """
+    """Note that a channel's sender has stopped after a barrier that the task has taken."""
 
     channel: int
 
@@ -157,10 +146,7 @@ class TriggerCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentMeasured:
-    """The alignment of a triggered checkpoint has ended. Comes once per TriggerCheckpoint.
-
-    bytes: sizes of the buffers handed to the task between the first and the last barrier.
-    """
+    """The alignment of a triggered checkpoint has ended. bytes: handed to the task meanwhile."""
 
     checkpoint: int
     duration_ns: int
@@ -200,10 +186,7 @@ class CancelTimer:
 
 @dataclass(frozen=True, slots=True)
 class FailTask:
-    """Fail the task: the input broke a rule that the handler relies on.
-
-    bad_argument: the barrier is refused for what it is, not for when it came.
-    """
+    """Fail the task: the input broke a rule. bad_argument: the barrier itself is refused."""
 
     story: str
     bad_argument: bool = False

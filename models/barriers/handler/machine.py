@@ -36,10 +36,7 @@ from ckptsim.models.core import ProtocolError
 
 
 class AlignmentClock:
-    """Measures alignments and reports each triggered checkpoint's figures once.
-
-    running: whether bytes count at present.
-    """
+    """Measures alignments and reports the figures of each triggered checkpoint once."""
 
     __slots__ = (
         "_bytes",
@@ -100,10 +97,7 @@ class AlignmentClock:
         self._final = None
 
     def trigger(self, barrier: Barrier, effects: list[HandlerEffect]) -> None:
-        """Append the trigger of a checkpoint, and its figures as soon as they are known.
-
-        A checkpoint that did not start the clock has nothing measured: all its figures are zero.
-        """
+        """Append the trigger of a checkpoint, and its figures as soon as they are known."""
         if barrier.checkpoint != self._checkpoint:
             effects.append(TriggerCheckpoint(barrier, 0))
             effects.append(AlignmentMeasured(barrier.checkpoint, 0, 0))
@@ -207,10 +201,7 @@ class BarrierMachine:
         return tuple(sorted(self._announced.items()))
 
     def take(self, table: Table, given: Input, run: Run) -> bool:
-        """Let an input meet the state. Returns False when the table calls it illegal.
-
-        An illegal input leaves the state as it was and fails the task.
-        """
+        """Let an input meet the state. Return False, and fail the task, if the table forbids it."""
         self._undo = None
         state = self._pass(table, given, self.state, run)
         if state is None:

@@ -148,10 +148,7 @@ class SingleCheckpointHandler:
         return self._target
 
     def all_barriers(self, checkpoint: int) -> AllBarriers:
-        """Return whether all barriers of a checkpoint have come.
-
-        Raises ProtocolError for a checkpoint that the handler has not heard of.
-        """
+        """Return whether all barriers of a checkpoint have come. ProtocolError if it is unknown."""
         if checkpoint < self._current or self._open == 0:
             return AllBarriers.DONE
         if checkpoint > self._current:
@@ -159,10 +156,7 @@ class SingleCheckpointHandler:
         return self._all
 
     def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
-        """Take one event and return its effects, in the order in which they are carried out.
-
-        Raises ProtocolError for a channel that does not exist and for a refusal of nothing.
-        """
+        """Return an event's effects, in order. Raises ProtocolError for an unknown channel."""
         effects: list[handler_events.HandlerEffect] = []
         self._effects = self._machine.effects = effects
         undo, self._undo = self._undo, None

@@ -74,10 +74,7 @@ class Guard(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Illegal:
-    """An input that a state must not get: the task fails with an illegal state.
-
-    bad_argument: the barrier itself is refused, whatever the state.
-    """
+    """An input that a state must not get. bad_argument: the barrier itself is refused."""
 
     story: str
     bad_argument: bool = False

@@ -103,10 +103,7 @@ class BarrierTracker:
         return AllBarriers.DONE
 
     def step(self, event: handler_events.HandlerEvent) -> list[handler_events.HandlerEffect]:
-        """Take one event and return its effects.
-
-        Raises ProtocolError for a channel that does not exist and for events of other handlers.
-        """
+        """Return an event's effects. Raises ProtocolError for events of other handlers."""
         effects: list[handler_events.HandlerEffect] = []
         self._effects = effects
         match event:

@@ -62,10 +62,7 @@ class EndOfSync(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """The outstanding state, and the totals after its return.
-
-    credit: what each portion adds. totals: the new totals of the streams that change.
-    """
+    """The outstanding state. credit: what each portion adds. totals: the new ones."""
 
     state: PendingState
     credit: tuple[tuple[Portion, Count], ...]

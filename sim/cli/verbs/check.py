@@ -164,11 +164,7 @@ def _left_of_seeds(report: CheckReport) -> str:
 
 
 def _names_of(word: str, *, after: str | None) -> list[str] | None:
-    """Return the scenarios that `all` or a link represents, or None for another word.
-
-    after: leave out those up to this one.
-    Raises UserError where it is none of them.
-    """
+    """Return the scenarios of `all` or a link after a name, or None. Raises UserError."""
     if word != ALL and word not in LINKS:
         return None
     names = [each.name for each in all_scenarios() if word in (ALL, each.link)]
@@ -181,10 +177,7 @@ def _names_of(word: str, *, after: str | None) -> list[str] | None:
 
 
 def _check_all(names: Sequence[str], arguments: argparse.Namespace) -> list[_Checked]:
-    """Check every scenario, and print a line of each as soon as it is known.
-
-    Their outcomes are written as XML in any case, also those before an interrupt.
-    """
+    """Check every scenario, print a line of each, and write XML also after an interrupt."""
     done: list[_Checked] = []
     try:
         for name in names:

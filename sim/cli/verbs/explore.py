@@ -142,10 +142,7 @@ def _with_cores(arguments: argparse.Namespace, explorer: explore.Explorer) -> ex
 
 
 def _workers(arguments: argparse.Namespace, stack: ExitStack) -> Workers:
-    """Return who carries out an explorer's runs: Spark, which ends with the stack, if it is asked.
-
-    None represents processes of this machine.
-    """
+    """Return what carries out an explorer's runs: Spark, or None for processes here."""
     if arguments.master is None:
         return lambda _: None
     from ckptsim.analysis.spark.session import spark_session

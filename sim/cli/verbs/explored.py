@@ -43,10 +43,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfLink:
-    """What came of one link, or of what lies around one scenario.
-
-    continued_at: the run at which an interrupted exploration went on. 0 where none did.
-    """
+    """What came of one link or scenario. continued_at: the run after an interrupt, or 0."""
 
     explorer: Explorer
     report: ExploreReport
@@ -190,10 +187,7 @@ class Kept:
         return self._progress_file is not None
 
     def begin(self) -> tuple[Corpus, Progress]:
-        """Return the corpus that is kept, and how far the same exploration came before it stopped.
-
-        Raises UserError for a file that is none of ours.
-        """
+        """Return the kept corpus and progress. Raises UserError for a foreign file."""
         corpus = Corpus([] if self.corpus_file is None else _lists_of(self.corpus_file))
         document = self._document()
         length = len(corpus.entries)
@@ -279,10 +273,7 @@ class Kept:
 
 
 def _lists_of(path: Path) -> list[tuple[int, ...]]:
-    """Return the lists of choices of a file, one JSON array per line. None where there is no file.
-
-    Raises UserError for a line that is none.
-    """
+    """Return a file's lists of choices, None where there is no file. Raises UserError."""
     if not path.exists():
         return []
     found: list[tuple[int, ...]] = []

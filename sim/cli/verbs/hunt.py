@@ -37,10 +37,7 @@ from ckptsim.sim.world import check_properties
 
 
 def _hunt(arguments: argparse.Namespace) -> int:
-    """Hunt, write the smallest scenario that breaks the property, and print its story.
-
-    Properties that are named are looked for alone, be they ours or the user's.
-    """
+    """Hunt, also for named properties alone, write the smallest scenario and print its story."""
     wanted = tuple(arguments.property)
     arguments.property = [name for name in wanted if is_own(name)]
     subject = subject_of(arguments)

@@ -63,10 +63,7 @@ def _whatif(arguments: argparse.Namespace) -> int:
 
 
 def compared(arguments: argparse.Namespace) -> WhatIf:
-    """Return the comparison that a command line of `whatif` asks for.
-
-    Raises UserError for an empty question, and for a job, option or value that cannot be.
-    """
+    """Return the comparison that `whatif` asks for. Raises UserError."""
     return compare(
         named_job(arguments.job_place, arguments.machine, arguments.job, arguments.profile),
         lambda runs, says: _ran(runs, arguments.master, says),

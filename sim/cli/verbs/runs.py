@@ -78,10 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _check_store(path: Path | None) -> None:
-    """Refuse a place for a store before the run, not after it.
-
-    Raises StoreFileError for a file that is no store or in use, UserError for a place without one.
-    """
+    """Refuse a place for a store before the run. Raises StoreFileError or UserError."""
     if path is None:
         return
     from ckptsim.sim.store.real import RunStore, checked_path
@@ -144,10 +141,7 @@ def _why(arguments: argparse.Namespace) -> int:
 
 
 def _target(words: list[str]) -> int | str:
-    """Return what the words mean: a number, `recovery N`, `expired`, `failed` or `slowest`.
-
-    Raises UserError for anything else.
-    """
+    """Return a number, `recovery N`, `expired`, `failed` or `slowest`. Raises UserError."""
     text = " ".join(words)
     kind, _, number = text.partition(" ")
     if text.isascii() and text.isdigit():

@@ -19,10 +19,7 @@ _RULES = BatchRules()
 
 
 def _conform(arguments: argparse.Namespace) -> int:
-    """Run every file's vectors, print those that fail, and end with the counts.
-
-    Lines that are no vectors come first, with exit code 2. Where nothing ran there are no counts.
-    """
+    """Run every file's vectors, print lines that are none and failures, and end with the counts."""
 
     def ran(one: VectorOutcome) -> None:
         if not arguments.json and outcome_text(one):

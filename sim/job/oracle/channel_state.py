@@ -41,11 +41,7 @@ class ChannelStateOracle(Listener):
         self._begun = max(self._begun, event.barrier.checkpoint)
 
     def gate_starting(self, event: of_tasks.GateStarting) -> None:
-        """Check that a gate starts to persist when it may.
-
-        That is when the checkpoint was begun before, none is started already, and it has not been
-        taken yet.
-        """
+        """Check that a gate starts to persist a begun, not yet taken checkpoint, and only one."""
         gate, number = event.gate, event.checkpoint
         if gate in self._started:
             self._says(f"starts gate {gate} for {number} after {self._started[gate]}")
@@ -57,10 +53,7 @@ class ChannelStateOracle(Listener):
         self._left.discard(gate)
 
     def gate_started(self, event: of_tasks.GateStarted) -> None:
-        """Check that the part can tell what it is to hold of the gate's channels.
-
-        Of a gate that could not start, those before it persist until something newer comes.
-        """
+        """Check that the part can tell what it is to hold of the gate's channels."""
         gate, number, task = event.gate, event.checkpoint, self._task
         if event.refused:
             self._left |= {one for one in range(gate + 1) if self._started.pop(one, None)}
@@ -133,10 +126,7 @@ class _Files:
 
 
 class FileOracle(Listener):
-    """Who of each group waits for an answer, and why a part may fail.
-
-    name_of: names a task by its number.
-    """
+    """Who of each group waits for an answer, and why a part may fail. name_of: of a task."""
 
     def __init__(self, name_of: Callable[[int], str], violate: Violate) -> None:
         self._name_of = name_of
@@ -205,10 +195,7 @@ class FileOracle(Listener):
                 return
 
     def end(self, given_up: Callable[[int, int], bool]) -> None:
-        """Check, when the job has ended, that no one waits for an answer.
-
-        given_up: whether a subtask has given its part of a checkpoint up: it waits for none.
-        """
+        """Check that no one waits for an answer at the job's end, unless given_up."""
         for group, files in self._groups.items():
             self._check_told(files)
             for subtask, number in files.unanswered:

@@ -43,10 +43,7 @@ _ALIGNED = ("aligned", "savepoint", "at_least_once")
 
 
 class CheckpointOracle(Listener):
-    """The fate of the checkpoints of one job.
-
-    tasks: of the attempt, by number.
-    """
+    """The fate of the checkpoints of one job. tasks: of the attempt, by number."""
 
     def __init__(
         self,
@@ -115,10 +112,7 @@ class CheckpointOracle(Listener):
         check_plan(event.plan, {one.task.place: one for one in self._tasks.values()}, self._violate)
 
     def triggered(self, event: of_job.CheckpointTriggered) -> None:
-        """Check that not more run at once than may. A forced savepoint comes on top.
-
-        A periodic one keeps the pause after the last completion.
-        """
+        """Check the limit and the pause of running checkpoints. A forced savepoint is exempt."""
         one = event.record
         since_ns = self._env.now - (self._completed_ns or 0)
         early = self._completed_ns is not None and since_ns < self._table.min_pause_ns
@@ -300,11 +294,7 @@ class CheckpointOracle(Listener):
             self._violate("cores_agree_with_their_world", says)
 
     def _check_expired(self, one: CheckpointRecord) -> None:
-        """Check that no one whom an expired checkpoint waits for had closed long before.
-
-        A task drops the trigger of an older checkpoint after a newer one. So a checkpoint with an
-        overtaken trigger ends by its timeout.
-        """
+        """Check that no one whom an expired checkpoint waits for had closed long before."""
         for number in sorted(set(one.tasks) - set(one.parts)):
             task = self._tasks[number]
             closed_ns = task.lifecycle.closed_ns
@@ -320,10 +310,7 @@ class CheckpointOracle(Listener):
             self._violate("checkpoint_ends_in_time", f"{says}closed", one.checkpoint)
 
     def _check_settled(self, one: CheckpointRecord, task: TaskOracle) -> None:
-        """Check that no output's part of an expired checkpoint is open when its receiver's is in.
-
-        What the part waits for is then a message that was lost, and that no one sends again.
-        """
+        """Check that no output part of an expired checkpoint is open when its receiver's is in."""
         for out in task.outputs:
             if one.checkpoint in out.unsettled and out.receiver.task.number in one.parts:
                 says = f"checkpoint {one.checkpoint} expires as the output of {out.name} is open"
@@ -382,10 +369,7 @@ class CheckpointOracle(Listener):
         return self._held.pop(number, {})
 
     def _check_duration(self, one: CheckpointRecord) -> None:
-        """Check that the last acknowledgement, or the end, comes within the time-out.
-
-        Storing what all have acknowledged may take its own time on top.
-        """
+        """Check that the last acknowledgement, or the end, comes within the time-out."""
         lasts_ns = self._env.now - one.triggered_ns
         whole = len(one.parts) == len(one.tasks)
         longest_ns = self._table.timeout_ns

@@ -127,10 +127,7 @@ def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
 
 
 def _ended(checkpoint: JobCheckpoint) -> frozenset[str]:
-    """Return the vertices with a part in a checkpoint that has read all.
-
-    Of vertices, since subtasks may be restored from other ones' parts.
-    """
+    """Return the vertices with a part in a checkpoint that has read all."""
     return frozenset(
         name
         for name in checkpoint.subtasks
@@ -139,10 +136,7 @@ def _ended(checkpoint: JobCheckpoint) -> frozenset[str]:
 
 
 def check_plan(plan: Plan, tasks: Mapping[Place, TaskOracle], violate: Violate) -> None:
-    """Check that a plan triggers only what it awaits, and reaches every running task.
-
-    What it takes for finished has closed, in the attempt that runs.
-    """
+    """Check that a plan triggers only what it awaits, and reaches every running task."""
     running = set(plan.wait_for)
     if not running:
         violate(_PLAN, "a checkpoint waits for no task")

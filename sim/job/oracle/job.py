@@ -255,10 +255,7 @@ class JobOracle(Listener):
             self.left_out_of[event.record.checkpoint] = self._left_out
 
     def data_end_reported(self, event: of_job.DataEndReported) -> None:
-        """Check that the final checkpoint is asked for when the last task has ended, if wanted.
-
-        Each task reports it. One that a stop has cut has ended nothing.
-        """
+        """Check that the final checkpoint is asked for when the last task has ended, if wanted."""
         ends = [one.lifecycle for one in self.tasks.values()]
         reports = self._sender(event.task, "ends its data")
         if reports is None:

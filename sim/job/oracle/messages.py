@@ -158,10 +158,7 @@ class MessageOracle(Listener):
     # Notifications ----------------------------------------------------------------------------
 
     def _end(self, one: CheckpointRecord, *, completed: bool) -> None:
-        """Note that tasks are to hear of the end of a checkpoint, in the same step.
-
-        One that ends again has a property of its own. The text of it then is not looked at.
-        """
+        """Note that tasks are to hear of the end of a checkpoint, in the same step."""
         number = one.checkpoint
         self._under_way.pop(number, None)
         waiting = self._acknowledgements.sent_ns

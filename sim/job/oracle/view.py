@@ -146,10 +146,7 @@ class PlaneView(Protocol):
         """Return per vertex what it must have processed of what sources have emitted by now."""
 
     def at_most(self) -> dict[str, Contents]:
-        """Return per vertex what it may have processed of what sources have emitted by now.
-
-        It is what it must have, unless the number of copies of a record has changed on the way.
-        """
+        """Return per vertex the most it may have processed of what sources have emitted."""
 
     def ever(self) -> dict[str, Contents]:
         """Return per vertex what it may have processed of what any attempt has emitted."""
@@ -161,7 +158,4 @@ class PlaneView(Protocol):
         """Return what the state of a vertex has, None where it is not whole or means nothing."""
 
     def put_back(self) -> dict[str, Contents] | None:
-        """Return per vertex what it gets of the in-flight data that an attempt begins with.
-
-        None where that is not known.
-        """
+        """Return per vertex its restored in-flight data, None where that is not known."""

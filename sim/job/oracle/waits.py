@@ -266,10 +266,7 @@ class Writing:
         return self._missing is None
 
     def is_through(self, checkpoint: int) -> bool:
-        """Return whether a checkpoint wants nothing more of the task than to write.
-
-        One that has failed, or has given its part up, never gives its part of a shared file.
-        """
+        """Return whether a checkpoint wants nothing more of the task than to write."""
         task = self._task
         if task.is_over or checkpoint in self.given_up:
             return False

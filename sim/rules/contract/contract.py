@@ -48,10 +48,7 @@ class Contract:
 
 
 class CoordinatorContract(Contract):
-    """Requests are answered, ends are reported truly, and what no one wants is discarded.
-
-    completed: checkpoints that the core begins with.
-    """
+    """Requests are answered, ends are true, garbage is discarded. completed: at the beginning."""
 
     def __init__(
         self,

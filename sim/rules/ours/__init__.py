@@ -24,10 +24,7 @@ DOES_AS_OURS = "a_core_does_as_ours"
 
 
 class LikeOurs(Watch):
-    """Looks on at the user's cores of one run.
-
-    judges: a difference is a violation, and cores walk. Else it is a hint.
-    """
+    """Looks on at the user's cores of one run. judges: a difference is a violation, else a hint."""
 
     def __init__(self, seed: int, *, judges: bool) -> None:
         self.judges = judges
@@ -79,10 +76,7 @@ class LikeOurs(Watch):
         self.found.append((slot, self.now_ns, replace(found, says=f"{name}: {found.says}")))
 
     def _factory(self, core: str, theirs: Factory, ours: Factory, slot: str = "") -> Factory:
-        """Return what makes a core of the user's with ours beside it.
-
-        core: what it is. slot: where it is, if that has another name.
-        """
+        """Return what makes a user's core with ours beside it. slot: if it has another name."""
         slot = slot or core
         memory = self._memories.setdefault(core, Memory())
 

@@ -35,10 +35,7 @@ from ckptsim.sim.slots.process.codec import DOORS, encoder
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Where a user's core does not do as ours: one sentence, and the events before it.
-
-    reordered: both have the same effects, in other orders.
-    """
+    """Where a user's core does not do as ours, and the events before. reordered: only in order."""
 
     says: str
     story: tuple[str, ...] = ()
@@ -56,11 +53,7 @@ class Pair:
         self._story: deque[tuple[Any, Answer]] = deque(maxlen=STORY)
 
     def compare(self, event: Any, answer: Answer) -> tuple[Departure | None, Answer]:
-        """Let ours take an event that the other has answered.
-
-        Returns how they differ, and what ours answers.  Raises what ours raises, if that is no
-        refusal.
-        """
+        """Let ours take an answered event. Return the difference and our answer, or raise."""
         ours = given(self.ours, event)
         return self._compare(event, answer, ours), ours
 
@@ -76,10 +69,7 @@ class Pair:
         return self._says(" ".join(about), answer, ours)
 
     def walk(self, walker: Walker, steps: int) -> Departure | None:
-        """Send both so many events that some host could send. walker: draws them.
-
-        What ours refuses is sent to neither.  What the user's core raises is a difference, too.
-        """
+        """Send both events that some host could send, drawn by `walker`, until they differ."""
         for _ in range(steps):
             try:
                 drawn = self._allowed(walker)

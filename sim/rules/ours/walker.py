@@ -83,10 +83,7 @@ class Memory:
 
 
 class Walker:
-    """Draws the events of one core. Each is sent by a host that does its duty.
-
-    events: the types of its events.  now_ns: the present instant.
-    """
+    """Draws events of the given types for one core, as a host that does its duty sends them."""
 
     def __init__(self, slot: str, events: Any, memory: Memory, stream: Stream) -> None:
         self.memory = memory

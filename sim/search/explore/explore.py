@@ -312,10 +312,7 @@ def _is_over(report: ExploreReport, how: Exploring) -> bool:
 
 
 def _in_order(plans: Iterator[Plan], carry_out: CarryOut) -> Iterator[Explored]:
-    """Yield the runs of all rounds.
-
-    A round is planned when everything that is yielded was entered.
-    """
+    """Yield the runs of all rounds. The next is planned when all were entered."""
     in_hand = deque(carry_out(plan) for plan in islice(plans, AHEAD))
     while in_hand:
         yield from in_hand.popleft()

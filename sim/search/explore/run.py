@@ -210,10 +210,7 @@ def _is_large(scenario: Scenario) -> bool:
 
 
 def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
-    """Return what our own cores break in the same run of what lies around an anti-pattern.
-
-    With other sizes and faults it may break more than it lists, whichever core runs.
-    """
+    """Return what our own cores break in the same run of what lies around an anti-pattern."""
     if not subject.is_ours:
         found = _trial(subject.with_ours, found.seed, found.ties, [])
     names = dict.fromkeys(row.property for row in found.violations)
@@ -223,11 +220,7 @@ def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
 def _apart(
     rows: Sequence[ViolationRow], violates: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[ViolationRow, ...]]:
-    """Return the hazards that a run showed, and the violations that are none.
-
-    A restart of a job breaks a property of its own, with a sentence that begins with the hazard's
-    name.
-    """
+    """Return the hazards that a run showed, and the violations that are none."""
     hazards: list[str] = []
     others: list[ViolationRow] = []
     for row in rows:
@@ -259,10 +252,7 @@ def _trial(subject: Subject, seed: int, ties: str, reached: list[str]) -> Trial:
 
 
 def _ends_either_way(subject: Subject, found: Trial) -> bool:
-    """Return whether a sync may also be aborted, for which its platform is looked at.
-
-    So it may where a core that need not send the data ready has kept the memory of states.
-    """
+    """Return whether a sync may also be aborted, as where states may keep the memory."""
     model = subject.scenario.model
     held_back = "every_state_is_released" in subject.judging.ignore and found.goals.get("silence")
     return isinstance(model, SyncModel) and (model.outcome is Outcome.ANY or bool(held_back))
@@ -312,10 +302,7 @@ _BUCKETS = (1, 2, 4, 8, 16, 64)
 
 
 def features(result: RunResult) -> Iterator[str]:
-    """Yield the situations of a run with its trace: goals, and which event follows which.
-
-    Each is a short text, the same on any machine.
-    """
+    """Yield the situations of a run with its trace: goals, and which event follows which."""
     yield f"outcome {result.run.outcome}"
     for name, count in result.goals.items():
         for bucket in _BUCKETS:

@@ -309,10 +309,7 @@ def _short(found: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a host asks between events: its arguments by name, and the type of the answer.
-
-    is_property: hosts read it as an attribute.
-    """
+    """What a host asks between events, and the answer's type. is_property: it is an attribute."""
 
     gives: Any
     takes: Mapping[str, Any] = field(default_factory=dict)

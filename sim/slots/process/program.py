@@ -53,10 +53,7 @@ class CoreSilentError(CoreFailedError):
 
 
 class Program:
-    """One running program. `exchange` sends a message and returns its answer.
-
-    Raises UserError when it cannot be started or does not say hello.
-    """
+    """One running program. Raises UserError when it cannot be started or does not say hello."""
 
     def __init__(self, slot: str, command: str) -> None:
         self.slot = slot
@@ -221,10 +218,7 @@ PREFIX = "process:"
 
 
 def process_factory(slot: str, command: str) -> Callable[..., ProcessCore]:
-    """Return a factory of cores in the program that a command line starts, for one run.
-
-    Raises UserError for a slot without programs, and when it does not start.
-    """
+    """Return a factory of cores in the program of a command line. Raises UserError."""
     if slot not in DOORS:
         raise UserError(
             f"--core {slot}={PREFIX}{command}: cores of slot {slot!r} cannot be in a program of "
@@ -269,10 +263,7 @@ class ProcessRun:
 
 
 class ProcessCore:
-    """One core: `step`, and the questions of its slot as attributes and methods.
-
-    Answers are kept until the next event: a core changes by nothing else.
-    """
+    """One core in a program. Answers are kept until the next event."""
 
     def __init__(self, door: Door, program: Program, number: int, opaque: Numbered) -> None:
         self._door = door
@@ -286,10 +277,7 @@ class ProcessCore:
             self.clock = ProcessClock(self)
 
     def step(self, event: Any) -> list[Any]:
-        """Send the event and return the effects.
-
-        Raises ProtocolError when the core refuses it, CoreFailedError when the program fails.
-        """
+        """Send the event and return the effects. Raises ProtocolError or CoreFailedError."""
         self._answers.clear()
         message = {
             "op": "step",

@@ -52,10 +52,7 @@ class Storage(Protocol):
         """Note that a packet was read and all of it was added to what takes it in."""
 
     def socket_ended(self, *, last: bool, complete: bool) -> None:
-        """Note that nothing follows from a socket, or from any when it is the last.
-
-        complete: no stream was found to lack its end so far.
-        """
+        """Note the end of a socket, or of all. complete: no stream was found to lack its end."""
 
 
 class Batch:
@@ -231,10 +228,7 @@ class StateMemory:
         return self._waiting[0][0] if self._waiting else 0
 
     def reserve(self, size_bytes: int) -> bool:
-        """Reserve memory now, or say that there is not enough of it.
-
-        A state larger than all of it is taken when nothing else is held.
-        """
+        """Reserve memory now, or return False. A too large state waits for an empty memory."""
         if self._waiting or not self._fits(size_bytes):
             return False
         self.used_bytes += size_bytes

@@ -95,10 +95,7 @@ class RecordChecks:
     def on_report(
         self, attempt: Attempt, packet: RecordPacket, rejected: int, level: Level
     ) -> None:
-        """Enter the report of a durable packet. Check that no more is durable than was read.
-
-        Everything that is rejected is distinguished at both levels, or at the last one alone.
-        """
+        """Enter the report of a durable packet. Check that no more is durable than was read."""
         truth, stream = attempt.truth, packet.stream
         table = attempt.model.destination
         late = table.levels is Levels.BOTH and table.rejects_at is RejectsAt.COMPLETE
@@ -182,10 +179,7 @@ class ReplayChecks:
         return self._world.truth.on_sockets and len(dict.fromkeys(ids)) < len(ids)
 
     def _interleavings(self) -> list[tuple[str, list[Input]]]:
-        """Return other orders of the same inputs. Records are read before they are durable.
-
-        On one channel states divide the records, so the order of the data read is fixed there.
-        """
+        """Return other orders of the same inputs. Records are read before they are durable."""
         durable = [event for event in self._inputs if isinstance(event, RecordsDurable)]
         states = [event for event in self._inputs if isinstance(event, StateRead)]
         records = [event for event in self._inputs if isinstance(event, RecordsRead)]

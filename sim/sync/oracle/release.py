@@ -147,10 +147,7 @@ class ReleaseChecks:
             )
 
     def _counted(self, state: SourceState) -> list[Partition]:
-        """Return the partitions that a state counts and is the first to claim.
-
-        A core may tell the position of a partition with the records of another one.
-        """
+        """Return the partitions that a state counts and is the first to claim."""
         ids = (state.wire_id, *(own_id for _, own_id in state.inner))
         on_sockets = self._truth.on_sockets
         return [one for one in state.partitions if not on_sockets or one.wire_id in ids]

@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Round:
-    """A feed's round: whether the core has ended it, and which readers it has cancelled.
-
-    awaited: succeeds with the end, where a feed waits for that.
-    """
+    """A feed's round: its end, awaited by an event, and the readers that the core cancelled."""
 
     over: bool = False
     awaited: Event | None = None
@@ -117,10 +114,7 @@ def _parameters(attempt: Attempt) -> SourceParameters:
 
 
 class Resources:
-    """Connections and sockets of a source. Who asked first is served first.
-
-    shared: all readers write to one channel (STDIO), so that only connections are scarce.
-    """
+    """Connections and sockets, first come first served. shared: one channel for all (STDIO)."""
 
     def __init__(
         self, env: Environment, sockets: list[Socket], *, connections: int, shared: bool

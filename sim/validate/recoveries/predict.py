@@ -55,10 +55,7 @@ def with_parallelism(model: Job, parallelism: int) -> Job:
 def resubmitted(
     model: Job, parallelism: int, given: Given, constants: Constants, seed: int
 ) -> tuple[FailoverRecord, int | None]:
-    """Return what the resubmission took, and when the checkpoint that it began from was triggered.
-
-    Raises LookupError for a job that had completed no checkpoint, or took no record afterwards.
-    """
+    """Return what the resubmission took, and its checkpoint's trigger. Raises LookupError."""
     downtime_ns = round((given.downtime_ms or 0) * _MS)
     start_ns = 0
     for _ in range(2):
@@ -205,11 +202,7 @@ def _since(end_ns: int | None, start_ns: int) -> float | None:
 
 
 def _merged(results: Sequence[Seed]) -> tuple[Figures, ...]:
-    """Return the middle of the seeds, recovery by recovery.
-
-    Where some seeds restored the checkpoint that was measured, the others do not count: which one
-    it was is given.
-    """
+    """Return the middle of the seeds that restored the measured checkpoint, if any, or of all."""
     found = []
     for index in range(len(results[0].figures)):
         same = [one.figures[index] for one in results if one.same[index]]
@@ -238,10 +231,7 @@ CATCH_UP = Bound(relative=0.10, absolute=350.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveryLine:
-    """One recovery, predicted beside measured. None where either side has nothing.
-
-    came: whether the job was caught up, predicted and measured. None for a job without a rate.
-    """
+    """One recovery, predicted and measured, or None. came: whether both caught up."""
 
     name: str
     downtime: Pair | None

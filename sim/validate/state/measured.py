@@ -77,11 +77,7 @@ _WARM = 20  # an assumption for a line without the number of jobs before it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateRun:
-    """One line.
-
-    phase_ms: an instant of the periodic trigger, None where none is known.  jobs_before: in the
-    same processes.
-    """
+    """One line. phase_ms: of the periodic trigger, if known. jobs_before: in these processes."""
 
     run_id: str
     cell_id: str

@@ -149,10 +149,7 @@ def ran_with(cores: Mapping[str, str], mutant: str | None) -> list[tuple[str, st
 
 
 def setting_of(subject: Subject) -> list[tuple[str, str]]:
-    """Return the lines about settings that differ from the defaults.
-
-    Cores and judged properties.
-    """
+    """Return the lines about settings that differ from the defaults."""
     lines = ran_with(subject.names, subject.mutant)
     judging = subject.judging
     lines += [("not judged", ", ".join(judging.ignore))] if judging.ignore else []
@@ -176,10 +173,7 @@ def violation_text(row: ViolationRow, *, replay: bool = True) -> str:
 
 
 def violation_texts(rows: Iterable[ViolationRow]) -> list[str]:
-    """Return violations as people read them: per property one story, and no story twice.
-
-    Later ones are one line, and the command where that is another one.
-    """
+    """Return violations as people read them: per property one story, and no story twice."""
     told: dict[str, None] = {}
     texts: list[str] = []
     replay = None
@@ -225,10 +219,7 @@ def timedeltas(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def frame_of_rows(table: str, rows: Sequence[object]) -> pd.DataFrame:
-    """Return rows of a table as a tidy frame, in their order.
-
-    Raises UserError when the extra `sweeps` is not installed.
-    """
+    """Return rows as a tidy frame, in order. Raises UserError without the extra `sweeps`."""
     with extras_explained():
         from ckptsim.analysis.tables.frames import frame_of
         from ckptsim.analysis.tables.schema import arrow_table

@@ -45,10 +45,7 @@ def on(ax: Axes | None) -> Iterator[Axes]:
 
 
 def inline(draw: Callable[[], Figure], prefix: str, title: str) -> str:
-    """Return a figure as SVG in the colours of a page. Nothing where what draws is not installed.
-
-    prefix: of all names in it.  title: its text for people who do not see it.
-    """
+    """Return a figure as SVG, or nothing without matplotlib. prefix: of names. title: its text."""
     from ckptsim.sim.extras import ExtraMissing
 
     try:

@@ -92,10 +92,7 @@ def _cut(line: str) -> str:
 
 
 def nanoseconds(value: object, name: str) -> int:
-    """Return a duration as ns: a text with its unit, a timedelta, or a number of seconds.
-
-    Raises UserError for anything else.
-    """
+    """Return a text with a unit, a timedelta or seconds as ns. Raises UserError."""
     from ckptsim.scenarios.errors import UserError
     from ckptsim.sim.recording.answers import duration_ns
 

@@ -31,10 +31,7 @@ _NOTHING: deque[Any] = deque(maxlen=0)
 
 
 class BufferChannel(ChannelOracle):
-    """A channel of buffers.
-
-    restored: the sizes still to be sent of what a checkpoint had in flight, oldest first.
-    """
+    """A channel of buffers. restored: sizes to be sent of restored in-flight data, oldest first."""
 
     restored: deque[int] = _NOTHING
 

@@ -147,10 +147,7 @@ class BufferInvariants:
     # Buffers ----------------------------------------------------------------------------------
 
     def _check_pool(self, writer: RecordWriter, count: Lent, *, task: Task, seen: int) -> None:
-        """As many segments are out as are in queues, except for those that a local reader holds.
-
-        seen: segments in the queues of an output.
-        """
+        """Check that as many segments are out as queues hold, but for a local reader's."""
         pool = writer.pool
         remote = not any(_is_local(one) for one in writer.subpartitions)
         booked = pool.size - pool.free + pool.overdraft
@@ -172,11 +169,7 @@ class BufferInvariants:
 
 
 def _whole_records(channel: Channel, size: int, count: int) -> tuple[int, int]:
-    """Return how many records these bytes are, and the rest of them.
-
-    count: how many they should be.  Records that are not of one size are as many as they should be
-    if their bytes are. Of those that a restart has put back no one knows the bytes of each.
-    """
+    """Return how many records, of `count` expected, these bytes are, and the rest."""
     end = channel.subpartition
     sizes, restored = end.writer.sizes, end.restored
     if sizes.is_steady:

@@ -180,10 +180,7 @@ class ObservedLocalChannel(LocalChannel):
 
 
 class BufferObserver:
-    """Makes plain pools and channels, and takes note of nothing.
-
-    follows: whether the kernel counts buffers for it, or shows of each, as `columns/clock.py` says.
-    """
+    """Makes plain pools and channels. follows: how the kernel counts (`columns/clock.py`)."""
 
     follows = 0
 

@@ -83,10 +83,7 @@ def _bounds(
 
 
 class BufferOracle(BufferObserver, Listener):
-    """Checks what must hold of jobs, and of their buffers.
-
-    job: checks what does not concern buffers.  journal: of all attempts, where one is kept.
-    """
+    """Checks what must hold of jobs (`job`) and of their buffers. journal: of all attempts."""
 
     def __init__(self, world: DataflowWorld, *, journal: Journal | None = None) -> None:
         self.journal = journal
@@ -305,10 +302,7 @@ class BufferOracle(BufferObserver, Listener):
     # The run ----------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Check what must hold at every instant, and that an attempt that runs does something.
-
-        A buffer that is lost stays lost, so buffers are counted now and then, and at the end.
-        """
+        """Check what must hold at every instant, and that a running attempt does something."""
         self._looks += 1
         if self.journal is not None or self._looks % _COUNTED_EVERY == 0:
             self._look_at_buffers()

@@ -33,10 +33,7 @@ _BLOCK = 4096
 
 
 class Recount:
-    """Follows one output's route once more, apart from the writer that uses it.
-
-    broadcast outputs count as one channel.
-    """
+    """Follows one output's route apart from its writer. broadcast: counted as one channel."""
 
     def __init__(self, route: Route, channels: int) -> None:
         self._route = route.again()
@@ -45,10 +42,7 @@ class Recount:
         self._block: Channels = np.zeros(0, dtype=np.int16)
 
     def records(self, emitted: int) -> Counts:
-        """Return how many of the first `emitted` records each channel got. They only grow.
-
-        The array is its own: it holds until the next call.
-        """
+        """Return how many of the first `emitted` records each channel got, until the next call."""
         while self._counted < emitted:
             if not len(self._block):
                 self._block = self._route.block(_BLOCK)
@@ -109,10 +103,7 @@ class BufferView(PlaneView):
         return task.entity.name
 
     def written(self, task: Task) -> list[int]:
-        """Return what a task has written so far, per output, counted from its keys alone.
-
-        What a restart has put back there was written before.
-        """
+        """Return what a task has written so far, per output, counted from its keys alone."""
         found: list[int] = self._written(task).tolist()
         return found
 
@@ -210,11 +201,7 @@ class BufferView(PlaneView):
         return total
 
     def output(self, vertex: Vertex) -> Contents | None:
-        """Return the committed output of a sink.
-
-        Copies of state that a rescale has made count as if each had been written again: they are
-        expected in the state, and no one writes them.
-        """
+        """Return a sink's committed output. Copies that a rescale made count as written again."""
         if vertex.kind is not VertexKind.SINK:
             return None
         external = self.world.control.sinks.external

@@ -170,10 +170,7 @@ def capture(
 
 
 def _saved(place: Path, job: str | None) -> tuple[list[Taken], list[str]]:
-    """Return the answers of a place about one job, and what could not be read.
-
-    Raises UserError for a place without answers, and where several jobs have some.
-    """
+    """Return a place's answers about one job, and what could not be read. Raises UserError."""
     answers = read_answers(place)
     prefix = f"/jobs/{job_of(answers, job)}"
     taken = [

@@ -139,10 +139,7 @@ def run_scenarios(
     spark: SparkSession | None,
     progress: Callable[[int], object],
 ) -> Sequence[RunResult]:
-    """Return the results of scenarios with their seeds, in their order, without judgements.
-
-    spark: a session that runs them, None for this process.
-    """
+    """Return the results of scenarios with their seeds, in order. spark: None for this process."""
     if spark is not None:
         from ckptsim.analysis.sweeps.results import run_all
 
@@ -157,10 +154,7 @@ def run_scenarios(
 def _outcomes(
     scenarios: Sequence[Scenario], failure: Failure | None, count: int, runner: Runner
 ) -> tuple[list[Outcome], RunResult]:
-    """Run every scenario with every seed, then the failures by their phases.
-
-    Return what came of each, and the first run of all.
-    """
+    """Run every scenario, then the failures by phases. Return the outcomes and the first run."""
     ran = _in_time(scenarios, count, runner)
     found = [
         _outcome(was, scenario, results)

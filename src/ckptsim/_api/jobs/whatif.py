@@ -52,10 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class WhatIf(Result):
-    """A job as it is, measured and predicted, beside the job as it would be.
-
-    outcomes: of the job as it is, and of each variant. notes: what must be read with the answer.
-    """
+    """A job as it is, measured and predicted, beside its variants (outcomes), with notes."""
 
     named: Named
     variants: Sequence[Variant]

@@ -34,10 +34,7 @@ POINTS_CHECKED = 10_000  # an assumption: what can be made within some seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Listing(Result):
-    """Scenarios and sweep plans that come with the program: kind, name, link, what it shows.
-
-    word: the word or link that was asked for.
-    """
+    """Scenarios and sweep plans of the program. word: the word or link that was asked for."""
 
     rows: Sequence[Mapping[str, str]]
     word: str | None = None
@@ -197,10 +194,7 @@ def explained(scenario: scenarios.Scenario, *, only_changed: bool = False) -> Ex
 
 
 def explained_plan(plan: Plan) -> Explanation:
-    """Return a plan's axes and points.
-
-    Raises ScenarioError when a point of the plan cannot be made.
-    """
+    """Return a plan's axes and points. Raises ScenarioError for a point that cannot be made."""
     size, values = size_of(plan), plan_values(plan)
     shown = points(plan, most=POINTS_CHECKED)
     axes = [

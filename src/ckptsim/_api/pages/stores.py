@@ -55,10 +55,7 @@ class StoreContents(Result):
         return frame_of(rows, ("partition", "rows", "position", "blob_bytes", "damage"))
 
     def sql(self, question: str) -> pd.DataFrame:
-        """Ask the file in SQL. Its tables are `checkpoints`, `data` and `runs`.
-
-        Raises UserError for a question that the database refuses.
-        """
+        """Ask the tables `checkpoints`, `data` and `runs` in SQL. Raises UserError."""
         names, rows = asked(self.contents.path, question)
         return frame_of(rows, names)
 
@@ -103,10 +100,7 @@ def _state(one: Any) -> str:
 
 
 def store(file: str | Path) -> StoreContents:
-    """Look into a store file without changing it. The extra `store` reads it.
-
-    Raises UserError for a file that is no store, or in use.
-    """
+    """Look into a store file with the extra `store`, unchanged. Raises UserError."""
     with extras_explained():
         from ckptsim.sim.store.real import inspect_store
 
@@ -114,11 +108,7 @@ def store(file: str | Path) -> StoreContents:
 
 
 def asked(file: str | Path, question: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Return the columns and rows that answer a question in SQL. The extra `store` reads the file.
-
-    Raises UserError for a file that is no store, or in use, or a question that the database
-    refuses.
-    """
+    """Return the columns and rows of a question in SQL. Raises UserError."""
     with extras_explained():
         from ckptsim.sim.store.real.query import query
 
@@ -127,10 +117,7 @@ def asked(file: str | Path, question: str) -> tuple[list[str], list[tuple[Any, .
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Costs(Result):
-    """What the steps of a store cost on this machine. `costs` are for a scenario or a plan.
-
-    machine: the measured values by name.
-    """
+    """What a store's steps cost here, for a scenario or plan. machine: the measured values."""
 
     measurements: Sequence[Any]
     costs: Mapping[str, int]

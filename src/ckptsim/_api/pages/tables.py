@@ -66,10 +66,7 @@ _SAYS = {
 
 
 def lifecycle_rows(kind: TaskKind) -> list[tuple[str, ...]]:
-    """Return a table as text: (event, task status, operator status, one column per end mode).
-
-    An event is in its first row only. An empty cell is `-`.
-    """
+    """Return a table as text: (event, task status, operator status, one column per end mode)."""
     lines: list[tuple[str, ...]] = []
     previous: Cue | None = None
     for row in TABLES[kind]:

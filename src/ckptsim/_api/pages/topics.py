@@ -47,10 +47,7 @@ def link_page(name: str) -> Page:
 
 
 def property_page(name: str) -> Page | None:
-    """Return the sentence of a property, how bad a violation is, and where it is checked.
-
-    None for a name that no property has, or had.
-    """
+    """Return a property's sentence, how bad a violation is, and its checks, or None."""
     now = RENAMED.get(name, name)
     links = [link for link in LINKS.values() if now in link.properties]
     if not links:

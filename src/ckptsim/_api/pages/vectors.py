@@ -40,10 +40,7 @@ def paths_of(files: str | Path | Sequence[str | Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Conformance(Result):
-    """The outcome of every conformance vector, in the order of the files.
-
-    choice: the cores that are not ours. problems: a sentence for each line that is no vector.
-    """
+    """The outcome of every vector. choice: cores that are not ours. problems: odd lines."""
 
     outcomes: Sequence[VectorOutcome]
     choice: Choice
@@ -337,10 +334,7 @@ def ordered(
     catalog: str | Path | None,
     rules: BatchRules,
 ) -> Ordered:
-    """Order the states of messages. Each goes to `emit` when it is released.
-
-    lines: those that the result has.
-    """
+    """Order the states of messages, each released to `emit`. lines: those that the result has."""
     travelled = ordering.Medium[medium.upper()]
     streams = None if catalog is None else read_catalog(Path(catalog))
     core = ordering.make_core(ordering.OrderingParameters(medium=travelled, streams=streams or ()))

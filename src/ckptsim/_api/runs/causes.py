@@ -99,10 +99,7 @@ def why(
 
 
 def cause_of(source: Source, target: int | str, *, seed: int, ties: str) -> Why:
-    """Return why a checkpoint or a recovery took so long, or why one failed. seed, ties: of a run.
-
-    The find that a folder repeats has one answer, whatever the target.
-    """
+    """Return why a checkpoint or recovery took so long or failed. seed, ties: of a run."""
     if isinstance(source, Kept):
         return Why(found=why_find(source))
     if isinstance(source, Path):

@@ -73,10 +73,7 @@ class Find(Result, search.Find):
         return Path(folder)
 
     def written(self, folder: Path, *, beside: bool = True) -> Find:
-        """Write the folder, and return the find with its place and its story.
-
-        beside: tell the story beside the nearest run that holds, for which more runs are made.
-        """
+        """Write the folder, and return the find with its place and story. beside: as of `keep`."""
         from ckptsim._api.runs.causes import pages_of_find
         from ckptsim.sim.search.folder import keep
 

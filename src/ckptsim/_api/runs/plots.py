@@ -53,10 +53,7 @@ class RunPlots(Plots):
         return axes
 
     def barriers(self, checkpoint: int | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw the barriers of a checkpoint on their way through a job. Without one the slowest.
-
-        Raises UserError for a run that is not of a job on buffers.
-        """
+        """Draw a checkpoint's barriers, by default the slowest. Raises UserError off buffers."""
         number = slowest(self._result.checkpoints) if checkpoint is None else checkpoint
         if job_on_buffers(self._result) is None or number is None:
             found = f"{self._result.run.scenario}: found no job on buffers with a checkpoint"

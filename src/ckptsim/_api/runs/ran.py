@@ -42,10 +42,7 @@ UNBROKEN = f"should break and did not in {MORE_RUNS} more runs either"
 
 
 def setting_document(subject: Subject) -> dict[str, object]:
-    """Return the settings that differ from the defaults, for a document.
-
-    Cores and judged properties.
-    """
+    """Return the settings that differ from the defaults, for a document."""
     return {
         "cores": subject.names,
         "mutant": subject.mutant,

@@ -253,10 +253,7 @@ def retold(
     checkpoint: str | None = None,
     kept: Kept | None = None,
 ) -> Replay:
-    """Run again with the trace kept, and tell the story. checkpoint: `[SCOPE/]INDEX`, of it alone.
-
-    Raises UserError for a checkpoint that the run has not.
-    """
+    """Tell the story of a run or of `[SCOPE/]INDEX`. Raises UserError without that checkpoint."""
     from ckptsim.sim.rules.beside import HostDuties
 
     # Hosts are judged by their duties, so that what exploring found is found again.

@@ -286,10 +286,7 @@ def designs_of(
 
 
 def importable(function: Any) -> str:
-    """Return `package.module:name` of a function that workers can import.
-
-    Raises UserError for one that they cannot.
-    """
+    """Return `package.module:name` of a function that workers can import. Raises UserError."""
     name = name_of(function)
     module, _, inside = name.partition(":")
     if module == "__main__" or "<" in inside:

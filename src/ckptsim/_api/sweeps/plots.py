@@ -33,10 +33,7 @@ class SweepPlots(Plots):
     def duration(
         self, x: str | None = None, by: str | None = None, *, ax: Axes | None = None
     ) -> Axes:
-        """Draw the median and the 95th percentile of checkpoint durations, with their n.
-
-        There is a pair of lines for each value of `by`, and of parameters that are neither.
-        """
+        """Draw median and 95th percentile of durations, with n, per value of `by`."""
         found = self._summaries()
         layout, others = self._laid_out(found, x, by)
         with on(ax) as axes:
@@ -81,10 +78,7 @@ class SweepPlots(Plots):
         *,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw the mean of a metric with its 95 % interval over seeds, a line per combination.
-
-        name: a metric of `summaries`, such as `recovery_ns`. Without one that which answers.
-        """
+        """Draw the mean of a metric with its 95 % interval over seeds, a line per combination."""
         found = self._summaries()
         layout, _ = self._laid_out(found, x, by)
         with on(ax) as axes:
@@ -162,10 +156,7 @@ class SweepPlots(Plots):
     def _laid_out(
         self, found: Summaries, x: str | None, by: str | None
     ) -> tuple[Layout, Sequence[str]]:
-        """Return what lies along the axis, and how lines differ, `by` first.
-
-        Raises ScenarioError for a parameter that is not swept.
-        """
+        """Return what lies along the axis, and the lines. Raises ScenarioError."""
         from ckptsim.analysis.answers import layout_of
 
         along = None if x is None else self._axis(found, x, "x")

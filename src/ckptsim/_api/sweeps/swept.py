@@ -274,10 +274,7 @@ class SweepResult(Result):
         return found
 
     def _by_point(self, frame: pd.DataFrame, then: Sequence[str] = ()) -> pd.DataFrame:
-        """Return rows with their swept parameters as columns, by point and then by other columns.
-
-        A frame without points stays as it is.
-        """
+        """Return rows with their swept parameters as columns, sorted by point if they have any."""
         import pandas as pd
 
         if "parameters" not in frame:

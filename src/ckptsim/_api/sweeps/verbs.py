@@ -100,10 +100,7 @@ def swept(
     about: Mapping[str, Any] = MappingProxyType({}),
     **how: Any,
 ) -> SweepResult:
-    """Run a plan and write its tables. session: opens the session when these are ready for it.
-
-    report: write the page, too. about: fields of the result. how: as of `run_sweep`.
-    """
+    """Run a plan and write its tables. session: opens one. about: fields. how: of `run_sweep`."""
     from ckptsim.analysis.sweeps.plan import prepared
     from ckptsim.analysis.sweeps.sweep import run_sweep
 
@@ -195,10 +192,7 @@ def report(
 
 
 def demo(out: str | Path = Path("out", "demo"), *, master: str = "local[*]") -> Report:
-    """Sweep some scenarios of the library and write a report, as `ckptsim demo` does.
-
-    It prints what it does.  Raises UserError where the command would refuse.
-    """
+    """Sweep some scenarios and write and print a report, as `ckptsim demo`. Raises UserError."""
     from ckptsim.sim.cli.main import EXIT_VIOLATED, main
 
     code = main(["demo", "--out", str(out), "--master", master])
