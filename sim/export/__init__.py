@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ckptsim.scenarios import Scenario
-from ckptsim.sim.export import diagrams as mermaid
-from ckptsim.sim.export import diagrams as shiviz
-from ckptsim.sim.export import perfetto
+from ckptsim.sim.export import diagrams, perfetto
 from ckptsim.sim.export.diagrams import messages
 from ckptsim.sim.kernel import Entry
 from ckptsim.sim.rows import RunResult
@@ -27,6 +25,6 @@ def pictures(
     return {
         STORY: "".join(f"{line}\n" for line in tell(entries, vocabulary)),
         "trace.perfetto.json": perfetto.document(entries, vocabulary, result.checkpoints, sent),
-        "sequence.mmd": mermaid.diagram(entries, vocabulary, sent),
-        "shiviz.log": shiviz.log(entries, vocabulary, sent),
+        "sequence.mmd": diagrams.diagram(entries, vocabulary, sent),
+        "shiviz.log": diagrams.log(entries, vocabulary, sent),
     }

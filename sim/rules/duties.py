@@ -23,7 +23,6 @@ from ckptsim.models.barriers.handler import events as handler_events
 from ckptsim.models.barriers.subtask import events as subtask_events
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering.source import FailFeed
 from ckptsim.models.recovery import detection, failover
@@ -270,9 +269,9 @@ _TABLES: Mapping[str, Mapping[type, tuple[str, ...]]] = {
         ordering_events.StateSent: ("answer", "the send of", "scope", "index"),
         ordering_events.SendFailed: ("answer", "the send of", "scope", "index"),
         ordering_events.FinishTimerFired: ("fired", "the timer of the end"),
-        ordering_effects.SendState: ("want", "the send of", "scope", "key.index"),
-        ordering_effects.SetFinishTimer: ("set", "the timer of the end"),
-        ordering_effects.CancelFinishTimer: ("cancel", "the timer of the end"),
+        ordering_events.SendState: ("want", "the send of", "scope", "key.index"),
+        ordering_events.SetFinishTimer: ("set", "the timer of the end"),
+        ordering_events.CancelFinishTimer: ("cancel", "the timer of the end"),
     },
     "source": {FailFeed: ("once", "a failed feed")},
     "ingestion": {  # the timer wakes the thread at once

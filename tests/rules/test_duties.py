@@ -18,7 +18,6 @@ from ckptsim.models.coordinator.events import TimerKind
 from ckptsim.models.coordinator.requests import Request
 from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
-from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.models.ordering import source
 from ckptsim.models.recovery import detection, failover
@@ -93,7 +92,7 @@ CASES: tuple[tuple[str, list[Any], list[tuple[int, Any]], str], ...] = (
     ("ordering", [], [(0, ordering_events.FinishRequested())] * 2, "second time"),
     (
         "ordering",
-        [ordering_effects.SetFinishTimer(wait_ns=5), ordering_effects.CancelFinishTimer()],
+        [ordering_events.SetFinishTimer(wait_ns=5), ordering_events.CancelFinishTimer()],
         [(5, ordering_events.FinishTimerFired())],
         "is not set",
     ),

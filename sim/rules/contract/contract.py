@@ -15,7 +15,6 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator import CoordinatorParameters
 from ckptsim.models.coordinator import events as coordinator_events
 from ckptsim.models.ordering import Medium, OrderingParameters, StateKind, StreamDescriptor
-from ckptsim.models.ordering import events as ordering_effects
 from ckptsim.models.ordering import events as ordering_events
 from ckptsim.scenarios.dialect import exact_text
 
@@ -202,32 +201,32 @@ class OrderingContract(Contract):
 
     def _effect(self, now_ns: int, event: Any, effect: Any) -> None:  # noqa: C901 - one per effect
         match effect:
-            case ordering_effects.OpenStream(stream=stream):
+            case ordering_events.OpenStream(stream=stream):
                 if stream in self._opened:
                     self.owe(f"it opens stream {stream} twice")
                 self._opened[stream] = None
-            case ordering_effects.PassRecords(stream=stream, count=count):
+            case ordering_events.PassRecords(stream=stream, count=count):
                 self._passed += count
                 if stream not in self._opened:
                     self.owe(f"it passes records of stream {stream} on, which it has not opened")
-            case ordering_effects.SendState():
+            case ordering_events.SendState():
                 self._sending = True
                 listed = effect.kind is not StateKind.STREAM
                 missing = listed and not effect.statistics.per_stream
                 if missing and self._parameters.medium is Medium.SOCKET:
                     self.owe(f"it sends state {effect.key.index} without the counts per stream")
-            case ordering_effects.SetFinishTimer(wait_ns=wait_ns):
+            case ordering_events.SetFinishTimer(wait_ns=wait_ns):
                 if self._wait_ns is not None and wait_ns != self._wait_ns:
                     says = f"it waits {exact_text(wait_ns)} for its end"
                     self.owe(f"{says}, and was asked to wait {exact_text(self._wait_ns)}")
                 self._timer = True
-            case ordering_effects.CancelFinishTimer():
+            case ordering_events.CancelFinishTimer():
                 self._timer = False
-            case ordering_effects.EndStream(stream=stream):
+            case ordering_events.EndStream(stream=stream):
                 if stream in self._ended:
                     self.owe(f"it ends stream {stream} twice")
                 self._ended[stream] = None
-            case ordering_effects.CompleteSync() | ordering_effects.FailSync():
+            case ordering_events.CompleteSync() | ordering_events.FailSync():
                 self._over = True
 
     def _after(self, now_ns: int, event: Any) -> None:
