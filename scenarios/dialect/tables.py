@@ -160,7 +160,6 @@ def _with_defaults(entry: Entry, defaults: Defaults) -> Entry:
 
 
 def _redefaulted(default: object, defaults: Defaults) -> object:
-    """Return the default of a table with the defaults of parameters inside it."""
     if not any(path.startswith(".") for path, _ in defaults) or default is dataclasses.MISSING:
         return default
     table = cast("type[Any]", type(default))

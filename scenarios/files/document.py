@@ -90,20 +90,15 @@ def _link(found: Mapping[str, object], at: At, links: Mapping[str, Link]) -> Lin
 
 
 class _Anything(Kind):
-    """What cannot be judged while the link is not known."""
-
     __slots__ = ()
 
     def read(self, found: object, at: At) -> object:
-        """Take anything."""
         return found
 
     def expected(self) -> str:
-        """Return in words what may stand here."""
         return "anything"
 
     def plain(self, value: object) -> object:
-        """Return the value."""
         return value
 
 
@@ -177,8 +172,6 @@ def human(scenario: Scenario, links: Mapping[str, Link] = LINKS) -> dict[str, ob
 
 
 class _Flat:
-    """A scenario with its model under its link's key."""
-
     def __init__(self, scenario: Scenario, link: Link) -> None:
         self._scenario = scenario
         self._key = link.key

@@ -51,8 +51,6 @@ def json_schema() -> Schema:
 
 
 class _Definitions:
-    """Schemas of tables, each once, under a name of its own."""
-
     def __init__(self) -> None:
         self.found: dict[str, Schema] = {}
 
@@ -109,7 +107,6 @@ class _Definitions:
         return self._composite(kind, bare=bare)
 
     def _quantity(self, scale: Mapping[str, int]) -> Schema:
-        """Return a reference to the schema of a text with a number and a unit."""
         name = f"quantity_in_{list(scale)[-1].replace('/', '_per_')}"
         self.found.setdefault(name, _text(_pattern(scale)))
         return {"$ref": f"#/$defs/{name}"}
@@ -134,7 +131,6 @@ class _Definitions:
 
 
 def _any(schemas: list[Schema], *, optional: bool) -> Schema:
-    """Return the schema of what fits one of these, or is absent."""
     found = [*schemas, *([{"const": NONE_TEXT}] if optional else [])]
     return found[0] if len(found) == 1 else {"anyOf": found}
 

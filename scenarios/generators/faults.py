@@ -144,14 +144,12 @@ class Drawing:
         return _magnitude(choices, min(_TIME_MIN_NS, times.ended_ns), times.ended_ns)
 
     def _count(self, choices: Choices, kind: Whole) -> int:
-        """Draw a number up to the count of the events of one kind."""
         most = len(choices.of(self.times.instants)) if self.times.instants else 1
         low = max(kind.minimum, -most)
         return choices.integer(low, min(kind.maximum, max(low, 0) + most))
 
 
 def _magnitude(choices: Choices, low: int, high: int) -> int:
-    """Draw between low and high with even odds per power of two."""
     exponent = choices.integer(low.bit_length(), high.bit_length())
     top = (1 << exponent) - 1
     return min(max(choices.integer(top >> 1, top), low), high)

@@ -190,7 +190,6 @@ def job(
 
 
 def _failures(kinds: Sequence[str], among: Sequence[str]) -> list[str]:
-    """Return the kinds of faults at an instant that have a job restart."""
     known = ("crash_task", "rescale", "resubmit", "crash_task_manager", "crash_job_manager")
     return [kind for kind in known if kind in kinds] or [one for one in among if one in known[:1]]
 

@@ -52,7 +52,6 @@ def varied(generate: Callable[[Choices], Scenario]) -> Callable[[Choices], Scena
 
 
 def _put(choices: Choices, text: Any, place: str, values: Sequence[Any]) -> None:
-    """Put one of the values at a place, if there is one."""
     *way, last = place.removesuffix("[]").split(".")
     for step in way:
         if step == "*" and not text:
@@ -71,7 +70,6 @@ def _put(choices: Choices, text: Any, place: str, values: Sequence[Any]) -> None
 
 
 def _placed(choices: Choices, text: Any) -> None:
-    """Say of every subtask which of three task managers it runs on."""
     text["job"]["placement"] = "map"
     for vertex in text["job"]["vertices"]:
         vertex["task_managers"] = [choices.integer(0, 2) for _ in range(vertex["parallelism"])]

@@ -148,7 +148,6 @@ def _is_of_one_width(model: jobs.Job) -> bool:
 
 
 def _tasks(parallelism: Mapping[str, int], checkpoints: int) -> dict[str, Values]:
-    """Return the values of faults that name a subtask, and a checkpoint."""
     return {
         "vertex": tuple(parallelism),
         "subtask": lambda drawn: range(parallelism[drawn["vertex"]]),

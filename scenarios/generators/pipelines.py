@@ -158,7 +158,6 @@ def on_buffers(text: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_backlog(choices: Choices, text: dict[str, Any]) -> None:
-    """Let barriers overtake what waits for a slow sink."""
     times = SLOWER if text.get("plane") else 1
     text["checkpointing"] |= {
         "mode": "unaligned",

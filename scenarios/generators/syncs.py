@@ -116,7 +116,6 @@ def _stream(choices: Choices, name: str) -> dict[str, Any]:
 
 
 def _completing(scenario: Scenario) -> Scenario:
-    """Return the sync with a platform that has the patience for its faults."""
     model = cast("SyncModel", scenario.model)
     failed = [fault.sends for fault in scenario.faults if isinstance(fault, FailSend)]
     destination = model.destination

@@ -133,7 +133,6 @@ def _sizes(text: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _changed(text: dict[str, Any], path: _Path, change: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return a document with one number changed."""
     found = deepcopy(text)
     _at(found, path[:-1])[path[-1]] = change(_at(text, path))
     return found
@@ -168,7 +167,6 @@ def _numbers(kind: Kind, value: Any, path: _Path) -> Iterator[tuple[_Path, bool]
 
 
 def _leaves(value: Any, path: _Path) -> Iterator[tuple[_Path, Any]]:
-    """Yield the numbers of a document with their places."""
     inner = value.items() if isinstance(value, dict) else enumerate(value)
     for key, one in inner:
         if isinstance(one, dict | list):

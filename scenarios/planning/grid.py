@@ -198,7 +198,6 @@ def document_of(plan: Plan, folder: str = "") -> dict[str, object]:
 
 
 def _from(plan: Plan, scenario: str, folder: str) -> str:
-    """Return a scenario of a plan as a file in a folder names it."""
     reached = plan.reached(scenario)
     if not is_file(scenario) or Path(reached).is_absolute():
         return reached
@@ -310,7 +309,6 @@ def _canonical(values: Mapping[str, object]) -> str:
 
 
 def _bases(plan: Plan, links: Mapping[str, Link]) -> dict[str, Scenario]:
-    """Load every scenario that the plan names."""
     names = dict.fromkeys([plan.scenario, *map(str, plan_values(plan).get(SCENARIO_AXIS, ()))])
     problems: list[Problem] = []
     bases: dict[str, Scenario] = {}
@@ -326,7 +324,6 @@ def _bases(plan: Plan, links: Mapping[str, Link]) -> dict[str, Scenario]:
 
 
 def _combinations(plan: Plan) -> Iterator[dict[str, int]]:
-    """Yield for each point the index of every swept parameter's value."""
     axes = [[{path: place} for place in range(len(values))] for path, values in plan.grid.items()]
     if plan.zip:
         length = min(len(values) for values in plan.zip.values())

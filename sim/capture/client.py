@@ -97,8 +97,6 @@ class Line:
 
 
 class _Answer(io.RawIOBase):
-    """The bytes that a line brings."""
-
     def __init__(self, line: Line) -> None:
         super().__init__()
         self._line = line
@@ -232,7 +230,6 @@ class Client:
         return kind(self._server.host, self._server.port)
 
     def _check(self, path: str, answer: http.client.HTTPResponse) -> None:
-        """Refuse every answer that is not a whole one of this server."""
         status = answer.status
         if status in (401, 403):
             expected = "leave to read: a token with --header 'Authorization: Bearer ...'"

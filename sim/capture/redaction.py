@@ -82,7 +82,6 @@ class Redaction:
         return "".join(found)
 
     def _host_at(self, pieces: Sequence[str], place: int) -> tuple[int, str]:
-        """Return where the longest host at a place ends, and its stand-in."""
         longest = place + 1, pieces[place]
         node, end = self._hosts, place
         while end < len(pieces) and pieces[end] in node:
@@ -117,7 +116,6 @@ def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def _learn(redaction: Redaction, key: str, text: str) -> None:
-    """Note hosts."""
     if _HOST_KEYS.search(key):
         for part in re.split(r"[,;]", text):
             host = re.sub(r"^[a-z0-9+.\-]+://([^@/]*@)?", "", part.strip())

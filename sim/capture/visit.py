@@ -134,7 +134,6 @@ class Visit:
     # What there is ----------------------------------------------------------------------------
 
     def _job(self, *, is_history: bool) -> str:
-        """Return the id of the job to record: the named one, or the only one."""
         if self.job is not None:
             return self.job
         answer = self._must("/jobs/overview")
@@ -163,7 +162,6 @@ class Visit:
             self._ask(f"/taskmanagers/{quote(str(name), safe=':')}")
 
     def _vertices(self, answer: Any) -> list[tuple[str, int]]:
-        """Return id and parallelism of each vertex."""
         entries = answer.get("vertices") if isinstance(answer, dict) else None
         found = []
         for one in entries if isinstance(entries, list) else []:
@@ -178,7 +176,6 @@ class Visit:
     # Samples ----------------------------------------------------------------------------------
 
     def _samples(self, job: str, vertices: Sequence[tuple[str, int]]) -> None:
-        """Take metrics every two seconds, back-pressure every other time."""
         count = max(2, round(self.seconds / SAMPLE_S) + 1)
         began = time.monotonic()
         for number in range(count):
@@ -193,7 +190,6 @@ class Visit:
                     self._ask(f"{job}/vertices/{vertex}/backpressure")
 
     def _checkpoints(self, job: str, vertices: Sequence[str]) -> None:
-        """Take the history of checkpoints, and details of the last completed ones."""
         answer = self._ask(f"{job}/checkpoints")
         history = answer.get("history") if isinstance(answer, dict) else None
         done = [

@@ -101,7 +101,6 @@ def refusal_of(error: OSError, arguments: argparse.Namespace) -> str | None:
 
 
 def _named(arguments: argparse.Namespace) -> Iterator[Path]:
-    """Yield every place that the arguments name, or may name."""
     yield _DEFAULT
     for name, value in vars(arguments).items():
         for each in value if isinstance(value, list) else [value]:
@@ -112,7 +111,6 @@ def _named(arguments: argparse.Namespace) -> Iterator[Path]:
 
 
 def _text(name: object) -> str:
-    """Return the name of a file as the system gave it."""
     if isinstance(name, bytes):
         return os.fsdecode(name)
     return "" if name is None else str(name)

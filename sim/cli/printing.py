@@ -68,8 +68,6 @@ _OBEYED = re.compile(
 
 
 class _Printed:
-    """A stream that escapes what it is given to write."""
-
     def __init__(self, stream: TextIO) -> None:
         self.terminal = stream
         self._colours = has_colours(stream)

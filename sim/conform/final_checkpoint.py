@@ -100,7 +100,6 @@ class ScriptedTask:
         )
 
     def _outputs(self) -> _Part:
-        """Return the outputs, which note everything that leaves."""
 
         def barrier(sent: Barrier) -> int:
             self.act("emit_barrier", id=sent.checkpoint)
@@ -120,7 +119,6 @@ class ScriptedTask:
         return _Part(broadcast_barrier=barrier, broadcast=event, finish=finish)
 
     def _snapshots(self) -> _Part:
-        """Return the state of the task: nothing, copied and stored at once."""
         # With figures that vectors do not ask for.
         part = SimpleNamespace(start_delay_ns=0, unaligned=False)
         return _Part(
@@ -131,7 +129,6 @@ class ScriptedTask:
         )
 
     def _ending(self, *, several: bool) -> _Part:
-        """Return the end of the task, which notes calls and states."""
 
         def changed(state: TaskState, operator: OperatorState | None) -> None:
             said = {} if operator is None else {"operator": operator.name}
@@ -231,7 +228,6 @@ _NO_CHANNEL_STATE: Any = _Part(store=_no_file)
 
 
 def _reach(situation: str) -> None:
-    """Count nothing: a script names its rare situations."""
     del situation
 
 
@@ -251,7 +247,6 @@ def run(vector: Vector, make: Factory | None, *, cores: ProtocolCores = OURS) ->
 
 
 def _check_entries(vector: Vector) -> None:
-    """Refuse an expected entry that no step would be compared with."""
     for entry in vector["expect"]:
         if entry.get("step") not in range(len(vector["steps"])):
             raise VocabularyError(f"expect: found {entry!r}, expected the index of a step in it")
@@ -280,7 +275,6 @@ def _plain(entry: Entry) -> Entry:
 
 
 def _as_asked(entry: Entry, wanted: list[Entry], part: str) -> Entry:
-    """Leave out the operators' status where no entry of the step speaks of it."""
     if part == "state" and not any("operator" in other for other in wanted):
         return {"state": entry["state"]}
     return entry

@@ -141,7 +141,6 @@ _NEVER_SENT = ("mark_succeeded", "mark_failed")
 
 
 def _slot(vector: Vector) -> str | None:
-    """Name the core that a vector is about."""
     return "source" if vector["engine"] == "source" else "ordering"
 
 
@@ -163,7 +162,6 @@ def _skip_reason(vector: Vector, mutant: str | None) -> str | None:
 
 
 def _for_hosts(vector: Vector) -> tuple[Vector | None, tuple[str, ...]]:
-    """Return a vector without the steps that no host takes, and name these."""
     found = dict.fromkeys(step["op"] for step in vector["steps"])
     sent = tuple(name for name in found if name in _NEVER_SENT)
     if sent:

@@ -209,7 +209,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def _parsed(line: str) -> Vector:
-    """Read one line and check that its words are the ones of its suite."""
     try:
         vector = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -331,6 +330,5 @@ def declined(outcome: VectorOutcome, ignore: Collection[str]) -> VectorOutcome:
 
 
 def _is_part(found: list[object], expected: list[object]) -> bool:
-    """Return whether a list is another one without some of its items."""
     rest = iter(expected)
     return all(any(one == other for other in rest) for one in found)

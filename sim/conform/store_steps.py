@@ -174,7 +174,6 @@ class StoreScript:
 
 
 def _on(call: Callable[[StoreClient, TopicPartition], object]) -> Play:
-    """Return the play of a step that is one call about a partition."""
     return lambda script, step: call(script.client, partition(step["tp"]))
 
 
@@ -274,7 +273,6 @@ def _compare(script: StoreScript, expected: dict[str, Any]) -> Mismatch | None:
 
 
 def _part(found: Any, wanted: Any) -> Any:
-    """Return of the value found only what an expectation names."""
     if not isinstance(wanted, dict) or not isinstance(found, dict):
         return found
     return {name: _part(found.get(name), value) for name, value in wanted.items()}

@@ -73,7 +73,6 @@ class _Found:
         self._told: dict[tuple[str, object], None] = {}
 
     def through(self, entries: Sequence[Entry]) -> Iterator[Message]:
-        """Yield the messages that end at each entry in turn."""
         for position, entry in enumerate(entries):
             here = str(entry[2]).removeprefix("task ")
             checkpoint = entry[3] if len(entry) > 3 else None
@@ -208,5 +207,4 @@ def log(entries: Sequence[Entry], vocabulary: Vocabulary, sent: Sequence[Message
 
 
 def _host(entry: Entry) -> str:
-    """Return the entity's name without blanks, as ShiViz wants it."""
     return "_".join(str(entry[2]).split())

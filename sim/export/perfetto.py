@@ -55,8 +55,6 @@ def document(
 
 
 class _Places:
-    """Process and thread numbers of the entities, from their names."""
-
     def __init__(self, entries: Sequence[Entry]) -> None:
         names = sorted({str(entry[2]) for entry in entries}, key=_natural)
         components = list(dict.fromkeys(name.partition("[")[0] for name in names))
@@ -64,11 +62,9 @@ class _Places:
         self._threads = {name: number for number, name in enumerate(names, start=1)}
 
     def of(self, entity: str) -> tuple[int, int]:
-        """Return process and thread of an entity."""
         return self._components[entity.partition("[")[0]], self._threads[entity]
 
     def metadata(self) -> list[Event]:
-        """Return the events that name and order processes and threads."""
         events = [*_process(1, _CHECKPOINTS)]
         for name, number in self._components.items():
             events += _process(number, name)
@@ -98,7 +94,6 @@ def _meta(what: str, process: int, thread: int, value: str | int) -> Event:
 
 
 def _messages_of(entries: Sequence[Entry], vocabulary: Vocabulary) -> Iterator[Message]:
-    """Yield the spans that end at another entity than they began."""
     for span in spans(entries, vocabulary):
         if span.end is not None and entries[span.start][2] != entries[span.end][2]:
             yield Message(span.name, span.start, span.end)
@@ -190,7 +185,6 @@ def _checkpoint_events(checkpoints: Iterable[CheckpointRow], last: int) -> list[
 
 
 def _line(event: Event) -> str:
-    """Write one event, its nanoseconds as microseconds with three digits."""
     nanoseconds = event.pop("ts")
     if not isinstance(nanoseconds, int):
         raise TypeError(f"event {event!r}: found no time")

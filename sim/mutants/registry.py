@@ -47,7 +47,6 @@ def find_mutant(places: Sequence[str], name: str) -> Mutant:
 
 
 def _all() -> Mapping[str, Mutant]:
-    """Return ours, and the ones of the named module where it can be found."""
     module = os.environ.get(MORE, "")
     if not module or find_spec(module.partition(".")[0]) is None:
         return MUTANTS

@@ -62,7 +62,6 @@ def is_recording(place: Path) -> bool:
 
 
 def _is_archive(place: Path) -> bool:
-    """Return whether a file is named as the archive of a job: by the job's id."""
     return _ARCHIVE.fullmatch(place.name) is not None and place.is_file()
 
 
@@ -97,7 +96,6 @@ def _saved(folder: Path) -> list[Path]:
 
 
 def _path_of(folder: Path, file: Path) -> str:
-    """Return the path of the GET that a saved file answers."""
     return "/" + unquote(file.relative_to(folder).as_posix()).removesuffix(".json")
 
 
@@ -149,7 +147,6 @@ def _entries(folder: Path) -> list[Any]:
 
 
 def _answer(folder: Path, entry: object, place: str) -> Answer | Note:
-    """Return an answer, or why there is none."""
     if not isinstance(entry, dict):
         return Note(place, "not an object")
     file, path, at_ms = entry.get("file"), entry.get("path"), entry.get("at_ms")
@@ -166,7 +163,6 @@ def _answer(folder: Path, entry: object, place: str) -> Answer | Note:
 
 
 def _json(path: Path) -> Any:
-    """Return what a file holds, or a note that says why it cannot be read."""
     try:
         if not path.is_file():
             return Note(path.name, "no such file")

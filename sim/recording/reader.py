@@ -98,7 +98,6 @@ def job_of(answers: Answers, wanted: str | None) -> str:
 
 
 def _object(answer: Answer | None, notes: list[Note], what: str) -> Mapping[str, Any]:
-    """Return the body of an answer, empty with a note where there is none."""
     place, _, says = what.partition(": ")
     if answer is None:
         notes.append(Note(place, f"no such answer ({says})"))
@@ -164,7 +163,6 @@ def _duration_ms(answers: list[Answer]) -> int:
 
 
 def _files(answers: Answers, prefix: str) -> dict[str, tuple[str, ...]]:
-    """Return which files answer which kind of GET."""
     found: dict[str, list[str]] = {}
     for answer in answers.all:
         path = answer.path.removeprefix(prefix) or "/job"

@@ -43,8 +43,6 @@ _CLOCK = ("accumulateBusyTimeMs", "accumulateBackPressuredTimeMs", "accumulateId
 
 @dataclass(slots=True)
 class _Found:
-    """What the answers of one vertex have said so far."""
-
     metrics: set[str] = field(default_factory=set)
     samples: dict[int, list[Sample]] = field(default_factory=dict)
     lifetime: dict[int, list[Sample]] = field(default_factory=dict)
@@ -159,7 +157,6 @@ def _operators(description: str | None) -> tuple[str, ...]:
 
 
 def _found(answers: Iterable[tuple[Answer, str]]) -> dict[str, _Found]:
-    """Sort what the vertices answer."""
     found: dict[str, _Found] = {}
     for answer, path in answers:
         match = _VERTEX.fullmatch(path)

@@ -169,7 +169,6 @@ class HostDuties(Watch):
         return Owed(core, DUTIES[slot](), f"{slot} {self._count}", self)
 
     def _witnessed(self, name: str, core: Any, *made_of: Any) -> Any:
-        """Return what a host has made itself, the cores of a task joined."""
         del made_of
         if name != "task":
             return self._made(name, core) if name in DUTIES else core

@@ -76,11 +76,9 @@ class Duties:
         return other
 
     def _come(self, now_ns: int, event: Any) -> str | None:
-        """Return the problems with an event by itself."""
         return self._apply(now_ns, event)
 
     def _ask(self, now_ns: int, effect: Any) -> None:
-        """Note what an effect asks for."""
         self._apply(now_ns, effect)
 
     def _apply(self, now_ns: int, thing: Any) -> str | None:

@@ -132,7 +132,6 @@ def keep(
 
 
 def _leave(subject: Subject) -> str:
-    """Return the option for a folder with commands as cores."""
     commands = any(name.startswith("process:") for name in subject.names.values())
     return f" {ALLOW}" if commands else ""
 
@@ -175,7 +174,6 @@ def _texts(subject: Subject, result: RunResult, row: ViolationRow) -> dict[str, 
 
 
 def _judged(subject: Subject) -> str:
-    """Return the arguments for declined and added properties, each on a line."""
     given = subject.judging.document
     names = ("ignore", "properties")
     return "".join(f"    {name}={given[name]!r},\n    " for name in names if given[name])

@@ -200,7 +200,6 @@ def _find(here: Subject, found: Trial, name: str, runs: int, smallest: Shrunk) -
 
 
 def _wanted(found: Trial, scenario: Scenario, names: Collection[str]) -> str | None:
-    """Return the worst property that a run violates and that is looked for."""
     for row in found.violations:
         if row.property in names if names else row.property not in scenario.violates:
             return row.property

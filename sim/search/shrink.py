@@ -130,7 +130,6 @@ class _Shrinker:
         self._breaks = False  # the document that was tried last breaks the property
 
     def run(self) -> None:
-        """Take steps until a whole round brings none, or the trials are used up."""
         self._without(self._later_faults())
         self._simpler_trial()
         self._fewer_faults()
@@ -149,7 +148,6 @@ class _Shrinker:
             self._less_work()
 
     def so_far(self) -> Shrunk:
-        """Return the smallest scenario until now."""
         return Shrunk(
             scenario=self.scenario, trial=self.found, trials=self.trials, steps=self.steps
         )
@@ -166,14 +164,12 @@ class _Shrinker:
         ]
 
     def _fewer_faults(self) -> None:
-        """Take away all faults, or else the last ones first."""
         count = len(self.scenario.faults)
         if count and not self._without(range(count)):
             for place in reversed(range(count)):
                 self._without([place])
 
     def _without(self, places: Sequence[int]) -> bool:
-        """Take away the faults at some places, if the rest breaks the property."""
         if not places or self._left <= 0:
             return False
         gone = [simpler.Delta(("faults",), place) for place in places]
@@ -241,7 +237,6 @@ class _Shrinker:
             block //= 2
 
     def _simpler_numbers(self) -> None:
-        """Make numbers that are not at their default smaller or rounder."""
         for path, value in list(simpler.leaves(self._document)):
             if value == simpler.at(self._default, path):
                 continue
@@ -336,6 +331,5 @@ def _plain(scenario: Scenario) -> dict[str, Any]:
 
 
 def _default(scenario: Scenario) -> dict[str, Any]:
-    """Return the document with everything that has a default at its default."""
     without_plan = replace(scenario, faults=(), goals=())
     return document.plain(without_plan) | document.defaults(LINKS[scenario.link])

@@ -92,7 +92,6 @@ def _others(subject: Subject, result: RunResult) -> Iterator[tuple[str, Subject,
 
 
 def _common(first: Sequence[Entry], second: Sequence[Entry]) -> int:
-    """Return how many entries two traces have in common at their beginning."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if one != other:
@@ -148,7 +147,6 @@ def _hints(subject: Subject, result: RunResult) -> LikeOurs | None:
 
 
 def _head(subject: Subject, row: ViolationRow) -> list[str]:
-    """Say what the violation is about and with which cores it came."""
     about = [] if row.index is None else [f"about {row.scope or 'checkpoint'}/{row.index}"]
     ran = [f"core {slot}={name}" for slot, name in subject.names.items()]
     if subject.mutant is not None:
@@ -225,7 +223,6 @@ def _lines(entries: Sequence[Entry], vocabulary: Vocabulary) -> list[str]:
 
 
 def _side(trace: Sequence[Entry], at: int, vocabulary: Vocabulary) -> str:
-    """Return what one of two runs does where they part."""
     return _lines(trace[at : at + 1], vocabulary)[0].strip() if at < len(trace) else "it has ended"
 
 

@@ -217,7 +217,6 @@ def answering(core: str) -> Iterator[None]:
 
 @contextmanager
 def _signals(visit: Visit) -> Iterator[None]:
-    """Note each signal that a handler takes meanwhile."""
     before = {}
 
     def noting(handler: Callable[[int, FrameType | None], Any]) -> Any:

@@ -164,7 +164,6 @@ class Slot:
 
 
 def _lacks(protocol: type, core: object) -> list[str]:
-    """Return a sentence for each member that a core lacks, with its use."""
     found = []
     for name, member in members(protocol).items():
         try:

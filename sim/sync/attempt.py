@@ -190,7 +190,6 @@ class Attempt:
         socket.stall(until_ns)
 
     def _watch(self) -> None:
-        """Fail the attempt after too long a silence, saying who waits for whom."""
         limit_ns = self.model.destination.stall_limit_ns
         self.world.note_signs()
         silence = self.env.now - self._last_sign_ns
@@ -235,7 +234,6 @@ def waits(attempt: Attempt) -> Iterator[Wait]:
 
 
 def _missing(attempt: Attempt, state: SourceState) -> tuple[str, str | None]:
-    """Say what the next state of a scope is waited for with, and who has it."""
     name = f"state {state.scope}/{state.index}"
     if state.accepted_ns is None:
         return name, _holder_of_state(attempt, state)

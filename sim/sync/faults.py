@@ -40,7 +40,6 @@ class FaultPlan:
         return self._faults.get(kind, ())
 
     def _of_reader(self, kind: type[OfReader], feed: int, reader: int) -> OfReader | None:
-        """Return the last fault of a kind that a reader has."""
         own = (one for one in reversed(self.of(kind)) if (one.feed, one.reader) == (feed, reader))
         return next(own, None)
 
@@ -128,6 +127,5 @@ class FaultPlan:
         self.strikes += 1
 
     def _struck(self, effect: Effect) -> Effect:
-        """Pass on what a fault does, and count it unless that is nothing."""
         self.strikes += bool(effect)
         return effect

@@ -221,7 +221,6 @@ def _release(run_key: str, state: SourceState) -> ReleaseRow:
 
 
 def _recoveries(world: SyncWorld) -> list[RecoveryRow]:
-    """Return one row per failed attempt, with what the next one did again."""
     attempts = world.truth.attempts
     rows: list[RecoveryRow] = []
     for place, attempt in enumerate(attempts):

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """What the platform keeps of a state that the source printed."""
-
     source_count: int
     claims: tuple[Intervals | None, ...]
     feed: int | None
@@ -253,7 +251,6 @@ class SyncWorld:
         return Attempt(self, base)
 
     def _base(self) -> tuple[Intervals, ...]:
-        """Return per feed what the source takes for read, given the stored states."""
         resume = self.platform.resume
         base: list[Intervals] = []
         shared_known = self.model.state_kind is StateKind.SNAPSHOT and resume[-1] is not None

@@ -250,7 +250,6 @@ def _entry(prediction: Prediction[MeasuredRun, Jobs], found: Jobs) -> dict[str, 
 
 
 def _recoveries(one: RecoveryPrediction) -> dict[str, Any]:
-    """Return one run with its recoveries in order."""
     measured = [_figures(each.figures) for each in one.run.recoveries]
     predicted = [_figures(figures) for figures in one.found or ()]
     return _beside(one, {"recoveries": predicted}, {"recoveries": measured})

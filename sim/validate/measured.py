@@ -35,7 +35,6 @@ def stats(values: Sequence[float]) -> Stats:
 
 
 def _deviation(values: Sequence[float]) -> float:
-    """Return the sample's standard deviation in doubles, 0 of a single value."""
     mean = statistics.fmean(values)
     squares = math.fsum((value - mean) ** 2 for value in values)
     return math.sqrt(squares / max(1, len(values) - 1))

@@ -143,7 +143,6 @@ def model_for(run: MeasuredRun, job: MeasuredJob) -> JobModel:
 
 
 def _cold(constants: Constants) -> Constants:
-    """Return the constants of the first job of a process."""
     return replace(constants, finish_ns=constants.finish_ns + constants.cold_finish_ns)
 
 

@@ -221,7 +221,6 @@ def _number(summary: Mapping[str, Any], key: str, statistic: str) -> float:
 
 
 def _vertex_pair(predicted: Job, measured: Mapping[str, Any], key: str) -> Pair:
-    """Return a time of the task for which it was measured to be the longest."""
     vertices = measured.get("vertices") or {}
     if not vertices:
         return Pair(0.0, 0.0)
@@ -241,7 +240,6 @@ def _throughput(predicted: Rates, job: MeasuredJob) -> Pair | None:
 
 
 def _cell(name: str, lines: Sequence[Line]) -> Line:
-    """Return the mean of a cell's runs, figure by figure."""
     found: dict[str, Any] = {}
     for field in fields(Line):
         pairs = [value for line in lines if isinstance(value := getattr(line, field.name), Pair)]

@@ -43,7 +43,6 @@ _OF_EXPLORING = ("runs", "seconds", "corpus", "last_failed", "master", "partitio
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Check the seeds, print the violations and the reached goals."""
     if arguments.explore:
         from ckptsim.sim.cli.verbs.explore import run_explore
 
@@ -74,7 +73,6 @@ class _Checked:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing unexpected broke and nothing required was missed."""
         return self.report.passed and not self.missed
 
     @property
@@ -93,7 +91,6 @@ class _Checked:
 
     @property
     def line(self) -> str:
-        """How the scenario came out, and below it what there is to say."""
         verdict = "ok" if self.passed else "FAILED"
         says = self.why.splitlines() + ([self.report.late_text] if self.report.late else [])
         below = aligned((), [("  ", line) for line in says])
@@ -115,7 +112,6 @@ class _Checked:
 
 
 def _checked(arguments: argparse.Namespace, name: str) -> _Checked:
-    """Check one scenario as the arguments say."""
     subject = subject_of(argparse.Namespace(**vars(arguments) | {"scenario": name}))
     seeds = range(arguments.first, arguments.first + (arguments.seeds or SEEDS_TO_CHECK))
     began = time.perf_counter()

@@ -223,7 +223,6 @@ class Kept:
         return UserError(f"{self._progress_file}: found no such document, {expected}")
 
     def _identity(self) -> dict[str, object]:
-        """Return all that decides what exploring does, except for its budget."""
         explorer, scenario = self._explorer, self._explorer.scenario
         ignored = explorer.judging.ignore
         subject, *_ = explorer.subject(())

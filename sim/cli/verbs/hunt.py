@@ -101,7 +101,6 @@ def _left_of(runs: int, find: Find | None, arguments: argparse.Namespace) -> str
 
 
 def _shrinks_on(find: Find) -> str:
-    """Return the command that shrinks the written scenario further."""
     subject, smallest, folder = find.subject, find.shrunk.trial, find.folder or Path()
     cores = [word for each in subject.names.items() for word in ("--core", "=".join(each))]
     cores += ["--mutant", subject.mutant] if subject.mutant else []

@@ -54,7 +54,6 @@ _HERE, _AUTO = "here", "auto"
 
 
 def _whatif(arguments: argparse.Namespace) -> int:
-    """Simulate the job as it is and every variant, and compare."""
     found = compared(arguments)
     code = _shown(found, arguments)
     if arguments.view is not None:
@@ -108,7 +107,6 @@ def _records_of(job: Job) -> float:
 
 
 def _advise(arguments: argparse.Namespace) -> int:
-    """Simulate intervals in each mode, and say which one costs least."""
     with ProgressBar("advise") as bar:
         found = advise(
             arguments.job_place,
@@ -133,7 +131,6 @@ def _advise(arguments: argparse.Namespace) -> int:
 
 
 def _shown(found: WhatIf | Advice, arguments: argparse.Namespace) -> int:
-    """Print a result, and write its page where one is wanted."""
     code = show(found, as_json=arguments.json)
     if arguments.out is not None:
         written_whole(arguments.out, found.page())
@@ -142,7 +139,6 @@ def _shown(found: WhatIf | Advice, arguments: argparse.Namespace) -> int:
 
 
 def _validate(arguments: argparse.Namespace) -> int:
-    """Predict every run and print the comparison."""
     if arguments.out is not None:
         require("pandas", "matplotlib")
     with ProgressBar("validate") as bar:

@@ -29,7 +29,6 @@ _STEPS = 100
 
 
 def _capture(arguments: argparse.Namespace) -> int:
-    """Record a job and print where it is."""
     with ProgressBar("capture") as bar:
         found = capture(
             arguments.url,
@@ -50,7 +49,6 @@ def _capture(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    """Import a recording, write the scenario, replay it and compare."""
     seeds = 0 if arguments.no_replay else arguments.seeds
     with ProgressBar("replay") as bar:
         found = import_job(

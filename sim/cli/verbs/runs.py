@@ -132,7 +132,6 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 
 def _why(arguments: argparse.Namespace) -> int:
-    """Explain one checkpoint, recovery or find."""
     from ckptsim._api.runs.causes import cause_of
 
     target, source = _target(arguments.target), source_of(arguments)

@@ -38,7 +38,6 @@ _MANY_RUNS = 100_000
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
-    """Run the sweep, print its answers, and say where tables and page are."""
     settings, properties = spark_settings(arguments), own_of(arguments)
     plan = asked_plan(
         arguments.plan,

@@ -81,7 +81,6 @@ class ChannelStateOracle(Listener):
         self._stopped.clear()
 
     def _gate_of(self, channel: int) -> int:
-        """Return the index of the gate of a channel."""
         gates = self._task.task.gates
         if len(gates) == 1:
             return 0
@@ -114,8 +113,6 @@ class ChannelStateOracle(Listener):
 
 
 class _Files:
-    """The fate of the files of one group of tasks, the newest of each."""
-
     def __init__(self) -> None:
         self.unanswered: dict[tuple[int, int], None] = {}  # (subtask, checkpoint)
         # A cause is asked for of the newest checkpoint only, so the newest of each is enough.

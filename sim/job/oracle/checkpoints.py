@@ -96,7 +96,6 @@ class CheckpointOracle(Listener):
             self._free_ns = max(self._free_ns, self._env.now)
 
     def _check_triggers(self) -> None:
-        """Check that, with nothing under way, the next trigger is not overdue."""
         table, now_ns = self._table, self._env.now
         if self._free_ns is None or self._running or not table.coordinated:
             return

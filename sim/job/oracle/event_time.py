@@ -152,7 +152,6 @@ class EventTimeOracle(Listener):
         self._check_told("inputs", (marks.event_time, marks.idle))
 
     def _check_told(self, of: str, due: tuple[int, bool]) -> None:
-        """Compare the sent watermark and status with those due, and report once."""
         if self._told == due:
             return
         self._task.says(_NAME, f"tells {_told(self._told)}, but its {of} {_told(due)}")

@@ -127,7 +127,6 @@ def _full(checkpoint: JobCheckpoint) -> frozenset[str]:
 
 
 def _ended(checkpoint: JobCheckpoint) -> frozenset[str]:
-    """Return the vertices with a part in a checkpoint that has read all."""
     return frozenset(
         name
         for name in checkpoint.subtasks

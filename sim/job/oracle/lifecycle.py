@@ -251,7 +251,6 @@ class LifecycleOracle(Listener):
             self._says(_READ, "ends its data without a split of a source that has no end")
 
     def _open_waits(self) -> Iterable[str]:
-        """Yield, when a task closes, open work that it has to wait for."""
         task = self._task
         if self._final and not any(number in self.completed for number in self._performed):
             yield "the completion of a checkpoint that it took part in after its end"

@@ -127,7 +127,6 @@ class MessageOracle(Listener):
         self._latest[which] = max((latest, came_ns), (number, now_ns))
 
     def _of(self, task: ObservedTask) -> TaskOracle | None:
-        """Return the oracle of a task of the attempt that runs."""
         found = self._tasks.get(task.number)
         return found if found is not None and found.task is task else None
 

@@ -336,7 +336,6 @@ def differences(expected: Contents, found: Contents, at_most: Contents | None = 
 
 
 def _named(found: Contents) -> str:
-    """Name the first three of records that have an identity."""
     if None in found:
         return ""
     first = chain.from_iterable(repeat(one, min(3, found[one])) for one in sorted(found))

@@ -263,7 +263,6 @@ class Origins(Listener):
 
     @property
     def _due(self) -> int:
-        """Return the number of what a restart has to begin from."""
         return max(self._started_from, self._newest)
 
 

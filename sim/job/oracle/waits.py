@@ -32,7 +32,6 @@ _MOST = 50  # as many checkpoints as an at-least-once tracker keeps in mind
 
 
 def _hears_of_all(instant_ns: int) -> None:
-    """Do nothing: where all data is heard of there is nothing to ask for."""
     del instant_ns
 
 
@@ -118,7 +117,6 @@ class Urgent:
             self._check_at_once(_TIME_OUT, *self._due)
 
     def _check_at_once(self, name: str, checkpoint: int, since: Instant) -> None:
-        """Check that what the task does now it does within a record."""
         task = self._task
         at_once_ns = task.at_once_ns
         if task.now_ns - since[0] <= at_once_ns:

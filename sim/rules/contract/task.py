@@ -175,7 +175,6 @@ class LifecycleContract(Contract):
                 self._closes = True
 
     def _finishes(self, operator: int) -> None:
-        """Check that an operator with inputs knows that all of them have ended."""
         if operator == 0:
             if self._parameters.kind is TaskKind.SOURCE:
                 return

@@ -110,7 +110,6 @@ class LikeOurs(Watch):
         return instead_of(theirs, make)
 
     def _rule(self, slot: str, theirs: Factory, ours: Factory) -> Factory:
-        """Return a function of the user's that is compared with ours."""
 
         def decide(*positional: Any, **named: Any) -> Any:
             answer, ours_answers = theirs(*positional, **named), ours(*positional, **named)
@@ -123,7 +122,6 @@ class LikeOurs(Watch):
 
 
 def _questions(slot: str) -> frozenset[str]:
-    """Return what hosts ask of a core that they step."""
     asked = DOORS[slot].questions if slot in DOORS else SLOTS[slot].offers
     return frozenset(("clock", *asked)) - {"step"}
 
@@ -131,7 +129,6 @@ def _questions(slot: str) -> frozenset[str]:
 def _arguments(
     slot: str, positional: Sequence[Any], named: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments of a factory by their names."""
     names = DOORS[slot].arguments if slot in DOORS else {}
     yield from zip(names, positional, strict=False)
     yield from named.items()

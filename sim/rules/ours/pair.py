@@ -136,7 +136,6 @@ class Pair:
 
 
 def _plain(answer: Answer) -> Answer:
-    """Return an answer without the texts for people in it."""
     if isinstance(answer, Refused):
         return answer
     return tuple(
@@ -176,8 +175,6 @@ def _without(answer: Sequence[Any], other: Sequence[Any]) -> tuple[Any, ...]:
 
 
 class _AsItIs:
-    """Leaves what a host has given to a core as it is."""
-
     def put(self, value: object) -> Any:
         return value
 
@@ -186,7 +183,6 @@ class _AsItIs:
 
 
 def _plainly_same(gives: Any, answer: Any, ours: Any) -> bool:
-    """Return whether two answers are the same in all that their door declares."""
     try:
         return bool(encoder(gives)(answer, _AsItIs()) == encoder(gives)(ours, _AsItIs()))
     except (AttributeError, TypeError, ValueError):  # it is not what the door declares
@@ -324,7 +320,6 @@ class Alongside(Proxy):
             self._pair = None
 
     def _walk(self, walks: Walks, event: Any, answer: Answer, ours: Answer) -> None:
-        """Let copies of both take events that did not come."""
         assert self._pair is not None
         self._taken.append((event, answer))
         if isinstance(ours, Refused):
@@ -359,9 +354,7 @@ class _Clock:
 
     @property
     def running(self) -> Any:
-        """Whether bytes count at present."""
         return self._clock.running
 
     def add_bytes(self, size: int) -> None:
-        """Count a buffer that was handed to the task."""
         self._owner.count(self._clock, size)

@@ -50,7 +50,6 @@ class Corpus:
 def _changed(
     chosen: tuple[int, ...], others: Sequence[tuple[int, ...]], stream: Stream
 ) -> tuple[int, ...]:
-    """Return the list with one to four changes of any kind."""
     found = list(chosen)
     for _ in range(stream.integer(1, 4)):
         if not found:
@@ -303,7 +302,6 @@ def explore(
 
 
 def _is_over(report: ExploreReport, how: Exploring) -> bool:
-    """Return whether the budget is used up, or the target is found."""
     if report.violating and not how.keep_going:
         return True
     if how.runs is not None and report.runs >= how.runs:

@@ -110,7 +110,6 @@ class Explorer:
 
     @property
     def _situations(self) -> tuple[str, ...]:
-        """Return the situations that cores are explored in, by slot."""
         mutants = [_slot_of(world, self.mutant) for world in self.worlds if self.mutant]
         slots = dict.fromkeys((*self.cores, *mutants))
         return tuple(slot for slot in SITUATIONS if slot in slots)
@@ -220,7 +219,6 @@ def _of_the_design(found: Trial, subject: Subject) -> tuple[str, ...]:
 def _apart(
     rows: Sequence[ViolationRow], violates: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[ViolationRow, ...]]:
-    """Return the hazards that a run showed, and the violations that are none."""
     hazards: list[str] = []
     others: list[ViolationRow] = []
     for row in rows:

@@ -363,7 +363,6 @@ def _ok(program: Program, message: dict[str, Any]) -> None:
 
 
 def _refusal(program: Program, found: object, event: object) -> Exception:
-    """Return the error of a core that refuses an event."""
     if not isinstance(found, dict) or not isinstance(found.get("kind"), str):
         return program.fail(f'refused with {found!r:.120}, expected an object with "kind"')
     story = found.get("story", [])

@@ -42,8 +42,6 @@ def serve(
 
 
 class _Served:
-    """The cores of the present run by number."""
-
     def __init__(self, door: Door, make: Callable[..., Any]) -> None:
         self._door = door
         self._make = make

@@ -101,7 +101,6 @@ class Destination:
     # Input ------------------------------------------------------------------------------------
 
     def _read(self, socket: Socket) -> Generator[Any, Any, None]:
-        """Take one socket's messages in, one after the other."""
         env, record_ns = self._env, self._table.record_ns
         while True:
             message = socket.take()
@@ -290,7 +289,6 @@ class Destination:
             )
 
     def _rejected(self, packet: RecordPacket, level: ordering.Level) -> int:
-        """Return how many records of a packet a level shows apart as rejected."""
         late = self._table.rejects_at is RejectsAt.COMPLETE
         if late and level is ordering.Level.PERSISTED and self._table.levels is Levels.BOTH:
             return 0

@@ -143,7 +143,6 @@ class Source:
         return early
 
     def _hand(self, event: PartitionGenerated | GenerationEnded) -> Generator[Any, Any, None]:
-        """Hand an event of a generation to the core, and await the states in line."""
         effects = self.rounds.step(event)
         accepted = self._carry_out(effects) if effects else None
         if accepted is not None:
@@ -160,7 +159,6 @@ class Source:
         return self._attempt.run_process(Side.SOURCE, reader, entity)
 
     def _end_round(self, plan: FeedPlan, readers: list[Process]) -> Generator[Any, Any, None]:
-        """Await the readers of a round, and the core's word that it is over."""
         for process in readers:
             if process.is_alive:
                 yield process
@@ -311,7 +309,6 @@ class Source:
             self._ended.succeed()
 
     def _flood(self, plan: FeedPlan) -> Generator[Any, Any, None]:
-        """Make many states without records, each by a reader that finds nothing."""
         feed = plan.feed
         count = self._attempt.faults.flood(feed.index, plan.round)
         if not count:
@@ -384,7 +381,6 @@ class Source:
         self.resources.release(socket)
 
     def _close(self) -> Generator[Any, Any, None]:
-        """End every socket once all feeds have ended and their states are out."""
         for process in self._feed_processes:
             if process.is_alive:
                 yield process

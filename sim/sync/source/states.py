@@ -77,7 +77,6 @@ class StateMaker:
     def _spoil(
         self, states: list[SourceState], fault: StateFault, effect: EmitState, view: View
     ) -> None:
-        """Do to a message what a fault plan says."""
         state = states[0]
         match fault:
             case RepeatState():
@@ -92,7 +91,6 @@ class StateMaker:
                 assert_never(fault)
 
     def _mixed(self, effect: EmitState, state: SourceState) -> SourceState:
-        """Make a global state that repeats what a stream's state says."""
         view = View((None,) * len(self._plans), ())
         told = replace(effect, stream=None, kind=StateKind.GLOBAL, count=0, index=None)
         mixed = self._make(told, view)

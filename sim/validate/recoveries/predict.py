@@ -177,7 +177,6 @@ def _fault(model: Job, run: RecoveryRun, given: Given) -> JobFault:
 
 
 def _same(world: DataflowWorld, given: Given, index: int) -> bool:
-    """Return whether the checkpoint that was restored is the measured one."""
     number = world.control.failovers[index].restored
     return _near(None if number is None else world.coordinator.records[number].triggered_ns, given)
 

@@ -131,7 +131,6 @@ def _steady(records: Sequence[CheckpointRecord], model: Job) -> dict[str, Any]:
 
 
 def _recovery(world: DataflowWorld) -> dict[str, Any]:
-    """Return the figures of the only failure."""
     record = world.control.failovers[0]
     restarted = record.restarted
 

@@ -67,7 +67,6 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _ruled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table as a terminal shows it."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -237,8 +237,6 @@ def _values(scenario: scenarios.Scenario) -> dict[str, Any]:
 
 
 class _Library(Mapping[str, Scenario]):
-    """The library as a mapping that loads on demand."""
-
     def __getitem__(self, name: str) -> Scenario:
         if name not in all_names():
             raise KeyError(name)

@@ -206,7 +206,6 @@ class Journal:
 
 
 def _first(one: list[Entry], other: list[Entry]) -> tuple[Entry | None, Entry | None]:
-    """Return the first entries that are not the same."""
     if one == other:
         return None, None
     return next(pair for pair in zip_longest(one, other) if pair[0] != pair[1])

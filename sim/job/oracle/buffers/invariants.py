@@ -79,7 +79,6 @@ class BufferInvariants:
     # Records ----------------------------------------------------------------------------------
 
     def _check_records(self, task: Task) -> None:
-        """A task has processed what it has read, and each output has got as much."""
         if task.gates:
             self._check_inputs(task)
         vertex = next(one for one in self._world.model.vertices if one.name == task.name)
@@ -107,7 +106,6 @@ class BufferInvariants:
             self._lost(f"{task.entity.name} has read {read} bytes as {done} records")
 
     def _check_outputs(self, task: Task) -> None:
-        """What a task has written has been sent or lies in its queues."""
         written, pools = self._written_bytes(task), self._pools.get(task.number, ())
         for writer, pool in zip(task.writers, pools, strict=True):
             # The record under way may lack a buffer.
@@ -156,7 +154,6 @@ class BufferInvariants:
             self._violate("buffers_are_accounted_for", f"{says}, {booked} by the pool's own count")
 
     def _check_gate(self, gate: InputGate) -> None:
-        """Every floating buffer is free, borrowed or filled."""
         floating = self._floating[gate.task.number, gate.index]
         found = gate.floating_free + floating.filled + sum(c.floating for c in gate.channels)
         for channel in gate.channels:
@@ -181,6 +178,5 @@ def _whole_records(channel: Channel, size: int, count: int) -> tuple[int, int]:
 
 
 def _is_local(subpartition: Subpartition) -> bool:
-    """Return whether both ends of a channel are on one task manager."""
     receiver = subpartition.input_channel.gate.task
     return subpartition.owner.spec.task_manager == receiver.spec.task_manager

@@ -110,7 +110,6 @@ def _failures_s(mtbf: Duration, restart: Duration) -> list[float]:
 
 
 def _check_load(name: object, heaviest: Job) -> None:
-    """Raise UserError for a job that cannot catch up."""
     overloaded = [name for name, load in loads_of(heaviest).items() if load >= 1]
     if overloaded:
         raise UserError(
@@ -120,7 +119,6 @@ def _check_load(name: object, heaviest: Job) -> None:
 
 
 def _said(*, quick: bool) -> list[str]:
-    """Return what to say of a quick answer."""
     return [f"quick: {advice.QUICK_CHECKPOINTS} checkpoints of each interval"] if quick else []
 
 

@@ -99,7 +99,6 @@ class Captured(Result):
 
 
 def _recorded(one: CheckpointAnswer, first_ms: int) -> dict[str, Any]:
-    """Return the row of a recorded checkpoint."""
     triggered_ms = None if one.trigger_ms is None else one.trigger_ms - first_ms
     return {
         "checkpoint_id": one.id,
@@ -206,7 +205,6 @@ def _headers(given: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
 
 
 def _context(ca: str | Path | None, *, insecure: bool) -> ssl.SSLContext:
-    """Return how certificates are judged."""
     context = ssl.create_default_context()
     if ca is not None:
         try:

@@ -216,7 +216,6 @@ def _why(scenario: Scenario, result: RunResult) -> Why:
 
 
 def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) -> Iterator[str]:
-    """Yield the checkpoints that warm-up left out, and the result."""
     job = _job(scenario)
     asked = units.write(_job(was).duration_ns, units.DURATION_UNITS)
     ran = units.write(job.duration_ns, units.DURATION_UNITS)

@@ -260,7 +260,6 @@ def _row(label: str, scenario: Scenario, outcome: Outcome) -> tuple[str, ...]:
 
 
 def _none(outcome: Outcome) -> str:
-    """Say why there is no duration."""
     if not outcome.completed:
         return "none completed"
     return f"{outcome.completed} of {outcome.completed} left out as warm-up"

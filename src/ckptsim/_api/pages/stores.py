@@ -91,7 +91,6 @@ class StoreContents(Result):
 
 
 def _state(one: Any) -> str:
-    """Return a word on the checkpoint of a partition."""
     if one.checkpoint is not None:
         return "end of push" if one.checkpoint.end_of_push else "no end of push"
     if one.damage is not None:

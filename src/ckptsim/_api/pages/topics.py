@@ -112,7 +112,6 @@ def _row(item: Description, table: str, notes: Mapping[str, str]) -> tuple[str, 
 
 
 def _is_plain(item: Description) -> bool:
-    """Return whether the value does not show its unit itself."""
     return not isinstance(item.value, str)
 
 
@@ -169,7 +168,6 @@ _RULE_WIDTHS = (62, _CELL, _CELL)
 
 
 def _wrapped(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> list[str]:
-    """Return the lines of a table with wrapped cells."""
     lines: list[str] = []
     for row in rows:
         cells = [
@@ -192,7 +190,6 @@ def states_page() -> Page:
 
 
 def _table_page(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Page:
-    """Return a table, with a mapping per row as data."""
     data = [dict(zip(head, row, strict=True)) for row in rows]
     return Page(text="\n".join(aligned(head, rows)), data=data)
 

@@ -118,7 +118,6 @@ class Find(Result, search.Find):
 
     @property
     def _others(self) -> list[str]:
-        """What the run that was found has violated as well, the worst first."""
         return [row.property for row in self.found.violations if row.property != self.property]
 
     @property

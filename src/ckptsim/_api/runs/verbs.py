@@ -280,7 +280,6 @@ def retold(
 
 
 def _known(rows: Sequence[CheckpointRow]) -> str:
-    """Say which checkpoints a run has, as one range per scope."""
     scopes: dict[str, list[int]] = {}
     for row in rows:
         scopes.setdefault(row.scope, []).append(row.checkpoint_id)

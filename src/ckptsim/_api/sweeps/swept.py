@@ -182,7 +182,6 @@ class SweepResult(Result):
         ]
 
     def _shown(self) -> dict[str, Any]:
-        """Return the outcome of every point as a table."""
         found = self.read_summaries()
         axes = list(found.axes)
         wide = found.latency.pivot_table(
@@ -238,7 +237,6 @@ class SweepResult(Result):
         return joined
 
     def _spark_summaries(self) -> dict[str, DataFrame]:
-        """Return the tables of the summaries, with the names of their points."""
         import pyarrow as pa
 
         from ckptsim.analysis.summaries.rows import points_of

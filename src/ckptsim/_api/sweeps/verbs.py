@@ -212,7 +212,6 @@ def demo(out: str | Path = Path("out", "demo"), *, master: str = "local[*]") -> 
 def _session(
     spark: SparkSession | None, master: str, settings: Mapping[str, str] | None
 ) -> Iterator[SparkSession]:
-    """Lend a session of the user's, or open one for now."""
     from ckptsim.analysis.spark.session import lent, spark_session
 
     if spark is not None:
