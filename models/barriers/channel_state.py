@@ -1,4 +1,4 @@
-"""Events that the shared writer of in-flight data takes and effects that it asks of its host.
+"""The shared writer of in-flight data of several subtasks: its events, effects and core.
 
 One file holds what up to five subtasks, of whichever vertices, write for one checkpoint.  A
 subtask's part is whole when its input and its output are closed. The file is stored when every

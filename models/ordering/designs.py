@@ -1,4 +1,4 @@
-"""The designs that came before states had indexes of their own.
+"""The door of ordering cores, and the designs from before states had indexes of their own.
 
 `Design.INDEXES` is the core of `models/ordering/core`.  The other two are kept to be compared with:
 

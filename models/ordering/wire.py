@@ -1,4 +1,4 @@
-"""JSON text in and out with every number as it was written.
+"""Airbyte protocol messages in and out, with every number as it was written.
 
 A destination returns messages that are not its own: `100.0`, `1E3` or a number of forty digits must
 leave as they came, which floating point does not grant.  Keys keep their order.

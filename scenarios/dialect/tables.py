@@ -1,4 +1,4 @@
-"""Where a parameter means nothing: declared beside it, and refused or noted there.
+"""Tables: dataclasses as parameters, and the places in which a parameter means nothing.
 
 The declaration names places of this kind, such as a plane or a pipeline.  In such a place the
 parameter has its declared default and no other value.

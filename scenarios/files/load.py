@@ -1,5 +1,7 @@
 """Read scenario files: TOML to Scenario, all problems at once, never a traceback.
 
+A file of measured costs has them under a key:
+
     [costs]
     transaction = "5.1 ms"
     flush_ns = "4.2 ms"

@@ -1,7 +1,7 @@
-"""How the trace entries of a sync read.
+"""How the trace entries of a sync read, and the kinds of its calendar entries.
 
-The order is a modelling choice for figures (the arrivals is seen before a timer fires). The random
-policies shuffle it.
+At one instant the smaller kind goes first. The order is a modelling choice for figures (arrivals
+come before a timer fires). The random policies shuffle it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events that a barrier handler takes and effects that it asks of its host.
+"""Events and effects of a barrier handler, and what every handler offers.
 
 Channels are numbered over all gates of the task, in the order of the gates.  Times are simulated
 nanoseconds.  Effects are carried out in the order given.

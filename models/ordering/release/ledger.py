@@ -1,4 +1,4 @@
-"""One stream's record counts: read, durable by level, per checkpoint id.
+"""What decides a release: record counts, unsent states, and when a state is ready.
 
 Each id has its own counters and no id's counters say anything of another's. Equal ids of different
 streams never meet, because each stream has a ledger of its own.  The two levels count the same
