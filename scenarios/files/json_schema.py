@@ -16,7 +16,7 @@ from ckptsim.scenarios.dialect import NONE_TEXT, Choice, Entry, Flag, Kind, Many
 from ckptsim.scenarios.dialect.kinds import Real, Text, Whole
 from ckptsim.scenarios.dialect.units import DURATION_UNITS
 from ckptsim.scenarios.files.document import entries
-from ckptsim.scenarios.files.whole import written_whole
+from ckptsim.scenarios.files.load import written_whole
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning.plan_keys import ENTRIES, Axes, Settings, Words
 

@@ -1,4 +1,4 @@
-"""Read scenario files: TOML to Scenario, all problems at once, never a traceback.
+"""Read scenario files, all problems at once, and write files whole.
 
 A file of measured costs has them under a key:
 
@@ -12,8 +12,12 @@ A file of measured costs has them under a key:
 
 from __future__ import annotations
 
+import fcntl
+import os
+import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from ckptsim.scenarios.dialect import (
@@ -26,7 +30,7 @@ from ckptsim.scenarios.dialect import (
     shown,
     too_long,
 )
-from ckptsim.scenarios.errors import Problem, ScenarioError
+from ckptsim.scenarios.errors import Problem, ScenarioError, UserError
 from ckptsim.scenarios.files import document
 from ckptsim.scenarios.files.document import write
 from ckptsim.scenarios.limits import PIPELINE, limits_of
@@ -138,3 +142,44 @@ def costs_text(costs: Mapping[str, int], measured: Mapping[str, object]) -> str:
             bare = isinstance(human, int | float)
             written[entry.name if entry.short is None or bare else entry.short] = human
     return write({"measured": measured, "costs": written})
+
+
+def written_whole(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
+    """Write a file, or replace a link, as a whole. Raises OSError with the path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:200]}.")
+        scratch = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            scratch.chmod(mode)
+            scratch.replace(path)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def real_folder(folder: Path) -> Path:
+    """Return a folder below an output folder, made if needed. Raises UserError for a link."""
+    if folder.is_symlink():
+        raise UserError(f"{folder}: found a link, expected a folder; nothing was changed there")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextmanager
+def alone_in(folder: Path, *, busy: str | None = None) -> Iterator[None]:
+    """Lock a folder, made if needed. busy: UserError's text, None to wait."""
+    folder.mkdir(parents=True, exist_ok=True)
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX if busy is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(held)
+        raise UserError(f"{folder}: {busy}") from error
+    try:
+        yield
+    finally:
+        os.close(held)

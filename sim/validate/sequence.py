@@ -17,8 +17,7 @@ from ckptsim.sim.job.buffers.timers import Pauses
 from ckptsim.sim.job.buffers.world import DataflowWorld
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.measured import MeasuredRun, correlation, middle
-from ckptsim.sim.validate.predict import model_for
-from ckptsim.sim.validate.summary import durations_ms
+from ckptsim.sim.validate.predict import durations_ms, model_for
 
 _MS = 1_000_000
 

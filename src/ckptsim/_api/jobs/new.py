@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.columns import aligned, frame_of
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.describe import describe
 from ckptsim.scenarios.errors import UserError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ckptsim._api.plots import Plots, on
+from ckptsim._api.result import Plots, on
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Mode
 from ckptsim.sim.infer.advice import Point

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import ckptsim
 from ckptsim._api.columns import aligned, frame_of
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim.sim.extras import EXTRAS
 
 if TYPE_CHECKING:

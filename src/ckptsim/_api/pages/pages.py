@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ckptsim import scenarios
 from ckptsim._api.columns import aligned, frame_of, paragraph
 from ckptsim._api.pages.topics import TOPICS, parameter_lines, property_page
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim._api.scenario import Value, load, scenario_of, vary
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.describe import Description, describe

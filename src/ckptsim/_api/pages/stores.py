@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.columns import frame_of, tidy
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.files import costs_text, written_whole

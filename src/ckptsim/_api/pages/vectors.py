@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.columns import frame_of, ran_with
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim.models import ordering
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.conform.runner import (

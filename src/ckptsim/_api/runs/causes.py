@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.columns import frame_of, tidy
-from ckptsim._api.plots import CountPlots
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import CountPlots, Facts, Result
 from ckptsim._api.runs.ran import RunResult
 from ckptsim._api.scenario import Named, Value
 from ckptsim._api.subject import Cores, Source, source_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ckptsim._api.plots import Plots, bars, on, some
+from ckptsim._api.result import Plots, bars, on, some
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.job import Job, Plane
 

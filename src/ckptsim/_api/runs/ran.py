@@ -14,8 +14,7 @@ from ckptsim._api.columns import (
     table,
     violation_texts,
 )
-from ckptsim._api.plots import inline
-from ckptsim._api.result import Facts, Result
+from ckptsim._api.result import Facts, Result, inline
 from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
 from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
 from ckptsim._api.scenario import Scenario, wrapped

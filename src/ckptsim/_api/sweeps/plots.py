@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ckptsim._api.plots import Plots, on, some
+from ckptsim._api.result import Plots, on, some
 from ckptsim.scenarios.dialect import one_of
 from ckptsim.scenarios.errors import UserError
 from ckptsim.scenarios.planning import METRICS
