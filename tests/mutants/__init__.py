@@ -1,7 +1,7 @@
 """Mutants of our cores that tests tell from them. The program itself knows only some of them."""
 
 from ckptsim.sim.mutants import rescaling, uncoordinated
-from ckptsim.sim.mutants.registry import Mutant, by_name
+from ckptsim.sim.mutants.mutant import Mutant, by_name
 from tests.mutants import (
     acknowledger,
     barriers,

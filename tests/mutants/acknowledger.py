@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ckptsim.models import acknowledger
 from ckptsim.models.acknowledger import Acknowledge, Acknowledger, AcknowledgerEvent, Position
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class AcknowledgesRead(Acknowledger):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ckptsim.models import committer
 from ckptsim.models.committer import Collected, GlobalCommitter
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class EmptyIsNotPersisted(GlobalCommitter):

@@ -14,7 +14,7 @@ from ckptsim.sim.composed.destination import PipelineDestination
 from ckptsim.sim.composed.destination.committer import Batch, Committer
 from ckptsim.sim.job.control.sinks.external import Transaction
 from ckptsim.sim.job.control.sinks.sink import SinkWriter
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class ForgetfulSink(SinkWriter):

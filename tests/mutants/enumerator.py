@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ckptsim.models import enumerator
 from ckptsim.models.enumerator import SplitEnumerator
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class NeverCloses(SplitEnumerator):

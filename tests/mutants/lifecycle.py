@@ -11,7 +11,7 @@ from ckptsim.models.lifecycle import effects as lifecycle_effects
 from ckptsim.models.lifecycle import events as lifecycle_events
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.sim.mutants import shown
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class ClosesWithoutAcknowledgement(TaskLifecycle):

@@ -11,7 +11,8 @@ from ckptsim.scenarios import LINKS, Link, Problem, Scenario
 from ckptsim.scenarios.fields import count, duration_ns, many, name
 from ckptsim.sim import world
 from ckptsim.sim.kernel import Channel
-from ckptsim.sim.mutants.registry import MUTANTS, Mutant
+from ckptsim.sim.mutants.mutant import Mutant
+from ckptsim.sim.mutants.registry import MUTANTS
 from ckptsim.sim.rows import CheckpointRow, RunResult
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots import SLOTS, protocols

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ckptsim.models.barriers.barrier import Barrier, OptionKind
 from ckptsim.sim.mutants import shown
-from ckptsim.sim.mutants.registry import Mutant, by_name
+from ckptsim.sim.mutants.mutant import Mutant, by_name
 from tests.mutants.barriers import channels, handlers, subtasks
 
 

@@ -18,7 +18,7 @@ from ckptsim.models.ordering.source import (
     SourceEvent,
     SourceParameters,
 )
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class TellsAtOnce:

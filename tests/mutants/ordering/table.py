@@ -13,7 +13,7 @@ from ckptsim.models.ordering.events import Effect
 from ckptsim.models.ordering.lifecycle import Lifecycle
 from ckptsim.models.ordering.terms import Inference
 from ckptsim.sim.mutants import shown
-from ckptsim.sim.mutants.registry import Mutant, by_name
+from ckptsim.sim.mutants.mutant import Mutant, by_name
 from tests.mutants.ordering import upstream
 
 SLOT = "ordering"

@@ -13,7 +13,7 @@ from ckptsim.models.store.fence import (
     RefuseWrite,
     WriteRequested,
 )
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class CommitLogUnchecked(Fence):

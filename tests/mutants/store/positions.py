@@ -15,7 +15,7 @@ from ckptsim.models.store.positions import (
     SourceSwitched,
     Subscribe,
 )
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 
 
 class LiveFlagDecides(Positions):

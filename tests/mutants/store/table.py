@@ -11,7 +11,7 @@ from ckptsim.models.store.medium import Medium, ModelMedium
 from ckptsim.models.store.settings import Placement
 from ckptsim.models.store.versions import StoreVersions
 from ckptsim.sim.mutants import shown
-from ckptsim.sim.mutants.registry import Mutant, by_name, sentence
+from ckptsim.sim.mutants.mutant import Mutant, by_name, sentence
 from tests.mutants.store import clients
 from tests.mutants.store.ingestion import (
     AdvancesAndCheckpointsErrored,
