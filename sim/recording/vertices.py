@@ -211,7 +211,7 @@ _DETAILS = re.compile(r"/checkpoints/details/(\d{1,12})(?:/subtasks/([^/?]+))?")
 def read_checkpoints(
     own: Mapping[str, Answer],
 ) -> tuple[tuple[CheckpointAnswer, ...], tuple[Note, ...]]:
-    """Return the checkpoints, oldest first, and what is missing. own: path -> answer."""
+    """Return the checkpoints, oldest first, and the missing parts. own: path -> answer."""
     entries: dict[int, Mapping[str, Any]] = {}
     parts: dict[int, dict[str, tuple[SubtaskPart, ...]]] = {}
     notes: list[Note] = []

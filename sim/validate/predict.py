@@ -10,22 +10,19 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.job import Job as JobModel
 from ckptsim.sim.job.buffers.constants import MECHANISMS, RIG, Constants, Mechanisms
 from ckptsim.sim.job.buffers.kinds import Kind
+from ckptsim.sim.job.buffers.state import SubtaskSnapshot
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 from ckptsim.sim.kernel import Environment, KernelError, fence
 from ckptsim.sim.validate.config import model_of
 from ckptsim.sim.validate.measured import BYTES, MeasuredJob, MeasuredRun, middle, summary_of, usual
-
-if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.state import SubtaskSnapshot
-    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
-
 
 _MS = 1_000_000
 

@@ -82,7 +82,7 @@ class Source:
         self._attempt.run_process(Side.SOURCE, self._close(), self._env.entity("source"))
 
     def crash(self) -> None:
-        """Lose everything that was not written. What was goes on to the destination."""
+        """Lose everything that was not written. The rest goes to the destination."""
         self.crashed = True
         self._pending.clear()
         for socket in self._attempt.sockets:

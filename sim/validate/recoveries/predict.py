@@ -14,17 +14,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ckptsim.scenarios.job import Job
 from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
-from ckptsim.sim.job.buffers.constants import RIG
+from ckptsim.sim.job.buffers.constants import RIG, Constants
 from ckptsim.sim.job.buffers.halt import cancel_all_but
 from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.restoring import LATER
 from ckptsim.sim.job.buffers.restoring.caught_up import note_latencies
 from ckptsim.sim.job.buffers.restoring.rescale import rescaled
 from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.control.failover import FailoverRecord
 from ckptsim.sim.job.control.faults import FaultPlan
 from ckptsim.sim.job.graph import Graph
@@ -33,11 +34,6 @@ from ckptsim.sim.validate.config import recovering_model_of
 from ckptsim.sim.validate.predict import Prediction, prediction_of
 from ckptsim.sim.validate.recoveries.measured import Figures, Given, RecoveryRun
 from ckptsim.sim.validate.score import Bound, Pair, Share, mean
-
-if TYPE_CHECKING:
-    from ckptsim.sim.job.buffers.constants import Constants
-    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
-
 
 _MS = 1_000_000
 RecoveryPrediction: TypeAlias = Prediction[RecoveryRun, tuple[Figures, ...]]

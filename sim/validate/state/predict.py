@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager
+from ckptsim.scenarios.job import Job
+from ckptsim.scenarios.job.faults import CrashTask, CrashTaskManager, JobFault
+from ckptsim.sim.job.buffers.constants import Constants
 from ckptsim.sim.job.buffers.world import DataflowWorld
+from ckptsim.sim.job.control.checkpoint import CheckpointRecord
 from ckptsim.sim.job.control.faults import NO_FAULTS, FaultPlan
 from ckptsim.sim.kernel import Environment, fence
 from ckptsim.sim.validate.measured import middle
@@ -24,13 +27,6 @@ from ckptsim.sim.validate.state.measured import (
     model_of,
     steady_from_ms,
 )
-
-if TYPE_CHECKING:
-    from ckptsim.scenarios.job import Job
-    from ckptsim.scenarios.job.faults import JobFault
-    from ckptsim.sim.job.buffers.constants import Constants
-    from ckptsim.sim.job.control.checkpoint import CheckpointRecord
-
 
 _MS = 1_000_000
 

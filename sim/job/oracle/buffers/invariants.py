@@ -145,7 +145,7 @@ class BufferInvariants:
     # Buffers ----------------------------------------------------------------------------------
 
     def _check_pool(self, writer: RecordWriter, count: Lent, *, task: Task, seen: int) -> None:
-        """Check that as many segments are out as queues hold, but for a local reader's."""
+        """Check that as many segments are out as queues and local readers hold."""
         pool = writer.pool
         remote = not any(_is_local(one) for one in writer.subpartitions)
         booked = pool.size - pool.free + pool.overdraft

@@ -1,4 +1,4 @@
-"""Pools and channels of a job on buffers that tell the oracle what they do, or nobody.
+"""Pools and channels of a job on buffers as the oracle observes them, and as plain ones.
 
 Data move too often for an event each, so what passes through a channel is seen by channels of an
 observed kind.
