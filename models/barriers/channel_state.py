@@ -258,10 +258,7 @@ class SharedStateWriter:
             return reason
         return FailureReason.CHANNEL_STATE_SHARED_STREAM_EXCEPTION
 
-    def _part_of(
-        self,
-        event: DataAdded | InputClosed | OutputClosed,
-    ) -> _Part | None:
+    def _part_of(self, event: DataAdded | InputClosed | OutputClosed) -> _Part | None:
         checkpoint = event.checkpoint
         if checkpoint <= self._aborted or checkpoint < self._ongoing:
             return None
@@ -269,11 +266,7 @@ class SharedStateWriter:
             raise ProtocolError("not_begun", state=self._words(), event=event)
         return self._parts.get(event.subtask)
 
-    def _write(
-        self,
-        event: DataAdded | InputClosed | OutputClosed,
-        part: _Part,
-    ) -> None:
+    def _write(self, event: DataAdded | InputClosed | OutputClosed, part: _Part) -> None:
         match event:
             case DataAdded():
                 if not self._opened:

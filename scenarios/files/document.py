@@ -120,12 +120,7 @@ def entries(link: Link) -> tuple[Entry, ...]:
         _SAYS,
         _entry("goals", _names(link.goals), (), "situations that some run must reach"),
         _entry("violates", _names(link.properties), (), "properties that this design must break"),
-        _entry(
-            link.key,
-            model,
-            model.default() if whole else REQUIRED,
-            "parameters of the model",
-        ),
+        _entry(link.key, model, model.default() if whole else REQUIRED, "parameters of the model"),
         _entry(
             "faults",
             Many(item=OneOf(tables=link.faults), minimum=0, maximum=1000),

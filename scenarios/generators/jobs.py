@@ -62,12 +62,7 @@ _RESTARTS: tuple[Mapping[str, Any], ...] = (
     {"kind": "exponential_delay", "initial_backoff_ns": MS, "backoff_multiplier": 3.0},
     {"kind": "exponential_delay", "initial_backoff_ns": 10 * MS, "jitter_factor": 0.5},
     {"kind": "exponential_delay", "initial_backoff_ns": 10 * MS, "jitter_factor": 0.0},
-    {
-        "kind": "failure_rate",
-        "delay_ns": 0,
-        "interval_ns": 50 * MS,
-        "max_failures_per_interval": 2,
-    },
+    {"kind": "failure_rate", "delay_ns": 0, "interval_ns": 50 * MS, "max_failures_per_interval": 2},
     {"kind": "none"},
 )
 _CHECKPOINTING = {

@@ -51,11 +51,7 @@ STATES = {
 }
 # What the vectors record of the inside of a handler, and no host asks.
 _INSIDE = ("open", "state", "pending_ids", "all_barriers")
-ALL_BARRIERS = {
-    AllBarriers.OPEN: "open",
-    AllBarriers.DONE: "done",
-    AllBarriers.FAILED: "failed",
-}
+ALL_BARRIERS = {AllBarriers.OPEN: "open", AllBarriers.DONE: "done", AllBarriers.FAILED: "failed"}
 
 Call = list[Any]
 

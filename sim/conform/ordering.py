@@ -130,13 +130,7 @@ _EVENTS: dict[str, Any] = {
 
 DESTINATION_ENGINES = ("any", "cm")
 # Steps that look into our core, and events that no host sends.
-_LOOKS = (
-    "expect_persisted",
-    "expect_read",
-    "expect_key",
-    "expect_stream_done",
-    "expect_result",
-)
+_LOOKS = ("expect_persisted", "expect_read", "expect_key", "expect_stream_done", "expect_result")
 _NEVER_SENT = ("mark_succeeded", "mark_failed")
 
 

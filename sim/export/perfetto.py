@@ -82,10 +82,7 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def _process(number: int, name: str) -> list[Event]:
-    return [
-        _meta("process_name", number, 0, name),
-        _meta("process_sort_index", number, 0, number),
-    ]
+    return [_meta("process_name", number, 0, name), _meta("process_sort_index", number, 0, number)]
 
 
 def _meta(what: str, process: int, thread: int, value: str | int) -> Event:

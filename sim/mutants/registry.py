@@ -19,9 +19,7 @@ from ckptsim.sim.slots.table import slots_of
 
 MORE = "CKPTSIM_MUTANTS"
 MUTANTS: dict[str, Mutant] = by_name(
-    *shown.MUTANTS.values(),
-    *rescaling.MUTANTS.values(),
-    *uncoordinated.MUTANTS.values(),
+    *shown.MUTANTS.values(), *rescaling.MUTANTS.values(), *uncoordinated.MUTANTS.values()
 )
 
 

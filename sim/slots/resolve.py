@@ -56,11 +56,7 @@ def load_factory(slot: str, text: str) -> Factory:
 
 
 def load_callable(
-    where: str,
-    text: str,
-    *,
-    expected: str = "package.module:function",
-    core: str | None = None,
+    where: str, text: str, *, expected: str = "package.module:function", core: str | None = None
 ) -> Callable[..., Any]:
     """Import what `package.module:name` names. The working directory is searched.
 
@@ -146,9 +142,7 @@ class Choice:
 
 
 def resolve(
-    *places: str,
-    cores: Mapping[str, Factory | str] | None = None,
-    mutant: str | None = None,
+    *places: str, cores: Mapping[str, Factory | str] | None = None, mutant: str | None = None
 ) -> Choice:
     """Return the content of the slots of a link, or of some suites of conformance vectors.
 

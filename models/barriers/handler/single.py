@@ -211,10 +211,7 @@ class SingleCheckpointHandler:
         if self._is_obsolete(barrier.checkpoint):
             return
         run = Run(
-            barrier,
-            checkpoint=barrier.checkpoint,
-            channel=event.channel,
-            sequence=event.sequence,
+            barrier, checkpoint=barrier.checkpoint, channel=event.channel, sequence=event.sequence
         )
         self._take(Input.ANNOUNCEMENT, run)
 

@@ -218,10 +218,7 @@ class Releaser:
         )
 
     def _statistics(
-        self,
-        state: PendingState,
-        covered: list[Portion],
-        changed: dict[StreamDescriptor, Count],
+        self, state: PendingState, covered: list[Portion], changed: dict[StreamDescriptor, Count]
     ) -> ReleaseStatistics:
         """Return the attached counts. The totals are those with this state, not before it."""
         own = sum((self._ledgers[stream].committed(i) for stream, i in covered), ZERO)

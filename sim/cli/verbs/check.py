@@ -244,8 +244,7 @@ VERBS = {
             option("--jobs", "processes (default 1)", type_=positive, default=1),
             flag("--keep-going", "do not stop at the first violation"),
             flag(
-                "--require-goals",
-                "fail when no run reached a situation that the scenario asks for",
+                "--require-goals", "fail when no run reached a situation that the scenario asks for"
             ),
             option(
                 "--after",

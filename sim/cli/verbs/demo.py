@@ -43,10 +43,7 @@ def _demo(arguments: argparse.Namespace) -> int:
         bad = sum(_sweep(session, number, arguments) for number in range(len(PLANS)))
         print("aggregating and drawing", flush=True)
         path = write_report(
-            arguments.out,
-            session,
-            begins=lambda name: print(f"  {name}", flush=True),
-            opening=job,
+            arguments.out, session, begins=lambda name: print(f"  {name}", flush=True), opening=job
         )
     print(f"report: {path}\nopen it: ckptsim report {arguments.out} --open")
     return EXIT_VIOLATED if bad else EXIT_FINE

@@ -188,12 +188,7 @@ def _explored(
     try:
         with ProgressBar(f"exploring {explorer.name}") as bar:
             report = explore.explore(
-                explorer,
-                how,
-                corpus,
-                so_far=so_far,
-                workers=workers(explorer),
-                progress=progress,
+                explorer, how, corpus, so_far=so_far, workers=workers(explorer), progress=progress
             )
     except explore.ExploreStopped as stop:
         _keep_failures(kept, stop.report, last_failed=arguments.last_failed)

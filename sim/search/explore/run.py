@@ -145,10 +145,7 @@ class Explorer:
         return subject, seed, ties, tuple(choices.taken)
 
     def run(
-        self,
-        number: int,
-        given: Sequence[int],
-        more: Callable[[int, int], int] = lowest,
+        self, number: int, given: Sequence[int], more: Callable[[int, int], int] = lowest
     ) -> Explored:
         """Run what a list of choices means."""
         subject, seed, ties, taken = self.subject(given, more)

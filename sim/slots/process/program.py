@@ -139,11 +139,7 @@ class Program:
     def _started(self, words: list[str]) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(  # noqa: S603 - the user names the program
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                bufsize=0,
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0
             )
         except OSError as error:
             self._errors.close()

@@ -188,13 +188,7 @@ class BufferObserver:
         del world
 
     def pool(
-        self,
-        task: Task,
-        name: str,
-        *,
-        burst_bytes: int,
-        least_segment_bytes: int,
-        **settings: Any,
+        self, task: Task, name: str, *, burst_bytes: int, least_segment_bytes: int, **settings: Any
     ) -> LocalBufferPool:
         """Make the pool of a task's next output.
 

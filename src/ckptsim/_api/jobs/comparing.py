@@ -236,10 +236,7 @@ def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
 
 
 def _notes(
-    named: Named,
-    variants: Sequence[Variant],
-    outcomes: Sequence[Outcome],
-    failure: Failure | None,
+    named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], failure: Failure | None
 ) -> Iterator[str]:
     """Yield what must be said with the answer, each once, with the variants that it is of."""
     said = dict.fromkeys(warnings_of(_job(named.scenario), named.recording))

@@ -145,11 +145,7 @@ class WhatIf(Result):
         measured = None if self.named.measures is None else _statistics(self.named.measures)
         baseline, *others = [_figures(scenario, outcome) for _, scenario, outcome in self.labelled]
         variants = [
-            {
-                "change": dict(variant.change),
-                **found,
-                "why": why(base, outcome.measures),
-            }
+            {"change": dict(variant.change), **found, "why": why(base, outcome.measures)}
             for variant, found, outcome in zip(
                 self.variants, others, self.outcomes[1:], strict=True
             )

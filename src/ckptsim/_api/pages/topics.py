@@ -293,10 +293,7 @@ TOPICS: dict[str, tuple[str, Callable[[], Page]]] = {
         "where a core of yours, or a mutant of ours, can stand: `--core`, `--mutant`",
         slots_page,
     ),
-    "mutants": (
-        "faulty cores that come with the program, and the fault of each",
-        mutants_page,
-    ),
+    "mutants": ("faulty cores that come with the program, and the fault of each", mutants_page),
     "barrier-states": ("state tables of the barrier handlers", states_page),
     "edges": ("what each kind of edge means for barriers and rescaling", edges_page),
 }

@@ -17,12 +17,7 @@ from ckptsim._api.columns import (
     violation_texts,
 )
 from ckptsim._api.result import Facts, Result
-from ckptsim._api.runs.plots import (
-    RunPlots,
-    barriers_figure,
-    job_on_buffers,
-    pending_figure,
-)
+from ckptsim._api.runs.plots import RunPlots, barriers_figure, job_on_buffers, pending_figure
 from ckptsim._api.runs.ran import RunResult, run_result, setting_document
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.files import written_whole

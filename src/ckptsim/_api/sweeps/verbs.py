@@ -15,11 +15,7 @@ from ckptsim._api.subject import Cores
 from ckptsim._api.sweeps.asked import designs_of, importable, plan_of
 from ckptsim._api.sweeps.swept import Report, SweepResult
 from ckptsim.scenarios import UserError
-from ckptsim.scenarios.planning import (
-    Plan,
-    is_design,
-    size_of,
-)
+from ckptsim.scenarios.planning import Plan, is_design, size_of
 from ckptsim.sim.extras import extras_explained
 from ckptsim.sim.own_properties import Function, own_properties
 
