@@ -27,16 +27,16 @@ Vector = dict[str, Any]
 Step = dict[str, Any]
 Called = TypeVar("Called")
 
-# One module of this package per suite. Each has an `ADAPTER`.
+# Suite -> its adapter, as module of this package and name.
 SUITES: dict[str, str] = {
-    "ordering": "ckptsim.sim.conform.ordering",
-    "barriers": "ckptsim.sim.conform.barriers",
-    "channel_state": "ckptsim.sim.conform.channel_state",
-    "coordinator": "ckptsim.sim.conform.coordinator",
-    "rescale": "ckptsim.sim.conform.rescale",
-    "final_checkpoint": "ckptsim.sim.conform.final_checkpoint",
-    "checkpoint_plan": "ckptsim.sim.conform.checkpoint_plan",
-    "checkpoint_store": "ckptsim.sim.conform.store_steps",
+    "ordering": "ordering:ADAPTER",
+    "barriers": "barriers:ADAPTER",
+    "channel_state": "channel_state:ADAPTER",
+    "coordinator": "coordinator:ADAPTER",
+    "rescale": "coordinator:RESCALE",
+    "final_checkpoint": "final_checkpoint:ADAPTER",
+    "checkpoint_plan": "coordinator:PLAN",
+    "checkpoint_store": "store_steps:ADAPTER",
 }
 
 
@@ -196,7 +196,8 @@ def _run(vector: Vector, name: str, choice: Choice) -> VectorOutcome:
 
 def load_adapter(suite: str) -> Adapter:
     """Import the adapter of a suite."""
-    adapter: Adapter = import_module(SUITES[suite]).ADAPTER
+    module, _, name = SUITES[suite].partition(":")
+    adapter: Adapter = getattr(import_module(f"ckptsim.sim.conform.{module}"), name)
     return adapter
 
 

@@ -12,11 +12,10 @@ from typing import Any, get_type_hints
 
 from ckptsim.scenarios.errors import UserError
 from ckptsim.sim.kernel import fence
-from ckptsim.sim.slots.cores import Factory
+from ckptsim.sim.slots.cores import Factory, fitting
 from ckptsim.sim.slots.guest import answering
 from ckptsim.sim.slots.process import CoreFailedError, ProcessCore
 from ckptsim.sim.slots.protocols import members, used
-from ckptsim.sim.slots.recovered import fitting
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import Rejected, check_restore
 from ckptsim.scenarios.dialect import duration_text, listed
 from ckptsim.sim.job.events import Listener
-from ckptsim.sim.job.oracle.finished import FinishedFlags, check_plan
+from ckptsim.sim.job.oracle.channel_state import FinishedFlags, check_plan
 from ckptsim.sim.job.oracle.lifecycle import with_upstream
 from ckptsim.sim.job.oracle.view import NOTHING, Held
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from ckptsim.sim.job.events import Listener
-from ckptsim.sim.job.oracle.channel_state import ChannelStateOracle, FileOracle
+from ckptsim.sim.job.oracle.channel_state import ChannelStateOracle, FileOracle, had_ended
 from ckptsim.sim.job.oracle.checkpoints import CheckpointOracle
 from ckptsim.sim.job.oracle.event_time import EventTimeOracle
-from ckptsim.sim.job.oracle.finished import had_ended
 from ckptsim.sim.job.oracle.lifecycle import LifecycleOracle
 from ckptsim.sim.job.oracle.messages import MessageOracle
 from ckptsim.sim.job.oracle.records import (

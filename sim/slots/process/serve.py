@@ -10,9 +10,9 @@ from typing import IO, Any
 
 from ckptsim.models.core import ProtocolError
 from ckptsim.scenarios.errors import UserError
+from ckptsim.sim.slots.cores import fitting
 from ckptsim.sim.slots.process.codec import DOORS, AsNumbers, Door, decoder, encoder
 from ckptsim.sim.slots.process.program import PROTOCOL
-from ckptsim.sim.slots.recovered import fitting
 
 _NUMBERS = AsNumbers()
 

@@ -15,8 +15,17 @@ from ckptsim._api.columns import (
     violation_texts,
 )
 from ckptsim._api.result import Facts, Result, inline
-from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
-from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
+from ckptsim._api.runs.plots import (
+    CheckPlots,
+    RunPlots,
+    barriers_figure,
+    checkpoints_text,
+    figure_text,
+    job_on_buffers,
+    model_notes,
+    recoveries_text,
+    slowest,
+)
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.errors import UserError

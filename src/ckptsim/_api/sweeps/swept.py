@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ckptsim._api.columns import frame_of, tidy
 from ckptsim._api.result import Facts, Result
-from ckptsim._api.sweeps.plots import SweepPlots
-from ckptsim._api.sweeps.points import values_of_points
+from ckptsim._api.sweeps.plots import SweepPlots, values_of_points
 
 if TYPE_CHECKING:
     import pandas as pd
