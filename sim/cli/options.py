@@ -49,6 +49,11 @@ def repeated(name: str, metavar: str, says: str) -> Option:
     return Option((name,), {"help": says, "metavar": metavar, "action": "append", "default": []})
 
 
+def given(arguments: argparse.Namespace, names: str) -> dict[str, Any]:
+    """Return arguments by name, for a function of the Python API that calls them the same."""
+    return {name: getattr(arguments, name) for name in names.split()}
+
+
 def json_of(what: str) -> Option:
     """Return the option that prints the result as JSON."""
     return flag("--json", f"print {what} as JSON")

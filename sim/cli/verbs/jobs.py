@@ -26,6 +26,7 @@ from ckptsim.sim.cli.options import (
     Verb,
     check_master,
     flag,
+    given,
     json_of,
     option,
     output_file,
@@ -68,12 +69,7 @@ def compared(arguments: argparse.Namespace) -> WhatIf:
         lambda runs, says: _ran(runs, arguments.master, says),
         set=read_change(arguments.set),
         vary=read_values(arguments.vary),
-        conf=arguments.conf,
-        failure=arguments.failure,
-        restart=arguments.restart,
-        seeds=arguments.seeds,
-        full=arguments.full,
-        quick=arguments.quick,
+        **given(arguments, "conf failure restart seeds full quick"),
     )
 
 
@@ -110,22 +106,12 @@ def _advise(arguments: argparse.Namespace) -> int:
     with ProgressBar("advise") as bar:
         found = advise(
             arguments.job_place,
-            mtbf=arguments.mtbf,
-            restart=arguments.restart,
-            rto=arguments.rto,
-            max_reprocessed=arguments.max_reprocessed,
-            max_overhead=arguments.max_overhead,
             modes=arguments.modes.split(","),
-            load=arguments.load,
-            price_gb=arguments.price_gb,
-            price_requests=arguments.price_requests,
             set=read_change(arguments.set),
-            machine=arguments.machine,
-            profile=arguments.profile,
             job_id=arguments.job,
-            full=arguments.full,
-            quick=arguments.quick,
             progress=bar.step,
+            **given(arguments, "mtbf restart rto max_reprocessed max_overhead load price_gb"),
+            **given(arguments, "price_requests machine profile full quick"),
         )
     return _shown(found, arguments)
 
@@ -144,10 +130,9 @@ def _validate(arguments: argparse.Namespace) -> int:
     with ProgressBar("validate") as bar:
         found = validate(
             arguments.files,
-            seeds=arguments.seeds,
-            jobs=arguments.jobs,
             sequences=arguments.sequence,
             progress=lambda done, total: bar(done=done, total=total),
+            **given(arguments, "seeds jobs"),
         )
     text = found.tables(runs=arguments.runs)
     print(document_text(found.to_dict()) if arguments.json else text)

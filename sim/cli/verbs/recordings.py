@@ -12,6 +12,7 @@ from ckptsim.scenarios.job import Profile
 from ckptsim.sim.cli.options import (
     Verb,
     flag,
+    given,
     json_of,
     option,
     output_file,
@@ -32,15 +33,10 @@ def _capture(arguments: argparse.Namespace) -> int:
     with ProgressBar("capture") as bar:
         found = capture(
             arguments.url,
-            out=arguments.out,
-            seconds=arguments.seconds,
-            job=arguments.job,
             headers=arguments.header,
-            timeout=arguments.timeout,
-            ca=arguments.ca,
-            insecure=arguments.insecure,
             redact=not arguments.no_redact,
             progress=lambda share: bar(done=round(share * _STEPS), total=_STEPS),
+            **given(arguments, "out seconds job timeout ca insecure"),
         )
     code = show(found, as_json=arguments.json)
     if arguments.insecure:
@@ -53,14 +49,10 @@ def _import(arguments: argparse.Namespace) -> int:
     with ProgressBar("replay") as bar:
         found = import_job(
             arguments.folder,
-            out=arguments.out,
-            spans=arguments.spans,
-            job=arguments.job,
-            machine=arguments.machine,
-            profile=arguments.profile,
             set=read_change(arguments.set),
             seeds=seeds,
             progress=lambda done: bar(done=done, total=seeds),
+            **given(arguments, "out spans job machine profile"),
         )
     return show(found, as_json=arguments.json)
 
