@@ -159,12 +159,7 @@ def make_core(parameters: terms.OrderingParameters) -> OrderingDoor:
 
 
 def drive(core: OrderingDoor, event: Event, send: Callable[[SendState], bool]) -> list[Effect]:
-    """Step the core, carry out its sends at once, and return all other effects in order.
-
-    send: hands a state to the platform and returns whether the platform has it.
-
-    Raises ProtocolError when the core refuses the event.
-    """
+    """Step the core, carry out sends by `send`, and return other effects. Raises ProtocolError."""
     others: list[Effect] = []
     effects = core.step(event)
     while effects:

@@ -17,10 +17,7 @@ class StreamAnnounced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsRead:
-    """Records of one stream were read from a channel. `size_bytes` is the size of all of them.
-
-    id: the records' `partition_id`. Mandatory on SOCKET, not looked at on STDIO.
-    """
+    """Records of one stream were read from a channel. id: their `partition_id` (SOCKET only)."""
 
     stream: terms.StreamDescriptor
     size_bytes: int
@@ -242,10 +239,7 @@ class CompleteSync:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailSync:
-    """Fail the sync: `kind` is `incomplete_streams`, `unflushed_states` or `send_failed`.
-
-    incomplete: streams without COMPLETE. blocked: every scope with unsent states and why.
-    """
+    """Fail the sync. incomplete: streams without COMPLETE. blocked: scopes, and why."""
 
     kind: terms.Refusal
     incomplete: tuple[terms.StreamDescriptor, ...] = ()

@@ -122,12 +122,7 @@ class Incoming:
 
 
 def parse_message(message: Json, *, medium: Medium, size_bytes: int, channel: int = 0) -> Incoming:
-    """Return what a message means to a destination.
-
-    message: a value of `read_json`. size_bytes: its serialized size.
-
-    Raises WireError when it is not a message of the protocol.
-    """
+    """Return what a message means. message: of `read_json`. Raises WireError for no message."""
     found = _object(message, "")
     kind = found.get("type")
     match kind:

@@ -231,10 +231,7 @@ def _table(
     place: Place,
     comments: Mapping[Place, Sequence[str]],
 ) -> Iterator[str]:
-    """Write single values first, since whatever follows a header belongs to it.
-
-    path: keys of the header. place: those and the indices.
-    """
+    """Write single values first: what follows a header belongs to it. path, place: of the table."""
     for key, value in table.items():
         if not _has_header(value):
             yield from (f"# {line}" for line in comments.get((*place, key), ()))

@@ -166,10 +166,7 @@ def _of_sync(model: SyncModel) -> Parts:
 def _feeds(
     kind: StateKind, streams: Sequence[StreamTable], source: SourceTable, sockets: int
 ) -> dict[str, Values]:
-    """Return the values of faults that name a socket, a feed, its readers and rounds.
-
-    So few sends and uploads fail in a row that each fault ends one attempt, or two, at the most.
-    """
+    """Return values for faults of sockets and feeds. So few fail that attempts are left."""
     sizes = [-(-one.records // one.partition_records) for one in streams]
     if kind is not StateKind.STREAM:
         sizes.append(-(-source.log_records // source.log_partition_records))

@@ -154,12 +154,7 @@ def is_plan(found: Mapping[str, object]) -> bool:
 
 
 def plan_from(found: Mapping[str, object], *, source: str, folder: str = "") -> Plan:
-    """Return the plan in a document. `source` names it in error texts.
-
-    folder: where its paths begin. empty: where the user is.
-
-    Raises ScenarioError with every problem found.
-    """
+    """Return the plan in a document. folder: where its paths begin. Raises ScenarioError."""
     problems: list[Problem] = []
     at = At(source, "", problems)
     values = read_keys(ENTRIES, found, at)

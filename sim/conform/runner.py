@@ -54,10 +54,7 @@ _FINE = Mismatch("", "", "")
 
 @dataclass(frozen=True, slots=True)
 class VectorOutcome:
-    """What became of one vector: passed when `mismatch` and `skipped` are both None.
-
-    left_out: what the vector asks and no host does. It was not asked of the user's core.
-    """
+    """What became of one vector. left_out: what it asks and no host does, so was not asked."""
 
     name: str
     suite: str

@@ -17,10 +17,7 @@ STORY = "story.txt"
 def pictures(
     entries: Sequence[Entry], vocabulary: Vocabulary, scenario: Scenario, result: RunResult
 ) -> dict[str, str]:
-    """Return file name -> text: the story, and the files of Perfetto, Mermaid and ShiViz.
-
-    entries: the part of the result's trace that the story has, in order.
-    """
+    """Return file name -> text: the story and the files of three viewers. entries: of the story."""
     sent = messages(entries, scenario)
     return {
         STORY: "".join(f"{line}\n" for line in tell(entries, vocabulary)),

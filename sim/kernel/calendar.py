@@ -60,11 +60,7 @@ def calendar_push(queue: list[Any], ties: TiePolicy, number: Callable[[], int]) 
 
 
 class Timer:
-    """A callback with one calendar entry that can be armed again and again.
-
-    A one-shot call (`Environment.call_at`) is a timer that is armed once: at `due` (ns), which is
-    not checked here.
-    """
+    """A callback with one calendar entry that can be armed again and again."""
 
     # At most one entry of a timer counts: the one with the sequence in the timer.  So arming anew
     # and cancelling are one assignment each, and the entry that was made before is stale from then

@@ -22,10 +22,7 @@ Item = TypeVar("Item")
 
 
 class Channel(Generic[Item]):
-    """A queue of at most `capacity` items. Order is the one of the puts, never the one of ties.
-
-    traced: record every hand-off as `("hand_off", channel, number)`.
-    """
+    """A queue of at most `capacity` items in the order of puts. traced: record every hand-off."""
 
     __slots__ = (
         "_getters",

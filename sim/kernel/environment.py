@@ -195,10 +195,7 @@ class Environment(simpy.Environment):
     # Running ----------------------------------------------------------------------------------
 
     def run(self, until: Any = None) -> Any:
-        """Run to the end, to an event, or until just before an instant, as SimPy does.
-
-        An int excludes what happens at that instant. `run_until` includes it.
-        """
+        """Run to the end, to an event, or until just before an instant, as SimPy does."""
         if until is None:
             return self._loop(FOREVER)
         if isinstance(until, simpy.Event):

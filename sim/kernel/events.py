@@ -165,10 +165,7 @@ class Signal(simpy.Event):
         self.callbacks: Any = []
 
     def happen(self, value: object = None) -> None:
-        """Let anyone who waits continue now, in the present calendar entry.
-
-        Raises KernelError inside a process: one process cannot run within another.
-        """
+        """Let anyone who waits continue now. Raises KernelError inside a process."""
         if self.env.active_process is not None:
             raise KernelError("signal: happens inside a process, expected a timer's call")
         self._value = value

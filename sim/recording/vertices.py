@@ -52,10 +52,7 @@ class _Found:
 def read_vertices(
     job: Mapping[str, Any], plan: Mapping[str, Any], answers: Sequence[tuple[Answer, str]]
 ) -> tuple[VertexAnswer, ...]:
-    """Return the vertices in the order of the job. The ones of the plan where that is missing.
-
-    answers: with their paths inside the job, in the order in which they were asked for.
-    """
+    """Return the vertices in the order of the job, or of the plan. answers: with their paths."""
     nodes = _nodes(plan)
     entries = {i: e for e in objects(job.get("vertices")) if (i := text(e.get("id"))) is not None}
     found = _found(answers)

@@ -221,11 +221,7 @@ BYTES = ("persisted_bytes", "processed_bytes", "checkpointed_bytes")
 
 
 def rebuilt_summary(checkpoints: Sequence[Checkpoint]) -> dict[str, Any] | None:
-    """Return the summary of measured checkpoints in the order of their triggers.
-
-    None without checkpoints, or where they do not say how long they took.  A checkpoint that a
-    vertex has no part in does not count for it.
-    """
+    """Return the summary of measured checkpoints in trigger order, None without durations."""
     if not checkpoints or any(c.get("end_to_end_duration_ms") is None for c in checkpoints):
         return None
     names = dict.fromkeys(name for c in checkpoints for name in c.get("vertices") or {})

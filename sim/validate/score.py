@@ -125,11 +125,7 @@ class JobEnding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """All comparisons of a set of predictions.
-
-    skipped: what could not be simulated. empty: runs with measured durations for which no
-    checkpoint was predicted to complete.
-    """
+    """All comparisons. skipped: could not be simulated. empty: nothing predicted to complete."""
 
     runs: tuple[Line, ...]
     cells: tuple[Line, ...]

@@ -163,11 +163,7 @@ class Run:
 
 
 class BarrierMachine:
-    """Runs a state table.
-
-    home: the state to begin with and to return to.
-    effects: where effects go. The handler replaces it at each step.
-    """
+    """Runs a state table. home: the state to return to. effects: where effects go, per step."""
 
     __slots__ = (
         "_announced",

@@ -82,11 +82,7 @@ class Illegal:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What a rule does when its guard holds.
-
-    then: inputs to take one after the other instead of going to `target`.
-    illegal: why the task fails instead of going anywhere.
-    """
+    """What a rule does when its guard holds. then: inputs to take instead of going to `target`."""
 
     guard: Guard
     actions: tuple[Action, ...] = ()

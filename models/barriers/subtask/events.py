@@ -11,12 +11,7 @@ from ckptsim.models.barriers.reason import FailureReason
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInitialized:
-    """The barrier handler asks for InitializeInput.
-
-    A source has no handler: its host says this itself, with `all_received`, before the trigger.
-
-    all_received: whether every barrier of this checkpoint has come already.
-    """
+    """The handler, or a source's host, asks for InitializeInput. all_received: all barriers."""
 
     barrier: Barrier
     all_received: bool = False

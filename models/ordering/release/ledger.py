@@ -248,10 +248,7 @@ class Shelf:
 
 
 class Shelves:
-    """All shelves of an attempt. The first accepted state decides whether the scopes are streams.
-
-    shelf_type: the class of each shelf.
-    """
+    """All shelves of an attempt. The first accepted state decides whether scopes are streams."""
 
     def __init__(
         self,

@@ -247,10 +247,7 @@ def _one_of_each(report: explore.ExploreReport) -> list[explore.Explored]:
 def _shrunk(
     explorer: explore.Explorer, before: explore.Explored, seconds: float | None, kept: Kept
 ) -> Found:
-    """Shrink a run, write the scenario and tell its story.
-
-    seconds: that exploring had. The smallest after as many is kept.  None for any.
-    """
+    """Shrink a run within `seconds` (None: any time), write the scenario and tell its story."""
     clock = Clock(math.inf if seconds is None else max(seconds, _LEAST_SECONDS))
     name = before.trial.violations[0].property
     with ProgressBar("shrinking") as bar:

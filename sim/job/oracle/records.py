@@ -252,10 +252,7 @@ def _says(name: str, output: OutputSpec, takes: str) -> str:
 def check_contents(
     plane: PlaneView, violate: Violate, left_out: Mapping[str, Contents], *, exactly: bool
 ) -> None:
-    """Check committed output and state of a job that has ended against what sources have sent.
-
-    left_out: what never comes, by vertex.  exactly: no record may be there twice.
-    """
+    """Check output and state of an ended job. left_out: by vertex. exactly: no repeats."""
     expected = _without(plane.expected(), left_out)
     ever = _without(plane.at_most(), left_out) if exactly else plane.ever()
     for vertex in plane.vertices:
@@ -323,10 +320,7 @@ def _without(
 
 
 def differences(expected: Contents, found: Contents, at_most: Contents | None = None) -> str | None:
-    """Say in words how two contents differ, or None. At most three records are named.
-
-    at_most: what may be there at most, where that is more than expected.
-    """
+    """Say how two contents differ, with three records at most, or None. at_most: if more may be."""
     parts = []
     most = expected if at_most is None else at_most
     for what, there in (("missing", expected - found), ("too many", found - most)):

@@ -33,10 +33,7 @@ class Violate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """In-flight data of one channel in a part. numbers: of its elements, None where they have none.
-
-    pieces: how many there are.
-    """
+    """In-flight data of one channel in a part. numbers: of its elements, if any. pieces: count."""
 
     amount: int
     pieces: int
@@ -119,10 +116,7 @@ class PlaneView(Protocol):
         """Return what each input knows of the data that it persists. None where that is hidden."""
 
     def is_restoring(self, task: Any, gate: int) -> bool:
-        """Return whether a gate has restored data that no part could report.
-
-        That has not been read yet, or was in several channels before a rescale that are one now.
-        """
+        """Return whether a gate has restored data that no part could report."""
 
     def held(self, task: Any, part: Any) -> tuple[list[Held], list[Held]]:
         """Return what a part in a checkpoint has in flight, by inputs and by outputs."""

@@ -199,10 +199,7 @@ _WALKS_UNTIL = 240
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """What walks need: another core as the user's was, what draws events, when, and the time.
-
-    make: makes a core in its first state.  walker: has taken what the cores have taken.
-    """
+    """What walks need. make: makes a first core. walker: draws, and has taken the same events."""
 
     make: Callable[[], Any]
     walker: Walker

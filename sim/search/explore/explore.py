@@ -203,10 +203,7 @@ def _is_count(found: object) -> bool:
 
 
 def progress_of(document: dict[str, Any], explorer: Explorer) -> Progress:
-    """Return the progress of a document. The runs that broke a property are run again.
-
-    Raises ValueError, KeyError or TypeError for one that `Progress.document` has not made.
-    """
+    """Return the progress of a document of `Progress`. Raises ValueError, KeyError or TypeError."""
     report = dict(document["report"])
     fresh = ExploreReport()
     for name, value in report.items():
@@ -242,10 +239,7 @@ AHEAD = 2  # rounds in hand: one fills the cores while the last runs of the one 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exploring:
-    """How long to explore, and how.
-
-    runs, seconds: whichever is used up first. None is no bound.  jobs: processes.
-    """
+    """How long to explore (runs, seconds: None is no bound), in how many processes (jobs)."""
 
     seed: int = 0
     runs: int | None = None

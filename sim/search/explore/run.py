@@ -190,10 +190,7 @@ def _slot_of(world: str, name: str) -> str | None:
 
 @cache
 def _shelf(link: str, wanted: tuple[str, ...]) -> tuple[Scenario, ...]:
-    """Return the scenarios of the library that the worlds of a link run, by name.
-
-    Anti-patterns are among them: what they list they may break, and nothing else at any seed.
-    """
+    """Return the library's scenarios of a link's worlds, anti-patterns among them, by name."""
     links = _SHARED.get(link, (link,))
     shelf = tuple(each for each in all_scenarios() if each.link in links)
     return tuple(each for each in shelf if has(each, wanted)) or shelf

@@ -108,11 +108,7 @@ def check_importable(subject: Subject) -> None:
 
 
 def find_of(folder: Path, *, allowed: bool) -> tuple[Kept, list[str]]:
-    """Return what a folder of `hunt` repeats, and the lines about its imports.
-
-    allowed: start the commands that it names, and import modules that lie in it.
-    Raises UserError for a folder that is damaged, or that needs this leave.
-    """
+    """Return what a folder of `hunt` repeats, and its imports. Raises UserError unless allowed."""
     found = read(folder)
     cores = {slot: str(core) for slot, core in found.subject.cores.items()}
     judging = found.subject.judging

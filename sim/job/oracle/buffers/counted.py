@@ -176,11 +176,7 @@ class CountedChannel(BufferChannel):
 
 
 class CountedPool:
-    """The segments of an output's pool that are out.
-
-    place: of the output at its task.  most: segments that may be out at once. most_per_channel: of
-    one channel.
-    """
+    """The segments of an output's pool that are out, at most `most`, `most_per_channel` of one."""
 
     def __init__(
         self,

@@ -30,10 +30,7 @@ _NAME = "buffers_are_accounted_for"
 
 
 class PoolCount:
-    """The segments of one output's pool that are out.
-
-    most: segments that may be out at once. most_per_channel: of one channel.  note: for a journal.
-    """
+    """The segments of one output's pool that are out, with their maxima. note: for a journal."""
 
     note: Note | None = None
 

@@ -30,11 +30,7 @@ _SIZES = ("checkpointed_bytes", "processed_bytes", "persisted_bytes")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Captured(Result):
-    """A recording of a running job, and the folder in which it is.
-
-    answers, size_bytes: of all that was written. redacted: how many of each kind were replaced.
-    left_out: what the server did not answer.
-    """
+    """A recording of a running job in a folder, with counts of the redacted and left out parts."""
 
     folder: Path
     recording: Recording

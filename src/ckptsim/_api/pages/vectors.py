@@ -161,11 +161,7 @@ def conformance(
     ignore: Sequence[str] = (),
     ran: Callable[[VectorOutcome], object] = id,
 ) -> Conformance:
-    """Run the vectors of every file, with lines that are none among the problems.
-
-    ran: called with each outcome.  Raises UserError for cores, mutants and names to ignore that
-    none of the files is about.
-    """
+    """Run the vectors of every file. ran: called with each outcome. Raises UserError."""
     if not isinstance(core, Mapping):
         texts = [core] if isinstance(core, str) else list(core or ())
         core = read_cores(texts, suites_of(files)) if texts else {}

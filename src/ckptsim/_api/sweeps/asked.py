@@ -167,10 +167,7 @@ def design_path(path: str, scenario: Scenario) -> str:
 
 
 def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
-    """Return the plan with measured costs at all points, except those that it sweeps.
-
-    They replace costs that the plan sets for all points, also where it has these by a short key.
-    """
+    """Return the plan with measured costs at all points, except those that it sweeps."""
     links = {scenario.link for scenario in scenarios_of(plan)}
     measured: dict[str, object] = {}
     for link in sorted(links):
@@ -242,11 +239,7 @@ def _here(problem: Problem) -> Problem:
 
 
 def _source_of(scenario: Scenario, base: Path) -> tuple[str, dict[str, object]]:
-    """Return a file or name from which a scenario comes, and the values that are set in it by path.
-
-    One that was made or changed here is written beside the tables, so that commands can repeat its
-    runs.
-    """
+    """Return a file or name of a scenario, written beside the tables if need be, and its values."""
     bare = scenario_of(scenario)
     if isinstance(scenario, ApiScenario) and scenario.origin is not None:
         origin = scenario.origin

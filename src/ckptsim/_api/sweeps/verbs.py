@@ -118,11 +118,7 @@ def swept(
 
 
 def read_sweep(directory: str | Path, *, spark: SparkSession | None = None) -> SweepResult:
-    """Return the sweep that a directory holds, wherever it was made. It runs nothing.
-
-    spark: a session for `spark=True` of its methods.
-    Raises UserError when the directory holds no sweep, or when the extra `sweeps` is not installed.
-    """
+    """Return the sweep that a directory holds, with a Spark session if given. Raises UserError."""
     with extras_explained():
         from ckptsim.analysis.tables.store import SweepStore
 
