@@ -49,7 +49,20 @@ class ObservedPool(LocalBufferPool):
         super().recycle(channel)
 
 
-class ObservedRemoteChannel(RemoteChannel):
+class _Recovering:
+    __slots__ = ()
+    _oracle: SliceChannel
+
+    def recovered(self, slice_: Slice) -> None:
+        """Note recovered data: it counts as sent, before anything that the sender sends."""
+        self._oracle.sent(slice_)
+
+    def handed_over(self, slice_: Slice) -> None:
+        """Note that the task has taken recovered data."""
+        self._oracle.taken(slice_)
+
+
+class ObservedRemoteChannel(_Recovering, RemoteChannel):
     """A channel over the network with counted buffers and credits."""
 
     __slots__ = ("_count", "_oracle")
@@ -95,14 +108,6 @@ class ObservedRemoteChannel(RemoteChannel):
         self._count.credited(count)
         super()._add_credit(count)
 
-    def recovered(self, slice_: Slice) -> None:
-        """Note recovered data: it counts as sent, before anything that the sender sends."""
-        self._oracle.sent(slice_)
-
-    def handed_over(self, slice_: Slice) -> None:
-        """Note that the task has taken recovered data."""
-        self._oracle.taken(slice_)
-
     def resume(self) -> None:
         """Let the sender continue after a blocking event."""
         self._oracle.told_to_resume()
@@ -135,7 +140,7 @@ class ObservedRemoteChannel(RemoteChannel):
         return element
 
 
-class ObservedLocalChannel(LocalChannel):
+class ObservedLocalChannel(_Recovering, LocalChannel):
     """A channel inside a task manager that shows what goes through it."""
 
     __slots__ = ("_oracle",)
@@ -160,14 +165,6 @@ class ObservedLocalChannel(LocalChannel):
             self._oracle.sent(element)
             self._oracle.taken(element, priority=priority)
         return element
-
-    def recovered(self, slice_: Slice) -> None:
-        """Note recovered data: it counts as sent, before anything that the sender sends."""
-        self._oracle.sent(slice_)
-
-    def handed_over(self, slice_: Slice) -> None:
-        """Note that the task has taken recovered data."""
-        self._oracle.taken(slice_)
 
     def resume(self) -> None:
         """Let the sender continue after a blocking event."""
