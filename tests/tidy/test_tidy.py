@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from ckptsim.sim.kernel.purity import impurities
-from ckptsim.sim.kernel.purity.check import Rule, sets_declared
+from ckptsim.sim.kernel.purity.check import Rule
+from tests.kernel.declared_sets import sets_declared
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("models", "scenarios", "sim", "analysis")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ckptsim.sim.kernel.purity.sets import SetVisitor, declared
+from ckptsim.sim.kernel.purity.sets import SetVisitor
 
 _STREAM = "use a named stream of the environment"
 _NOW = "use the environment's time, or take it from the event"
@@ -31,14 +31,11 @@ _CALLS = {
     "os.getrandom": ("random", _STREAM),
     "os.environ": ("outside", "pass it as a parameter"),
     "os.getenv": ("outside", "pass it as a parameter"),
-    "datetime.now": ("clock", _NOW),
-    "datetime.utcnow": ("clock", _NOW),
-    "datetime.today": ("clock", _NOW),
-    "date.today": ("clock", _NOW),
-    "datetime.datetime.now": ("clock", _NOW),
-    "datetime.datetime.utcnow": ("clock", _NOW),
-    "datetime.datetime.today": ("clock", _NOW),
-    "datetime.date.today": ("clock", _NOW),
+    **{
+        f"{module}{kind}": ("clock", _NOW)
+        for module in ("", "datetime.")
+        for kind in ("datetime.now", "datetime.utcnow", "datetime.today", "date.today")
+    },
 }
 _NUMPY_CLASSES = frozenset(
     {"BitGenerator", "Generator", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"}
@@ -155,7 +152,7 @@ def impurities(
 ) -> list[Impurity]:
     """Return the impurities of a module's source by line. `# pure: REASON` waives a line.
 
-    sets_elsewhere: what `sets_declared` found in the other modules of the program.
+    sets_elsewhere: attributes and functions that other modules declare as sets.
     Raises SyntaxError when the source is not Python.
     """
     tree = ast.parse(source)
@@ -172,13 +169,3 @@ def impurities(
         for impurity in dict.fromkeys(found)
         if impurity.rule in wanted and not _WAIVER.search(lines[impurity.line - 1])
     )
-
-
-def sets_declared(sources: Iterable[str]) -> frozenset[str]:
-    """Return the attributes and functions that some modules declare as sets, and none otherwise."""
-    sets: frozenset[str] = frozenset()
-    others: frozenset[str] = frozenset()
-    for source in sources:
-        here, besides = declared(ast.parse(source))
-        sets, others = sets | here, others | besides
-    return sets - others
