@@ -149,7 +149,6 @@ def run_verb(arguments: argparse.Namespace, verb: Verb, words: Sequence[str]) ->
 
 
 def _spelt(message: str, verb: Verb) -> str:
-    """Return a message of the Python API with its argument as the command line spells it."""
     name, colon, rest = message.partition(": ")
     word = f"--{name.replace('_', '-')}"
     known = colon and any(word in option.names for option in verb.options)
@@ -157,7 +156,6 @@ def _spelt(message: str, verb: Verb) -> str:
 
 
 def _raised(error: Exception, arguments: argparse.Namespace, words: Sequence[str]) -> int:
-    """Return the exit code for what a verb raised that is not meant to come up to here."""
     refusal = refusal_of(error, arguments) if isinstance(error, OSError) else None
     if refusal is not None:
         print(f"ckptsim {arguments.verb}: {refusal}", file=sys.stderr)
@@ -172,7 +170,6 @@ def _raised(error: Exception, arguments: argparse.Namespace, words: Sequence[str
 
 
 def _unanswered(says: str, arguments: argparse.Namespace, words: Sequence[str]) -> str:
-    """Return the violation of a core that has not answered, with the command that repeats it."""
     named = vars(arguments)
     found: dict[str, object] = {"replay": shlex.join(["ckptsim", *words])}
     if "seed" in named or "first" in named:
@@ -181,7 +178,6 @@ def _unanswered(says: str, arguments: argparse.Namespace, words: Sequence[str]) 
 
 
 def _with_variants(arguments: argparse.Namespace, verb: Verb) -> int:
-    """Run a verb, or once for each variant of its scenario, and return the worst exit code."""
     if arguments.verb in COMPARING or not getattr(arguments, "vary", ()):
         return verb.run(arguments)
     from ckptsim.sim.cli.subject import each_variant

@@ -282,7 +282,6 @@ def _private() -> Path:
 
 
 def _writable(text: str) -> Path:
-    """Return a path if the nearest folder above it that is there can be written."""
     path = Path(text)
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a path")

@@ -141,7 +141,6 @@ def _checked(arguments: argparse.Namespace, name: str) -> _Checked:
 
 
 def _left_of_seeds(report: CheckReport) -> str:
-    """Return what an interrupted check has seen, and which arguments do the rest."""
     found = len(report.unexpected)
     broke = f"{found} of them broke a property" if found else "none broke a property unexpectedly"
     if report.ties == (EXHAUSTIVE,):
@@ -173,7 +172,6 @@ def _names_of(word: str, *, after: str | None) -> list[str] | None:
 
 
 def _check_all(names: Sequence[str], arguments: argparse.Namespace) -> list[_Checked]:
-    """Check every scenario, print a line of each, and write XML also after an interrupt."""
     done: list[_Checked] = []
     try:
         for name in names:
@@ -198,7 +196,6 @@ def _failed(done: Iterable[_Checked]) -> int:
 
 
 def _left_of(names: Sequence[str], done: Sequence[_Checked]) -> str:
-    """Return which scenarios an interrupted check has seen, and which argument does the rest."""
     seen = f"{len(done)} of {len(names)} scenarios were checked, {_failed(done)} failed"
     if not done:
         return seen

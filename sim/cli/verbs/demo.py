@@ -31,7 +31,6 @@ PLANS = (
 
 
 def _demo(arguments: argparse.Namespace) -> int:
-    """Run the sweeps in one Spark session, write the report, and end by naming it."""
     from ckptsim.analysis.report import write_report
     from ckptsim.analysis.spark.session import spark_session
 

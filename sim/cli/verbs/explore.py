@@ -283,7 +283,6 @@ def _shrunk(
 
 
 def _written(subject: Subject, name: str, path: Path) -> Subject:
-    """Write the scenario, and return it as the command line gets it from there."""
     says = f"a drawn scenario that breaks {name}"
     written = replace(subject, scenario=replace(subject.scenario, says=says), source=str(path))
     written_whole(path, to_toml(written.scenario))

@@ -37,7 +37,6 @@ from ckptsim.sim.world import check_properties
 
 
 def _hunt(arguments: argparse.Namespace) -> int:
-    """Hunt, also for named properties alone, write the smallest scenario and print its story."""
     wanted = tuple(arguments.property)
     arguments.property = [name for name in wanted if is_own(name)]
     subject = subject_of(arguments)
@@ -50,7 +49,6 @@ def _hunt(arguments: argparse.Namespace) -> int:
         return extended(Find, find, subject=subject, draw=draw if draw.most else None)
 
     def broken(find: search.Find) -> None:
-        """Write the violation as it was found and say so, before shrinking makes it smaller."""
         row = _written(result(find), arguments, beside=False).violation
         if not arguments.json:
             says = f"VIOLATED {row.property} in run {find.runs}: {row.says}\nreplay: {row.replay}"
@@ -80,14 +78,12 @@ def _hunt(arguments: argparse.Namespace) -> int:
 
 
 def _written(find: Find, arguments: argparse.Namespace, *, beside: bool = True) -> Find:
-    """Write the folder of the smallest scenario, and return the find with its place."""
     name = f"{find.subject.scenario.name}-{slug(find.property)}"
     folder = arguments.out or default_folder(Path("out", "hunt", name))
     return find.written(folder, beside=beside)
 
 
 def _left_of(runs: int, find: Find | None, arguments: argparse.Namespace) -> str:
-    """Return what an interrupted hunt has seen and keeps, and what does the rest."""
     if find is not None:
         find = _written(find, arguments, beside=False)
         found = f"{find.property} broke after {find.runs} run(s)"

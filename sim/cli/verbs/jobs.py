@@ -74,7 +74,6 @@ def compared(arguments: argparse.Namespace) -> WhatIf:
 
 
 def _ran(runs: Sequence[tuple[Scenario, int]], master: str, says: str) -> Sequence[RunResult]:
-    """Return the results of scenarios with their seeds, simulated here or on Spark."""
     if master == _AUTO:
         installed = find_spec("pyspark") is not None
         records = sum(_records_of(cast("Job", scenario.model)) for scenario, _ in runs)
@@ -95,7 +94,6 @@ def _ran(runs: Sequence[tuple[Scenario, int]], master: str, says: str) -> Sequen
 
 
 def _records_of(job: Job) -> float:
-    """Return about how many records a run processes until its last checkpoint, or its end."""
     run_ns = job.duration_ns
     if job.checkpointing.count is not None:
         run_ns = min(run_ns, (job.checkpointing.count + 1) * job.checkpointing.interval_ns)

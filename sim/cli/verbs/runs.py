@@ -104,7 +104,6 @@ def _keep(path: Path, found: RunResult) -> list[str]:
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    """Run again with the trace kept, tell its story, and write it for three viewers."""
     kept = kept_of(arguments)
     subject = subject_of(arguments) if kept is None else kept.subject
     how = arguments if kept is None else kept

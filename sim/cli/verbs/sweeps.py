@@ -85,7 +85,6 @@ def _say_size(plan: Plan) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    """Draw the summaries, made anew on Spark where rows are newer, and name the page."""
     from ckptsim.analysis.report import View, write_report
 
     view = View(

@@ -19,7 +19,6 @@ _RULES = BatchRules()
 
 
 def _conform(arguments: argparse.Namespace) -> int:
-    """Run every file's vectors, print lines that are none and failures, and end with the counts."""
 
     def ran(one: VectorOutcome) -> None:
         if not arguments.json and outcome_text(one):
@@ -42,7 +41,6 @@ def _conform(arguments: argparse.Namespace) -> int:
 
 
 def _order(arguments: argparse.Namespace) -> int:
-    """Read all messages, write released states to stdout and a summary to stderr."""
     rules = BatchRules(
         batch_records=arguments.batch_records,
         batch_age_messages=arguments.batch_age,

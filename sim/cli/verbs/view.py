@@ -12,7 +12,6 @@ from ckptsim.sim.cli.subject import source_of
 
 
 def _view(arguments: argparse.Namespace) -> int:
-    """Write the page of one run, or of two beside each other, and say where it is."""
     from ckptsim._api.runs.causes import View, shown
 
     def document(given: argparse.Namespace) -> dict[str, Any]:

@@ -128,7 +128,6 @@ def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
 
 
 def _columns() -> int:
-    """Return the terminal's width, or a fixed one where the output is no terminal."""
     return shutil.get_terminal_size((_WIDEST, 24)).columns if os.isatty(1) else _WIDEST
 
 

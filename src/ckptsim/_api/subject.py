@@ -146,7 +146,6 @@ def _leave(folder: Path, cores: Iterable[str], *, allowed: bool) -> list[str]:
 
 
 def _file_of(module: str) -> Path | None:
-    """Return the file or folder of a module's package, which is not imported for that."""
     found = PathFinder.find_spec(module.partition(".")[0], [str(Path.cwd()), *sys.path])
     if found is None:
         return None

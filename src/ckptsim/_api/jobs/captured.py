@@ -178,7 +178,6 @@ def _saved(place: Path, job: str | None) -> tuple[list[Taken], list[str]]:
 
 
 def _free() -> Path:
-    """Return the first default folder of a recording that is not there or empty."""
     names = chain(["recorded"], (f"recorded-{number}" for number in count(2)))
     return next(
         path

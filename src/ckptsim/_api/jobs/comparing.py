@@ -179,7 +179,6 @@ def _outcomes(
 def _in_time(
     scenarios: Sequence[Scenario], count: int, runner: Runner
 ) -> list[tuple[Scenario, Sequence[RunResult]]]:
-    """Return the runs of every scenario, of a longer one where all was warm-up."""
     found: dict[int, tuple[Scenario, Sequence[RunResult]]] = {}
     waiting = dict(enumerate(scenarios))
     for _ in range(_LONGER + 1):
@@ -208,7 +207,6 @@ def _outcome(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
 
 
 def _why(scenario: Scenario, result: RunResult) -> Why:
-    """Return the cause of the slowest checkpoint of a run, or why there is none."""
     checkpointing = _job(scenario).checkpointing
     if checkpointing.enabled and not checkpointing.coordinated:
         return Why(happened="Checkpoints without a coordinator have no critical path.")
@@ -238,7 +236,6 @@ def _warm_up(was: Scenario, scenario: Scenario, results: Sequence[RunResult]) ->
 def _notes(
     named: Named, variants: Sequence[Variant], outcomes: Sequence[Outcome], failure: Failure | None
 ) -> Iterator[str]:
-    """Yield what must be said with the answer, each once, with the variants that it is of."""
     said = dict.fromkeys(warnings_of(_job(named.scenario), named.recording))
     yield from said
     yield from (f"as it is: {note}" for note in outcomes[0].notes)

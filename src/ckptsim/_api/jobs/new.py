@@ -159,7 +159,6 @@ def _vertices(
 
 
 def _comments(scenario: object, document: Mapping[str, Any]) -> dict[Place, list[str]]:
-    """Return the meaning of each key by its place, once for each key of the vertices."""
     says = {_UNIT.sub("", one.path): one.says for one in describe(scenario)}  # type: ignore[arg-type]
     found: dict[Place, list[str]] = {}
     seen: set[str] = set()

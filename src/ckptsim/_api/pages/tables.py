@@ -108,7 +108,6 @@ def _label(cue: Cue, rows: list[Row]) -> str:
 
 
 def _acts(row: Row) -> list[str]:
-    """Return what a row does, with the end modes where it is not the same in all three."""
     acts = {mode: row.cell(mode) for mode in EndMode}
     found = dict.fromkeys(act for act in acts.values() if act is not None)
     if len(found) == 1 and None not in acts.values():

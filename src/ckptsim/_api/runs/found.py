@@ -186,7 +186,6 @@ class Replay(Result):
         return "\n\n".join([*parts, "\n".join([ended, *self._repeated()])])
 
     def _repeated(self) -> list[str]:
-        """Return whether a find is as it was, and if not, whether the property holds by now."""
         if self.kept is None:
             return []
         if self.repeats:

@@ -123,7 +123,6 @@ def _costs(rows: Sequence[RecoveryRow]) -> tuple[str, ...]:
 
 
 def _downtime_ns(row: RecoveryRow) -> int | None:
-    """Return the time to the first record, or to the next attempt where that is all there is."""
     up_ns = row.resumed_ns if row.first_record_ns is None else row.first_record_ns
     return None if up_ns is None else up_ns - row.failed_ns
 

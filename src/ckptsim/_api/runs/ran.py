@@ -150,7 +150,6 @@ class RunResult(Result, rows.RunResult):
         return [pair for pair in self._pairs() if pair[0] not in left_out]
 
     def _shown(self) -> dict[str, Any]:
-        """Return the first checkpoints, and the barriers of the slowest one of a job."""
         shown = [row for row in self.checkpoints if not row.inner]
         head = ("checkpoint", "status", "triggered", "duration", "persisted")
         cells = [

@@ -185,7 +185,6 @@ def with_costs(plan: Plan, costs: Mapping[str, object]) -> Plan:
 
 
 def _plain(path: str) -> str:
-    """Return a path with the key that takes a value with a unit in place of the base unit's."""
     return _UNIT.sub("", path)
 
 
@@ -239,7 +238,6 @@ def _here(problem: Problem) -> Problem:
 
 
 def _source_of(scenario: Scenario, base: Path) -> tuple[str, dict[str, object]]:
-    """Return a file or name of a scenario, written beside the tables if need be, and its values."""
     bare = scenario_of(scenario)
     if isinstance(scenario, ApiScenario) and scenario.origin is not None:
         origin = scenario.origin

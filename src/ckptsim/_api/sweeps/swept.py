@@ -138,7 +138,6 @@ class SweepResult(Result):
         return "\n".join(["", *printed(self.read_summaries(), self.cliffs)])
 
     def _went_wrong(self) -> list[str]:
-        """Return the errors and violations, each with the command that repeats a run of it."""
         from ckptsim.analysis.answers import paragraph, violations_of
 
         lines, findings = [], self.read_summaries()
@@ -226,7 +225,6 @@ class SweepResult(Result):
         return self._with_parameters(frame)
 
     def _spark_table(self, table: str) -> DataFrame:
-        """Return a table as Spark reads it, with the scenario, parameters, seed and ties."""
         from ckptsim.analysis.summaries.rows import is_shared, rows_of
 
         session, store = self._session(), self._store()
@@ -261,7 +259,6 @@ class SweepResult(Result):
     def _with_parameters(
         self, frame: pd.DataFrame, metrics: pd.DataFrame | None = None
     ) -> pd.DataFrame:
-        """Return rows with a column for every swept parameter, in the order of the points."""
         runs = self._tables()["runs"][["run_key", "parameters"]]
         found = self._by_point(frame.merge(runs, on="run_key"), ["seed", "ties"])
         if metrics is not None:
@@ -271,7 +268,6 @@ class SweepResult(Result):
         return found
 
     def _by_point(self, frame: pd.DataFrame, then: Sequence[str] = ()) -> pd.DataFrame:
-        """Return rows with their swept parameters as columns, sorted by point if they have any."""
         import pandas as pd
 
         if "parameters" not in frame:
