@@ -141,7 +141,7 @@ def _run_failure(vector: Vector, make: Factory) -> Mismatch | None:
     return compare_fields(vector["reason"], vector, found)
 
 
-# Kind of a vector -> slot of the part that it is about, our own one, and how it is _run_part.
+# Kind of a vector -> slot of the part that it is about, our own one, and how it is run.
 _KINDS: dict[str, tuple[str, Factory, Callable[[Vector, Factory], Mismatch | None]]] = {
     "debloater": ("debloater", BufferDebloater, _run_debloater),
     "request_decider": ("request_decider", requests.RequestDecider, _run_decider),
@@ -238,7 +238,7 @@ def _finalized_as_json(states: dict[str, FinishedState] | Rejected) -> dict[str,
 def _restored_as_json(restored: Restored | Rejected) -> dict[str, Any]:
     if isinstance(restored, Rejected):
         return {"result": "reject", "vertex": restored.vertex, "rule": restored.rule}
-    return {"result": "accept", "skip": list(restored.skip), "_run_plan": list(restored.run)}
+    return {"result": "accept", "skip": list(restored.skip), "run": list(restored.run)}
 
 
 PLAN = Adapter(run=_run_plan)
