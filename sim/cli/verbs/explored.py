@@ -12,6 +12,7 @@ from ckptsim._api.columns import setting_of, table, violation_texts
 from ckptsim._api.runs.ran import setting_document
 from ckptsim.sim.rows import ViolationRow
 from ckptsim.sim.search.explore import Explored, Explorer, ExploreReport
+from ckptsim.sim.why.find import why_violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,7 @@ def document_of(one: OfLink) -> dict[str, Any]:
             asdict(each.row)
             | {
                 "run": each.before.number,
+                "because": why_violation(each.row, "").because,
                 "seed": each.seed,
                 "ties": each.ties,
                 "shrinking_runs": each.shrinking_runs,
@@ -130,6 +132,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
         for each in one.found
         if each.file is not None
     ]
+    pairs += [("cause", why_violation(each.row, "").because) for each in one.found]
     return "\n\n".join([*violation_texts(each.row for each in one.found), table(pairs)])
 
 
