@@ -63,12 +63,10 @@ def section(
     findings: Summaries,
     layout: Layout | None = None,
     cliffs: Sequence[str] = (),
-    why: str = "",
 ) -> dict[str, Any]:
     """Return what the template shows of one sweep.
 
-    layout: how its answer is laid out. cliffs: the ones of the sweep in words, why: the cause at
-    the highest one that has one.
+    layout: how its answer is laid out. cliffs: the ones of the sweep in words, with their causes.
     """
     about = findings.about
     anchor = f"sweep-{about['plan']}"
@@ -84,7 +82,7 @@ def section(
         "figure": found.headline[0],
         "figure_of": found.headline[1],
         "graph": graph_of(findings),
-        "why": why,
+        "brief": [*found.brief, *cliffs[:1]] or [found.note],
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],
@@ -142,7 +140,7 @@ def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:
         "figure": "",
         "figure_of": "",
         "graph": None,
-        "why": "",
+        "brief": [one_metric.sentence for one_metric in found[:1]],
         "warnings": [],
         "headline": shown(drawn, f"{anchor}-answer"),
         "says": f"program {about['program']} against program {other.about['program']}",
