@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ckptsim.analysis.answers import (
+    CAUSED,
     Layout,
     answer,
     answering,
@@ -82,7 +83,8 @@ def section(
         "figure": found.headline[0],
         "figure_of": found.headline[1],
         "graph": graph_of(findings),
-        "brief": [*found.brief, *cliffs[:1]] or [found.note],
+        # The headline says it of the first metric.
+        "brief": [*found.brief[1:2], *_with_cause(cliffs)] or [*found.brief, found.note][:1],
         "warnings": warnings(findings),
         "headline": shown(headlines(findings, layout), f"{anchor}-answer"),
         "says": about["says"],
@@ -100,6 +102,11 @@ def section(
             for part in parts
         ],
     }
+
+
+def _with_cause(cliffs: Sequence[str]) -> Sequence[str]:
+    """Return the highest cliff, if possible one with a cause. Nothing without cliffs."""
+    return sorted(cliffs, key=lambda text: CAUSED not in text)[:1]
 
 
 def compared(one: Summaries, other: Summaries, where: str) -> dict[str, Any]:

@@ -94,14 +94,14 @@ def _around(result: RunResult, row: pd.Series, scenario: Scenario) -> Iterator[P
     """Draw the barriers of the slowest checkpoint of a job, or the pending states of a sync."""
     number, slow = int(row["checkpoint_id"]), time_in_words(int(row["elapsed_ns"]))
     named = f"checkpoint {row['scope']}/{number}".replace("*/", "")
-    view = result.run.replay.replace("ckptsim replay", "ckptsim view", 1)
+    view = str(row["replay"]).replace("ckptsim replay", "ckptsim view", 1)
     walk = f"Walk through the run: {view} --checkpoint {number} --out run.html"
     model = scenario.model
     if isinstance(model, Job) and model.plane is Plane.BUFFERS:
         yield Picture(
             title=f"Barriers of the slowest checkpoint: seed {row['seed']}",
             caption=f"The slowest, {named}, took {slow}. A lane per subtask: lines are barriers on "
-            f"their way, bars the alignment, then the upload. {walk}",
+            f"their way, bars are blocked channels. {walk}",
             figure=barrier_story(result.trace, senders_of(model), number),
             data=pd.DataFrame(map(asdict, result.task_checkpoints)),
         )
