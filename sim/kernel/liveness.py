@@ -77,7 +77,7 @@ def explain_waits(waits: Iterable[Wait]) -> str:
         return f"{_chain(circle)}: they wait for each other in a circle."
     chain = _longest(edges)
     whom = chain[-1].whom
-    end = f"; {whom} waits for nobody" if whom else ""
+    end = f"; {whom} itself waits for nothing, and does not act" if whom else ""
     rest = sum(map(len, edges.values())) - len(chain)
     more = f" ({rest} more {'wait' if rest > 1 else 'waits'} besides)" if rest else ""
     return f"{_chain(chain)}{end}{more}."

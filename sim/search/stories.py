@@ -100,6 +100,7 @@ def _common(first: Sequence[Entry], second: Sequence[Entry]) -> int:
     return count
 
 
+LAST_GOOD, THEN_HERE = "last good point", "then here"
 _BEFORE = 6  # lines before the last good point
 _LINES_MAX = 24
 _EVENTS_KEPT = 20_000
@@ -178,9 +179,9 @@ def _story(
     kept = dict.fromkeys([*(trace[at] for at in positions), *mine, trace[last]])
     entries = [entry for entry in trace[first + 1 : last + 1] if entry in kept]
     time = exact_text(time_of(trace[first - 1])) if first else "the start"
-    good = f"last good point: {first} entries, up to {time}, are the same {other.differs}"
+    good = f"{LAST_GOOD}: {first} entries, up to {time}, are the same {other.differs}"
     sides = [
-        f"then here:  {_side(trace, first, vocabulary)}",
+        f"{THEN_HERE}:  {_side(trace, first, vocabulary)}",
         f"{other.differs}:  {_side(other.trace, first, vocabulary)}",
     ]
     early = _until(told, trace, first)

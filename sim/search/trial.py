@@ -98,7 +98,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of one run. work: entries until the first violation of each property."""
+    """What came of one run. Small enough to travel between processes.
+
+    work: of violated properties, how much happened until the first violation, in entries of the
+    trace. ended_ns: the last instant.  slowest: duration and number of the slowest completed
+    checkpoint.  failed: status and reason of the others -> how many, and the number of the first.
+    """
 
     seed: int
     ties: str
@@ -109,6 +114,8 @@ class Trial:
     violations: tuple[ViolationRow, ...] = ()
     work: dict[str, int] = field(default_factory=dict)
     ended_ns: int = 0
+    slowest: tuple[int, int] = (0, 0)
+    failed: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def work_until(self, name: str) -> int:
         """Return how much happened until a property was violated, or in all if unknown."""
@@ -130,6 +137,15 @@ def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Tria
     work: dict[str, int] = {}
     for env in reversed(began):
         work |= env.entries_until
+    slowest = (0, 0)
+    failed: dict[str, tuple[int, int]] = {}
+    for row in result.checkpoints:
+        if row.status == "completed":
+            slowest = max(slowest, (row.duration_ns or 0, -row.checkpoint_id))
+        elif row.status != "pending" and not row.inner:
+            kind = f"{row.status} ({row.reason})" if row.reason else row.status
+            count, first = failed.get(kind, (0, row.checkpoint_id))
+            failed[kind] = (count + 1, first)
     return Trial(
         seed=result.run.seed,
         ties=ties,
@@ -140,6 +156,8 @@ def trial_of(result: RunResult, ties: str, began: Sequence[Environment]) -> Tria
         violations=tuple(result.violations),
         work=work,
         ended_ns=result.run.ended_ns,
+        slowest=slowest,
+        failed=failed,
     )
 
 

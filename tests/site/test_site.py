@@ -100,6 +100,6 @@ def test_the_site_builds_without_a_warning_and_fits_a_phone(tmp_path: Path) -> N
     for name in pages:
         for width in (1280, 400):
             place = out / f"{name}.html"
-            found, console = look(place, place.parent, width=width, action="")
+            found, console = look(place, width=width, action="")
             assert found["page"] <= found["width"], f"{name} at {width}"
             assert console == []

@@ -83,6 +83,7 @@ class _Checked:
             for trial in self.report.unexpected
             for row in trial.violations[:1]
         ]
+        found += self.report.causes if found else []
         if self.report.unbroken:
             found.append(f"{UNBROKEN}: {', '.join(self.report.unbroken)}")
         if self.missed:

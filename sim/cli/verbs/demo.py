@@ -22,10 +22,10 @@ TUTORIAL = (
     "--master=here",
 )
 PLANS = (
-    "sockets_bound_and_not",
+    "barrier_modes",
+    "recovery_load",
     "upload_latency",
     "crash_instant",
-    "barrier_modes",
     "pipeline_interval",
 )
 

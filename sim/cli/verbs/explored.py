@@ -27,6 +27,7 @@ from ckptsim.sim.search.explore.explore import (
     is_choices,
     progress_of,
 )
+from ckptsim.sim.why.find import why_violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,7 @@ def document_of(one: OfLink) -> dict[str, Any]:
             asdict(each.row)
             | {
                 "run": each.before.number,
+                "because": why_violation(each.row, "").because,
                 "seed": each.seed,
                 "ties": each.ties,
                 "shrinking_runs": each.shrinking_runs,
@@ -142,6 +144,7 @@ def text_of(one: OfLink, document: dict[str, Any]) -> str:
         for each in one.found
         if each.file is not None
     ]
+    pairs += [("cause", why_violation(each.row, "").because) for each in one.found]
     return "\n\n".join([*violation_texts(each.row for each in one.found), table(pairs)])
 
 

@@ -97,7 +97,7 @@ VERBS = {
   ckptsim measure-store
   ckptsim run external_crashes --costs out/measure-store/costs.toml
   ckptsim sweep store_knee --costs out/measure-store/costs.toml
-  ckptsim sweep pipeline_interval --costs out/measure-store/costs.toml
+  ckptsim sweep store_placements --costs out/measure-store/costs.toml
   ckptsim measure-store --folder /data/stores --rounds 9 --out costs.toml --json""",
     ),
     "store": Verb(

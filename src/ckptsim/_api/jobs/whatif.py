@@ -104,12 +104,13 @@ class WhatIf(Result):
 
     @property
     def headline(self) -> tuple[str, str] | None:
-        """The median duration before and with the first variant, and what they are of."""
+        """The median duration before and with the first variant, and a sentence about them."""
         if not self.variants:
             return None
         before, after = (one.measures.duration_ms.get("median") for one in self.outcomes[:2])
-        of = f"median checkpoint duration, as it is and with {self.variants[0].name}"
-        return f"{_ms(before)} to {_ms(after)}", of
+        name = self.variants[0].name
+        says = f"The median checkpoint takes {_ms(after)} with {name}, and {_ms(before)} as it is."
+        return f"{_ms(before)} to {_ms(after)}", says
 
     def body(self) -> str:
         """Return the answer as HTML, for a page with more than that."""

@@ -194,18 +194,6 @@ class RunPlots(Plots):
             recovery_timeline(found[number], self._result.checkpoints)
         return axes
 
-    def timeline(self, window_ns: tuple[int, int] | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw what every part did, and which checkpoints were pending. window_ns: a part of it."""
-        from ckptsim.sim.world import load_world
-
-        traced = self._result.with_trace()
-        vocabulary = load_world(traced.subject.scenario.world).VOCABULARY
-        with on(ax) as axes:
-            from ckptsim.analysis.figures.run.timeline import timeline
-
-            timeline(traced.trace, vocabulary, traced.checkpoints, window_ns=window_ns)
-        return axes
-
     def _rows(self, table: str, *, some_at_least: bool = True) -> pd.DataFrame:
         from ckptsim.analysis.tables.frames import frame_of
         from ckptsim.analysis.tables.schema import arrow_table

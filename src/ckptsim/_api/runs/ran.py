@@ -34,6 +34,7 @@ from ckptsim.sim.infer.assumptions import assumptions
 from ckptsim.sim.search import Subject
 from ckptsim.sim.search.check import EXHAUSTIVE, MORE_RUNS
 from ckptsim.sim.why import cause_lines
+from ckptsim.sim.why.find import why_checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,6 +237,10 @@ class CheckReport(Result, search.CheckReport):
                 for row in found.violations
             ],
             "first_violating_seed": self.unexpected[0].seed if self.unexpected else None,
+            "causes": [
+                {"seed": found.seed, "ties": found.ties} | cause.document()
+                for found, cause in why_checked(self.subject, self)
+            ],
             "digest": self.digest,
         }
 
@@ -246,10 +251,19 @@ class CheckReport(Result, search.CheckReport):
 
     @property
     def text(self) -> str:
-        """The violations with their stories, then the figures of the check."""
+        """The violations with their stories, then the figures of the check, and the causes."""
         rows = (row for found in self.unexpected for row in found.violations)
         parts = violation_texts(row for row in rows if row.property not in self.expected)
-        return "\n\n".join([*parts, table(self._pairs())])
+        told = ["\n".join(line for one in self.causes for line in paragraph(one))]
+        return "\n\n".join([*parts, table(self._pairs()), *filter(None, told)])
+
+    @property
+    def causes(self) -> list[str]:
+        """A line on the cause of each kind of violation, or of slow and failed checkpoints."""
+        return [
+            f"seed {found.seed}: {cause.because if found.violations else cause.line}"
+            for found, cause in why_checked(self.subject, self)
+        ]
 
     @property
     def late_text(self) -> str:
@@ -261,11 +275,13 @@ class CheckReport(Result, search.CheckReport):
         reached = [f"{name} in {runs}" for name, runs in self.goals.items() if runs]
         found = ", ".join(f"seed {trial.seed}" for trial in self.unexpected[:10])
         broken = ", ".join(f"{name} in {runs}" for name, runs in self.expected.items())
+        failed = ", ".join(f"{count} {kind}" for kind, (count, _) in self.incomplete.items())
         pairs: list[tuple[str, object]] = [
             ("scenario", f"{self.subject.scenario.name} ({self.subject.scenario.link})"),
             *setting_of(self.subject),
             ("runs", f"{self.runs}, of {len(self.seeds)} seed(s), {', '.join(self.ties)} ties"),
             ("outcomes", ", ".join(f"{count} {name}" for name, count in self.outcomes.items())),
+            *([("checkpoints", f"not completed: {failed}")] if failed else []),
             ("reached", ", ".join(reached) or "no rare situation"),
             ("not reached", ", ".join(self.missed_goals) or "nothing that the scenario asks for"),
             *([("as expected", f"broke {broken}")] if broken else []),
