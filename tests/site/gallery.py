@@ -17,6 +17,7 @@ from ckptsim.sim.cli import main
 FIGURES: tuple[tuple[str, str], ...] = (
     ("Barriers overtake buffers", 'ck.run("alignment_timeout").plot.barriers(3)'),
     ("Aligned barriers wait", 'ck.run("back_pressure_aligned").plot.barriers(3)'),
+    ("Unaligned barriers do not", 'ck.run("back_pressure_unaligned").plot.barriers(3)'),
     ("Parts of each checkpoint", 'ck.run("back_pressure_aligned").plot.durations()'),
     ("Bytes in flight", 'ck.run("back_pressure_unaligned").plot.in_flight()'),
     ("Alignment of each subtask", 'ck.run("back_pressure_aligned").plot.alignment()'),
