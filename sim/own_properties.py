@@ -1,8 +1,8 @@
 """Invariants of the user's: functions that look at the ground truth of a run that is over.
 
-A function gets a `GroundTruth` and returns a sentence for a violation, or None.  With the instant of
-the violation before it, as `(at_ns, sentence)`, the story ends there and not with the run.  It is
-named as `package.module:function`, which is the name of its property.
+A function gets a `GroundTruth` and returns a sentence for a violation, or None.  With an instant
+before it, as `(at_ns, sentence)`, the story ends there and not with the run.  It is named as
+`package.module:function`, which is the name of its property.
 """
 
 from __future__ import annotations
