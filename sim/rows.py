@@ -255,8 +255,8 @@ class GroundTruth:
     """All that a property of the user's looks at, when a run is over.
 
     records: none of a job on buffers, where records have no identity.  The other tables are the
-    ones of `RunResult`, in the order in which things happened.  `kept` is what was durable at the
-    end in a store, and in a pipeline also every checkpoint of its job.
+    ones of `RunResult`, in the order in which things happened.  `kept` has the durable content of a
+    store at the end, and in a pipeline also every checkpoint of its job.
     """
 
     scenario: Scenario
