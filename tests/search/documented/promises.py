@@ -73,6 +73,6 @@ def _code(command: str, shows: str) -> int:
     broken = re.findall(r"VIOLATED (\w+)", shows)
     if not broken:
         return int("FAILED" in shows)
-    scenario = re.search(r"ckptsim (?:run|check) (\w+)", command)
+    scenario = re.search(r"ckptsim (?:run|check|hunt) (\w+)", command)
     assert scenario is not None, command
     return int(not set(broken) <= set(by_name(scenario[1]).violates))
