@@ -188,6 +188,17 @@ def test_rows_of_the_coverage_are_whole_and_differ() -> None:
     assert len({row[2] for row in every}) == len(every)
 
 
+def test_a_checkout_knows_the_mutants_of_the_tests() -> None:
+    """The variable before a command is enough, also where only the program is on the path."""
+    command = next(row[2].strip("`") for row in rows() if row[2].startswith("`CKPTSIM_MUTANTS="))
+    variable, _, *words = shlex.split(command)
+    environment = {**os.environ, "PYTHONPATH": str(program_root())}
+    environment |= dict([variable.split("=")])
+    program = [sys.executable, "-P", "-m", "ckptsim", *words]
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 Case = tuple[str, int, Check]
 CASES = [
     pytest.param((command, code, check), marks=marks, id=command)
