@@ -21,9 +21,7 @@ from ckptsim.sim.slots.table import slots_of
 
 MORE = "CKPTSIM_MUTANTS"
 MUTANTS: dict[str, Mutant] = by_name(
-    *shown.MUTANTS.values(),
-    *rescaling.MUTANTS.values(),
-    *uncoordinated.MUTANTS.values(),
+    *shown.MUTANTS.values(), *rescaling.MUTANTS.values(), *uncoordinated.MUTANTS.values()
 )
 
 
@@ -49,7 +47,6 @@ def find_mutant(places: Sequence[str], name: str) -> Mutant:
 
 
 def _all() -> Mapping[str, Mutant]:
-    """Return ours, and the ones of the named module. The working directory is searched."""
     module = os.environ.get(MORE, "")
     if module and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))

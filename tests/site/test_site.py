@@ -14,10 +14,10 @@ import ckptsim
 from ckptsim.scenarios.describe import reference as parameters
 from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning.metrics import METRICS
+from ckptsim.scenarios.planning.plan_keys import METRICS
 from ckptsim.sim.cli.main import VERBS, import_verb
 from ckptsim.sim.job.events import Event
-from ckptsim.sim.slots.process.doors import DOORS
+from ckptsim.sim.slots.process.codec import DOORS
 from tests.analysis.report.browser import chromium, look
 from tests.package.test_extras import ROOT
 from tests.site import gallery, reference

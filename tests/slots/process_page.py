@@ -13,8 +13,7 @@ from enum import Enum
 from textwrap import fill
 from typing import Any, Union, get_args, get_origin
 
-from ckptsim.sim.slots.process.codec import fields_of, text_of
-from ckptsim.sim.slots.process.doors import DOORS, Door
+from ckptsim.sim.slots.process.codec import DOORS, Door, fields_of, text_of
 
 
 def tables() -> str:
