@@ -1,6 +1,7 @@
 """Invariants of the user's: functions that look at the ground truth of a run that is over.
 
-A function gets a `GroundTruth` and returns a sentence for a violation, or None.  It is named as
+A function gets a `GroundTruth` and returns a sentence for a violation, or None.  With an instant
+before it, as `(at_ns, sentence)`, the story ends there and not with the run.  It is named as
 `package.module:function`, which is the name of its property.
 """
 
@@ -9,14 +10,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from traceback import extract_tb
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from ckptsim.scenarios import UserError
 from ckptsim.sim.rows import GroundTruth, RunResult, ViolationRow
 from ckptsim.sim.run_spec import RunSpec
 from ckptsim.sim.slots.resolve import load_callable, name_of
 
-Function: TypeAlias = Callable[[GroundTruth], str | None]
+Function: TypeAlias = Callable[[GroundTruth], str | tuple[int, str] | None]
 Properties: TypeAlias = Mapping[str, Function]
 
 
@@ -55,16 +56,23 @@ def violations_of(properties: Properties, spec: RunSpec, result: RunResult) -> l
     rows: list[ViolationRow] = []
     for name, function in properties.items():
         try:
-            says = function(truth)
+            said = function(truth)
         except Exception as error:
             raise UserError(f"--property {name}: {_raised(error)}, in {spec.replay}") from error
-        if says is None:
+        if said is None:
             continue
+        at_ns, says = said if _is_dated(said) else (result.run.ended_ns, said)
         if not isinstance(says, str):
-            found = f"returned a value of type {type(says).__name__}"
-            raise UserError(f"--property {name}: {found}, expected a sentence or None")
-        rows.append(spec.violation(name, result.run.ended_ns, says))
+            found = f"returned a value of type {type(said).__name__}"
+            expected = "a sentence, (at_ns, sentence) or None"
+            raise UserError(f"--property {name}: {found}, expected {expected}")
+        rows.append(spec.violation(name, at_ns, says))
     return rows
+
+
+def _is_dated(said: object) -> TypeGuard[tuple[int, str]]:
+    """Return whether a function has said when as well."""
+    return isinstance(said, tuple) and [type(part) for part in said] == [int, str]
 
 
 def ground_truth(spec: RunSpec, result: RunResult) -> GroundTruth:
@@ -81,6 +89,7 @@ def ground_truth(spec: RunSpec, result: RunResult) -> GroundTruth:
         tasks=tuple(result.tasks),
         figures=tuple(result.figures),
         goals=dict(result.goals),
+        holdings=result.holdings,
     )
 
 

@@ -255,7 +255,8 @@ class GroundTruth:
     """All that a property of the user's looks at, when a run is over.
 
     records: none of a job on buffers, where records have no identity.  The other tables are the
-    ones of `RunResult`, in the order in which things happened.
+    ones of `RunResult`, in the order in which things happened.  `kept` has the durable content of a
+    store at the end, and in a pipeline also every checkpoint of its job.
     """
 
     scenario: Scenario
@@ -268,6 +269,12 @@ class GroundTruth:
     tasks: tuple[TaskRow, ...]
     figures: tuple[FigureRow, ...]
     goals: dict[str, int]
+    holdings: Callable[[], list[KeptPartition]] = field(default=list, repr=False, compare=False)
+
+    @property
+    def kept(self) -> list[KeptPartition]:
+        """Return what stores and sinks held as durable at the end, by topic and partition."""
+        return self.holdings()
 
 
 def no_account() -> tuple[list[RecordRow], list[CommitRow]]:

@@ -131,7 +131,9 @@ def _ran(world: World, spec: RunSpec, choice: Choice, own: Properties) -> RunRes
         result = blamed
     if spec.watch is not None:
         result.violations += spec.watch.rows(spec)
-    result.account = no_account  # it holds the whole world
+    result.account = no_account  # it holds the whole world, as the next one does
+    if not spec.keep_trace:
+        result.holdings = list
     return result
 
 

@@ -36,7 +36,7 @@ def tables(world: PipelineWorld) -> RunResult:
         result.account = partial(_account, result.account, world)
     result.task_checkpoints = task_checkpoints
     result.tasks = tasks
-    if world.spec.keep_trace:
+    if world.spec.keep_trace or world.spec.wants_account:
         result.holdings = partial(kept_partitions, world)
     return result
 

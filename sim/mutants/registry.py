@@ -7,9 +7,11 @@ them, as `MUTANTS`: the tests have some hundred.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 from ckptsim.scenarios.dialect import suggestion
 from ckptsim.scenarios.errors import UserError
@@ -46,6 +48,8 @@ def find_mutant(places: Sequence[str], name: str) -> Mutant:
 
 def _all() -> Mapping[str, Mutant]:
     module = os.environ.get(MORE, "")
+    if module and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
     if not module or find_spec(module.partition(".")[0]) is None:
         return MUTANTS
     more: Mapping[str, Mutant] = import_module(module).MUTANTS

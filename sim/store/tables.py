@@ -44,7 +44,7 @@ def tables(world: StoreWorld) -> rows.RunResult:
     result.violations = world.properties.violation_log.counted(world.properties.violations)
     if world.spec.wants_account:
         result.account = partial(_account, world)
-    if world.spec.keep_trace:
+    if world.spec.keep_trace or world.spec.wants_account:
         result.holdings = partial(_held, world)
     return result
 

@@ -1,14 +1,12 @@
-"""Write `docs/events.md`: `python -m tests.job.events_page`."""
+"""The page of the site on the events of a job."""
 
 from __future__ import annotations
 
 from inspect import getdoc
-from pathlib import Path
 from textwrap import fill
 
 from ckptsim.sim.job.events import Event, TaskEvent, of_job, of_tasks, of_time
 
-PAGE = Path(__file__).parents[2] / "docs" / "events.md"
 _HEAD = """\
 # Events of a job
 
@@ -29,7 +27,6 @@ world.events.attach(Snapshots())
 
 Every event of a task has it as `task`, with its vertex and subtask as `task.place`. The events are
 dataclasses in `sim/job/events`, and their docstrings explain the fields.
-`python -m tests.job.events_page` writes this page, and a test compares it.
 """
 _MODULES = (
     (of_job, "Events of the job as a whole"),
@@ -60,7 +57,3 @@ def _item(kind: type[Event]) -> str:
         subsequent_indent="  ",
         break_on_hyphens=False,
     )
-
-
-if __name__ == "__main__":
-    PAGE.write_text(document(), encoding="utf-8")

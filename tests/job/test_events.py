@@ -1,4 +1,4 @@
-"""The stream of events, its listeners, and the page that lists all kinds."""
+"""The stream of events and its listeners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ckptsim.sim.job.events import Event, Listener, TaskEvent, of_job, of_tasks
 from ckptsim.sim.job.records.world import RecordWorld
 from ckptsim.sim.kernel import Environment
 from ckptsim.sim.slots import OURS
-from tests.job import events_page
 
 SOURCES = Path(__file__).parents[2] / "sim" / "job"
 
@@ -47,7 +46,7 @@ def test_a_listener_gets_the_kinds_that_it_names() -> None:
 
 
 def test_each_kind_is_emitted_and_says_what_it_is() -> None:
-    """No kind is left that nothing emits, and each has a sentence and its fields on the page."""
+    """No kind is left that nothing emits, and each has a sentence."""
     emitted = {
         node.func.attr
         for path in SOURCES.rglob("*.py")
@@ -59,8 +58,3 @@ def test_each_kind_is_emitted_and_says_what_it_is() -> None:
     assert sorted(ours - bases - emitted) == []
     assert all(Event.kinds[name].__doc__ for name in ours)
     assert issubclass(of_tasks.SnapshotTaken, TaskEvent)
-
-
-def test_the_page_has_all_kinds() -> None:
-    """docs/events.md holds what its own command would write now."""
-    assert events_page.PAGE.read_text(encoding="utf-8") == events_page.document()

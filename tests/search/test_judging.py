@@ -279,3 +279,27 @@ def test_only_work_until_the_violation_counts() -> None:
     assert 0 < found.work_until(name) < found.events
     assert found.work_until("another") == found.events
     assert shrink(subject, found, property_name=name).trials < 150
+
+
+def dated(truth):
+    """Violate at the first failure, with what a store and a job have kept."""
+    kept = {one.topic: len(one.rows) for one in truth.kept}
+    return truth.recoveries[0].failed_ns, f"{sorted(kept)}, {len(truth.task_checkpoints)} parts"
+
+
+def misdated(truth):
+    """Give a sentence without an instant in its pair."""
+    return None, f"{truth.run.outcome}"
+
+
+def test_an_invariant_of_a_pipeline_sees_all_its_parts_and_names_the_instant() -> None:
+    """Sync, job and store are in the ground truth, and the violation is at the given instant."""
+    (row,) = ckptsim.run("pipeline", properties=[dated]).violations
+    assert row.at_ns == 16_000_000
+    assert row.says == "['checkpoints_v1', 'pipeline_v1'], 56 parts"
+
+
+def test_an_invariant_returns_a_sentence_perhaps_with_an_instant() -> None:
+    """Anything else is the user's error."""
+    with pytest.raises(ckptsim.UserError, match=r"type tuple, expected a sentence, \(at_ns, sen"):
+        ckptsim.run("quickstart", properties=[misdated])

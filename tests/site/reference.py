@@ -18,6 +18,9 @@ from ckptsim.scenarios.store import names as store_names
 from ckptsim.scenarios.sync import names as sync_names
 from ckptsim.sim.cli.main import GROUPS, _parser, import_verb
 from ckptsim.sim.cli.options import Option
+from tests.job import events_page
+from tests.scenarios.job import job_page
+from tests.slots import process_page
 
 
 def pages() -> dict[str, str]:
@@ -29,6 +32,9 @@ def pages() -> dict[str, str]:
         "properties": _properties(),
         "metrics": _metrics(),
         "python-api": _python_api(),
+        "planes": job_page.page(),
+        "events": events_page.document(),
+        "core-messages": process_page.tables(),
     }
 
 
@@ -151,8 +157,7 @@ def _properties() -> str:
     says = {**sync_names.PROPERTIES, **store_names.PROPERTIES, **job_names.BOTH}
     says |= {**job_names.RECORDS, **job_names.BUFFERS, **composed_names.OWN_PROPERTIES}
     lines = ["# Properties and goals", "", "A run is judged by the properties of its link. Goals"]
-    lines += ["count the rare situations that it reached. [Properties of jobs](../invariants.md)"]
-    lines += ["shows who observes each and which run breaks it.", ""]
+    lines += ["count the rare situations that it reached. `ckptsim explain NAME` shows one.", ""]
     for key, names in _models().items():
         link = LINKS[names[0]]
         lines += [f"## {', '.join(names)}", ""]

@@ -12,14 +12,18 @@ from packaging.requirements import Requirement
 
 import ckptsim
 from ckptsim.scenarios.describe import reference as parameters
+from ckptsim.scenarios.job.faults import JOB_FAULTS
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.planning.plan_keys import METRICS
 from ckptsim.sim.cli.main import VERBS, import_verb
+from ckptsim.sim.job.events import Event
+from ckptsim.sim.slots.process.codec import DOORS
 from tests.analysis.report.browser import chromium, look
 from tests.package.test_extras import ROOT
 from tests.site import gallery, reference
 from tests.site.build import SiteError, build, check, sections, sources
 
+BASES = ("TaskEvent", "FileEvent")
 GENERATED = ("gallery", *(f"reference/{name}" for name in reference.pages()))
 
 
@@ -49,6 +53,10 @@ def test_the_reference_has_all_that_runs() -> None:
     assert all(f"| `{name}` |" in pages["metrics"] for name in METRICS)
     public = [name for name in ckptsim.__all__ if callable(getattr(ckptsim, name))]
     assert all(f"### ck.{name}\n" in pages["python-api"] for name in public)
+    assert all(f"## Slot {slot}\n" in pages["core-messages"] for slot in DOORS)
+    ours = (one for one in Event.kinds.values() if one.__module__.startswith("ckptsim."))
+    assert all(f"`{one.__name__}(" in pages["events"] for one in ours if one.__name__ not in BASES)
+    assert all(f"| `{fault}` |" in pages["planes"] for fault in JOB_FAULTS)
 
 
 def test_the_gallery_has_twenty_figures_and_pages() -> None:

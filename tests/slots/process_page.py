@@ -1,4 +1,7 @@
-"""Write the tables of `docs/process-cores.md`: `python -m tests.slots.process_page`."""
+"""The page of the site with all that crosses to a core in a program of its own.
+
+`python -m tests.slots.process_page` prints it.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,15 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from pathlib import Path
 from textwrap import fill
 from typing import Any, Union, get_args, get_origin
 
 from ckptsim.sim.slots.process.codec import DOORS, Door, fields_of, text_of
 
-PAGE = Path(__file__).parents[2] / "docs" / "process-cores.md"
-MARK = "<!-- Below this line: python -m tests.slots.process_page -->\n"
-
 
 def tables() -> str:
-    """Return the sections of all slots, and their objects and names."""
-    parts = ["\n".join(_section(door)) for door in DOORS.values()]
+    """Return the page: the sections of all slots, and their objects and names."""
+    parts = ["# Messages of cores", *("\n".join(_section(door)) for door in DOORS.values())]
     found: dict[type, None] = {}
     for door in DOORS.values():
         for kind in (*door.arguments.values(), *_of_questions(door)):
@@ -112,5 +111,4 @@ def _collect(kind: Any, found: dict[type, None]) -> None:
 
 
 if __name__ == "__main__":
-    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-    PAGE.write_text(head + MARK + "\n" + tables(), encoding="utf-8")
+    print(tables())

@@ -1,19 +1,8 @@
-"""Which property of a job represents which published invariant: docs/invariants.md.
-
-`python -m tests.job.properties.invariants` writes the document again.
-"""
+"""Which property of a job represents which published invariant."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from textwrap import fill
-
-from ckptsim.scenarios.job.names import BOTH, BUFFERS, RECORDS
-from tests.job.buffers.broken import BROKEN
-from tests.job.properties.table import BREAKERS, ON_BUFFERS
-
-DOCUMENT = Path(__file__).parents[3] / "docs" / "invariants.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,39 +194,3 @@ ENDS: dict[str, Invariant] = {
         "closes_when_all_is_over",
     ),
 }
-
-
-def _properties() -> list[str]:
-    """Return the sections of all properties."""
-    lines = []
-    for title, says in (("On both planes", BOTH), ("On records", RECORDS), ("On buffers", BUFFERS)):
-        lines += [f"## {title}", ""]
-        for name, sentence in says.items():
-            item = f"* `{name}`: {sentence}."
-            lines.append(fill(item, 118, subsequent_indent="  ", break_on_hyphens=False))
-        lines.append("")
-    return lines[:-1]
-
-
-def document() -> str:
-    """Return the document."""
-    on_records, on_buffers = (sum(map(len, one.values())) for one in (BREAKERS, ON_BUFFERS))
-    lines = [
-        "# Properties of jobs",
-        "",
-        "The oracle of a job checks these properties in every run. It listens to the",
-        "[events](events.md) of the job and asks no core. A run that breaks a hazard of released",
-        "Flink is counted apart ([hazards](hazards.md)).",
-        "",
-        f"Each property has a run that breaks it and no other: {on_records} on records, and",
-        f"{on_buffers + len(BROKEN)} on buffers. `tests/job/properties/invariants.py` maps",
-        f"{len(BARRIERS) + len(ENDS)} published invariants to them.",
-        "`python -m tests.job.properties.invariants` writes this page, and a test compares it.",
-        "",
-        *_properties(),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(document(), encoding="utf-8")

@@ -142,11 +142,6 @@ def test_names_that_have_gone_lead_to_the_new_ones() -> None:
         from_json(json.dumps(head | {"job": {"vertices": []}}))
 
 
-def test_the_document_is_what_the_table_gives() -> None:
-    """docs/invariants.md holds what its own command would write now."""
-    assert invariants.DOCUMENT.read_text(encoding="utf-8") == invariants.document()
-
-
 def test_a_closed_task_whose_acknowledgement_was_lost_is_waited_for() -> None:
     """Nothing is wrong with it: it did its part before it closed, and no one will ever hear so."""
     timing = {"interval_ns": 10 * MS, "timeout_ns": 60 * MS, "immediate_final": False}

@@ -1,7 +1,4 @@
-"""The tables of `docs/jobs.md` and `docs/composed.md`, made from what the program runs.
-
-`python -m tests.scenarios.job.job_page` prints them.
-"""
+"""The tables of jobs and pipelines, made from what the program runs."""
 
 from __future__ import annotations
 
@@ -72,13 +69,7 @@ def _says(table: type) -> str:
     return (table.__doc__ or "").partition("\n")[0]
 
 
-TABLES_OF_PAGE = {
-    "defaults": defaults,
-    "limits": limits,
-    "limits of pipelines": pipeline_limits,
-    "faults": faults,
-}
-
-if __name__ == "__main__":
-    for name, made in TABLES_OF_PAGE.items():
-        print(f"<!-- {name} -->\n{made()}\n")
+def page() -> str:
+    """Return the page of the site on planes, pipelines and faults."""
+    head = "# Planes and faults of jobs\n\nKeys without a meaning somewhere keep their default."
+    return f"{head}\n\n{limits()}\n\n{pipeline_limits()}\n\n## Faults\n\n{faults()}\n"

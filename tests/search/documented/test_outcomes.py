@@ -16,7 +16,7 @@ from ckptsim.analysis.spark.package import program_root
 from ckptsim.scenarios.catalogue import all_scenarios
 from ckptsim.scenarios.planning import all_plans
 from ckptsim.sim.cli import main
-from tests.search.documented.promises import HAZARDS, LONG, Check, has, matches
+from tests.search.documented.promises import LONG, Check, Promise, coverage, has, matches, rows
 
 ROOT = Path(__file__).parents[3]
 SPARK = pytest.mark.spark
@@ -57,7 +57,7 @@ def reports(text: str) -> None:
 
 
 # Page -> its commands in order: exit code, what the output promises, when it is run.
-PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = {
+PROMISES: dict[str, list[Promise]] = {
     "docs/first-steps.md": [
         ("ckptsim list", 0, lists_all, []),
         (
@@ -131,7 +131,6 @@ PROMISES: dict[str, list[tuple[str, int, Check, list[pytest.MarkDecorator]]]] = 
             [LONG, SPARK],
         ),
     ],
-    "docs/hazards.md": HAZARDS,
 }
 # What other tests run: the commands of these pages, by verb. And those that name what a reader has.
 ELSEWHERE = {
@@ -177,10 +176,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+def test_rows_of_the_coverage_are_whole_and_differ() -> None:
+    """Each row has a point, section, command and outcome, and no command comes twice."""
+    every = rows()
+    assert len(every) >= 145
+    for row in every:
+        assert len(row) == 4, row
+        assert all(row), row
+        assert re.search(r"ckptsim \w+ \S", row[2]), row
+        assert row[3].count("`") >= 2, row
+    assert len({row[2] for row in every}) == len(every)
+
+
+def test_a_checkout_knows_the_mutants_of_the_tests() -> None:
+    """The variable before a command is enough, also where only the program is on the path."""
+    command = next(row[2].strip("`") for row in rows() if row[2].startswith("`CKPTSIM_MUTANTS="))
+    variable, _, *words = shlex.split(command)
+    environment = {**os.environ, "PYTHONPATH": str(program_root())}
+    environment |= dict([variable.split("=")])
+    program = [sys.executable, "-P", "-m", "ckptsim", *words]
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 Case = tuple[str, int, Check]
 CASES = [
     pytest.param((command, code, check), marks=marks, id=command)
-    for promised in PROMISES.values()
+    for promised in (*PROMISES.values(), coverage())
     for command, code, check, marks in promised
 ]
 
@@ -195,9 +217,9 @@ def test_a_command_does_what_its_page_promises(
     """The exit code is the promised one, and the output has what the page says of it."""
     command, code, check = case
     monkeypatch.chdir(folder)
-    words = shlex.split(command)[1:]
-    if ">" in words:
-        words = words[: words.index(">")]
+    *before, words = (_words(line, monkeypatch) for line in command.splitlines())
+    for each in before:
+        assert main(each) == 0
     if words[0] == "sweep":  # Spark has one session per process, which other tests may have open
         program = [sys.executable, "-P", "-m", "ckptsim"]
         environment = {**os.environ, "PYTHONPATH": str(program_root())}
@@ -209,3 +231,11 @@ def test_a_command_does_what_its_page_promises(
         return
     assert main(words) == code
     check(capsys.readouterr().out)
+
+
+def _words(command: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the words of a command after its program, with the variables before it set."""
+    words = shlex.split(command)
+    while words[0] != "ckptsim":
+        monkeypatch.setenv(*words.pop(0).split("="))
+    return words[1 : words.index(">")] if ">" in words else words[1:]

@@ -1,22 +1,13 @@
-"""The table of mutants: on which scenario each is distinguished from the right core, and how soon.
-
-`python -m tests.sync.mutants.mutant_table` writes docs/ordering-mutants.md again.
-"""
+"""The table of mutants: on which scenario each is distinguished from the right core."""
 
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.world import run_world
 from tests import kills
-from tests.mutants.ordering import MUTANTS
 from tests.sync.support import changed
-
-DOCUMENT = Path(__file__).parents[3] / "docs" / "ordering-mutants.md"
-
-SAMPLE = 100
 
 # The mutant's scenario of the library.
 SCENARIO_OF: dict[str, str] = {
@@ -83,23 +74,3 @@ def broken(design: str, scenario: str) -> Counter[str]:
         for seed in range(PUBLIC_SEEDS)
         for row in run_world(persisted, seed=seed, ties="random", mutant=design).violations[:1]
     )
-
-
-def table() -> str:
-    """Return the document."""
-    rows = kills.kills(violated, SCENARIO_OF, SAMPLE)
-    lines = [
-        "# Mutants of the ordering core",
-        "",
-        "Each mutant is the ordering core with one rule broken. From a checkout, find one with",
-        "`CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME`. The right core",
-        "passes. `python -m tests.sync.mutants.mutant_table` writes this page, and a test compares",
-        "it. [Three designs of a destination](ordering-designs.md) have been in use.",
-        "",
-        *kills.lines_of(rows, MUTANTS, SAMPLE),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(table(), encoding="utf-8")

@@ -19,29 +19,12 @@ def test_every_mutant_has_its_scenario() -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_mutant_is_killed_and_the_right_core_is_not(mutant: str) -> None:
-    """Within a thousand seeds the mutant breaks a property where the right core breaks none."""
+    """Within a hundred seeds the mutant breaks a property where the right core breaks none."""
     found = mutant_table.first(mutant)
     assert found is not None
     seed, _ = found
     scenario = by_name(mutant_table.SCENARIO_OF[mutant])
     assert run_world(scenario, seed=seed, ties="random").violations == []
-
-
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_first_seed_is_the_one_written_down(mutant: str) -> None:
-    """The document's item of a mutant has the seed and the property of the present program."""
-    found = mutant_table.first(mutant)
-    assert found is not None
-    text = " ".join(mutant_table.DOCUMENT.read_text(encoding="utf-8").split())
-    item = text.partition(f"* `{mutant}`, ")[2].partition(" * ")[0]
-    assert f", first {found[0]} (`{found[1]}`)." in item
-
-
-@pytest.mark.long
-def test_document_is_what_the_program_writes() -> None:
-    """The whole table, with its ratios, is up to date."""
-    written = mutant_table.DOCUMENT.read_text(encoding="utf-8")
-    assert written == mutant_table.table()
 
 
 @pytest.mark.parametrize(("design", "scenario"), mutant_table.PUBLIC)

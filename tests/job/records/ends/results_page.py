@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 import pandas as pd
 
@@ -18,7 +19,6 @@ from ckptsim.scenarios.planning import load_plan, runs
 from ckptsim.sim.world import run_world
 from tests.job.records.ends.swept import swept
 from tests.job.records.small import closes_ns, since
-from tests.lifecycle.pages import wrapped
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "ending.md"
 FIGURES = DOCUMENT.parent / "figures"
@@ -182,6 +182,13 @@ def pictures() -> dict[str, str]:
     for name in ("final_backlog_unaligned", "transactions_after_finish"):
         found[name] = svg(lives(run_world(by_name(name), seed=0, keep_trace=True).trace))
     return found
+
+
+def wrapped(part: str) -> str:
+    """Return a paragraph in short lines, and anything else as it is."""
+    if part.startswith(("#", "|", "```", "!", "*")):
+        return part
+    return fill(part, 118, break_long_words=False, break_on_hyphens=False)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,11 @@
-"""The table of faulty barrier cores.
-
-Which scenario distinguishes each from the right one, and how soon.
-
-`python -m tests.job.records.mutants.mutant_table` writes docs/barrier-mutants.md again.
-"""
+"""The table of faulty barrier cores: which scenario distinguishes each from the right one."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.search.trial import Subject, trial
 from tests import kills
-from tests.mutants.barriers import MUTANTS
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "barrier-mutants.md"
-SAMPLE = 30
 TIES = ("structural", "random", "pct")
 
 # The mutant's scenario of the library.
@@ -55,31 +45,3 @@ def violated(mutant: str | None, scenario: str, seed: int) -> str | None:
 def first(mutant: str) -> tuple[int, str] | None:
     """Return the first seed that shows a mutant on its scenario, with the property it breaks."""
     return kills.first(violated, mutant, SCENARIO_OF[mutant])
-
-
-_COMMAND = (
-    "CKPTSIM_MUTANTS=tests.mutants ckptsim check SCENARIO --mutant NAME "
-    "--ties structural,random,pct"
-)
-
-
-def table() -> str:
-    """Return the document."""
-    rows = kills.kills(violated, SCENARIO_OF, SAMPLE)
-    lines = [
-        "# Mutants of the barrier cores",
-        "",
-        "Each mutant is a core of barriers, channels, in-flight state or the coordinator without",
-        "one safeguard. Most are published issues. From a checkout, find one with",
-        f"`{_COMMAND}`.",
-        "The right core survives the same seeds.",
-        "`python -m tests.job.records.mutants.mutant_table` writes this page, and a test compares",
-        "it.",
-        "",
-        *kills.lines_of(rows, MUTANTS, SAMPLE),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(table(), encoding="utf-8")

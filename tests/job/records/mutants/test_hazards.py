@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.scenarios.job import Plane
-from ckptsim.sim.export import diagrams
 from ckptsim.sim.search import Subject, check, hunt
-from ckptsim.sim.world import load_world, run_world
+from ckptsim.sim.world import run_world
 from tests.job.properties.breaker import placed
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "hazards.md"
 STOP = Subject(scenario=by_name("stop_overtaken_at_once"))
 CLOCK = Subject(scenario=by_name("single_channel_clock"))
 LATE = Subject(
@@ -66,17 +62,6 @@ def test_hunt_shrinks_the_hanging_stop() -> None:
     assert len(job.vertices) == 1  # type: ignore[attr-defined]
     assert not job.costs.messages_in_order  # type: ignore[attr-defined]
     assert found.shrunk.scenario.faults == ()
-
-
-def test_the_picture_is_what_replay_draws() -> None:
-    """Every line of the picture in the document is in the replay's diagram, in this order."""
-    text = DOCUMENT.read_text(encoding="utf-8")
-    (picture,) = re.findall(r"```mermaid\n(.*?)```", text, re.DOTALL)
-    result = run_world(STOP.scenario, seed=5, ties="random", keep_trace=True)
-    vocabulary = load_world("final_checkpoint").VOCABULARY
-    drawn = iter(diagrams.diagram(result.trace, vocabulary).splitlines())
-    for line in picture.splitlines():
-        assert line in drawn, line
 
 
 def test_a_single_channel_loses_the_clock_and_several_keep_it() -> None:
