@@ -12,6 +12,7 @@ from ckptsim.scenarios.fields import (
     duration_ns,
     flag,
     nested,
+    rate_bytes_per_s,
     rate_per_s,
     size_bytes,
 )
@@ -19,6 +20,8 @@ from ckptsim.scenarios.store.costs import StepCosts
 
 _VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
 _CHOICE = "assumption: a choice of the user"
+# A consumer group has room for 3,072 bytes. The rest of a state takes some 500 of them.
+_GROUP_DICTIONARY_BYTES_MAX = 2_500
 
 
 class StorePlacement(StrEnum):
@@ -57,13 +60,20 @@ class OffsetReset(StrEnum):
     LATEST = "latest"
 
 
+class DictionaryKept(StrEnum):
+    """Where a start finds the dictionary of a version."""
+
+    FETCHED = "fetched"
+    COPIED = "copied"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreInput:
     """What each partition of each version has in its log."""
 
     SOURCE = _CHOICE
 
-    partitions: int = count(2, minimum=1, maximum=1000, says="partitions per topic")
+    partitions: int = count(2, minimum=1, maximum=10_000, says="partitions per topic")
     versions: int = count(
         1, minimum=1, maximum=9, says="versions of the store, one after the other"
     )
@@ -162,6 +172,40 @@ class StoreSync:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoreDictionary:
+    """The compression dictionary of a version: where it comes from at a start, at which cost."""
+
+    SOURCE = "assumption"
+
+    size_bytes: int = size_bytes(0, says="size of the dictionary of a version")
+    kept: DictionaryKept = choice(
+        "fetched", DictionaryKept, says="whether a start fetches it, or each checkpoint has a copy"
+    )
+    copy_bytes_per_s: int = rate_bytes_per_s(
+        "25 MB/s",
+        says="bandwidth of writing a copy with a checkpoint",
+        source="Source: measured with duckdb 1.5.6, checkpoints of 10, 100 and 900 KiB",
+    )
+    read_bytes_per_s: int = rate_bytes_per_s(
+        "400 MB/s",
+        says="bandwidth of reading the copies at a start",
+        source="Source: measured with duckdb 1.5.6, checkpoints of 900 KiB",
+    )
+    clients: int = count(
+        1, minimum=1, maximum=10_000, says="clients that start together, this one among them"
+    )
+    spread_ns: int = duration_ns(0, says="time over which the other clients ask after this one")
+    capacity: int = count(4, minimum=1, says="requests that the endpoint answers at once")
+    queue: int = count(0, says="requests that wait at most, the rest is refused; 0 is any number")
+    request_ns: int = duration_ns(0, says="to answer one request, besides its bytes")
+    answer_bytes_per_s: int = rate_bytes_per_s("100 MB/s", says="bandwidth of each answer")
+
+    def answer_ns(self) -> int:
+        """Return how long the endpoint takes for one request."""
+        return self.request_ns + self.size_bytes * 1_000_000_000 // self.answer_bytes_per_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreProcess:
     """How fast the process is, and how long it takes to come back."""
 
@@ -188,6 +232,7 @@ class StoreModel:
     sync: StoreSync = nested(StoreSync, says="when and how it is synced")
     process: StoreProcess = nested(StoreProcess, says="how fast the process is")
     costs: StepCosts = nested(StepCosts, says="what each durable step costs")
+    dictionary: StoreDictionary = nested(StoreDictionary, says="the dictionary of a version")
     watchdog_ns: int = duration_ns(
         0,
         says="time without a reported completion after which the process is restarted; 0 is never",
@@ -214,4 +259,16 @@ class StoreModel:
         if self.sync.ingest_while_syncing and each:
             expected = "false where each record is durable by itself: a sync writes no data"
             found.append(Problem("sync.ingest_while_syncing", "true", expected))
-        return found
+        return [*found, *self._problems_of_dictionary()]
+
+    def _problems_of_dictionary(self) -> list[Problem]:
+        given = self.dictionary
+        size = f"{given.size_bytes} B"
+        if (given.size_bytes or given.request_ns) and not self.input.compressed:
+            return [Problem("input.compressed", "false", "true where a dictionary costs anything")]
+        grouped = self.placement is StorePlacement.CONSUMER_GROUP_BLOB
+        copied = given.kept is DictionaryKept.COPIED
+        if grouped and copied and given.size_bytes > _GROUP_DICTIONARY_BYTES_MAX:
+            expected = f"at most {_GROUP_DICTIONARY_BYTES_MAX} B in the metadata of a group"
+            return [Problem("dictionary.size_bytes", size, expected)]
+        return []

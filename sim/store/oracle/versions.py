@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store.state import NOTHING, copy_of, disagreement
+from ckptsim.models.store.state import NOTHING, disagreement
 from ckptsim.scenarios.dialect import duration_text
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class VersionOracle:
             if any(self._has_begun(key) for key in keys):
                 self._violate(_PROPERTY, f"{topic}: records are processed, no state is known")
             return
-        conflict = disagreement(state.copy, copy_of(world.book[keys[0]].shape.fields))
+        conflict = disagreement(state.copy, world.copy_of(world.book[keys[0]]))
         wanted = world.dictionaries.dictionaries[topic] if world.model.input.compressed else None
         if conflict is None and state.compression_dictionary != wanted:
             conflict = "compression_dictionary"
