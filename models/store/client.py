@@ -54,6 +54,7 @@ class Parts:
     plain_codec: Callable[[], Codec] = PlainCodec
     group_codec: Callable[[], Codec] = GroupCodec
     checkpoints: type[Checkpoints] = Checkpoints
+    generation: type[Checkpoints] | None = None  # of the user's own store
     replica: type[Replica] = Replica
     content: Callable[[Medium, TopicPartition], WorkingContent] = WorkingContent
 
@@ -193,6 +194,8 @@ class StoreClient:
     def close_all(self) -> None:
         """Drop every incarnation without a sync."""
         self.replicas, self._copies = {}, SharedCopies()
+        for store in self.stores.values():
+            store.process_ended()
 
     def crash(self) -> None:
         """Lose everything that is not durable."""
@@ -305,9 +308,10 @@ class StoreClient:
     def _new_store(self, slot: Slot) -> Checkpoints:
         group = self.placement is Placement.CONSUMER_GROUP_BLOB
         codec = self.parts.group_codec() if group else self.parts.plain_codec()
-        return self.parts.checkpoints(
-            self.medium, self.topics, codec=codec, slot=slot, remote=group
-        )
+        kind = self.parts.checkpoints
+        if self.parts.generation is not None and slot is Slot.CUSTOM:
+            kind = self.parts.generation
+        return kind(self.medium, self.topics, codec=codec, slot=slot, remote=group)
 
 
 class Journal:

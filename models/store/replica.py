@@ -150,7 +150,7 @@ class Replica:
             rows = () if wanted.part is StepContent.CHECKPOINT else self._flush()
         slots: tuple[SlotWrite, ...] = ()
         if wanted.checkpoint is not None:
-            slots = (self._client.store.stage(self._key, wanted.checkpoint),)
+            slots = self._client.store.put(self._key, wanted.checkpoint, self.ingestion)
         return Step(rows=rows, slots=slots)
 
     def _flush(self) -> tuple[RowsWrite, ...]:

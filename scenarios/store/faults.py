@@ -21,6 +21,7 @@ class Lost(StrEnum):
     DATA = "data"
     CHECKPOINT = "checkpoint"
     LOCAL = "local"
+    BUILT_IN = "built_in"
 
 
 class Damage(StrEnum):

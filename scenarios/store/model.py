@@ -60,6 +60,18 @@ class OffsetReset(StrEnum):
     LATEST = "latest"
 
 
+class Generation(StrEnum):
+    """The interface that the user's store fills."""
+
+    THREE_OPERATIONS = "three_operations"
+    SIX_OPERATIONS = "six_operations"
+    ACCESSORS = "accessors"
+    WRAPPERS = "wrappers"
+    OFFSET_MANAGER = "offset_manager"
+    TWO_LEVELS = "two_levels"
+    STORE_AND_VERSION = "store_and_version"
+
+
 class DictionaryKept(StrEnum):
     """Where a start finds the dictionary of a version."""
 
@@ -228,6 +240,12 @@ class StoreModel:
     SOURCE = _CHOICE
 
     placement: StorePlacement = choice("external", StorePlacement, says="where checkpoints lie")
+    generation: Generation = choice(
+        "three_operations",
+        Generation,
+        says="which interface the user's store fills, by one who knows no more than that",
+        source="Source: linkedin/venice, pull request 1476 and its review",
+    )
     input: StoreInput = nested(StoreInput, says="the input")
     sync: StoreSync = nested(StoreSync, says="when and how it is synced")
     process: StoreProcess = nested(StoreProcess, says="how fast the process is")

@@ -15,10 +15,11 @@ from ckptsim.models import store
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.ingestion.events import Cause
 from ckptsim.models.store.log import Control
+from ckptsim.models.store.medium import GENERATIONS
 from ckptsim.models.store.replica import WorkingContent
 from ckptsim.models.store.state import DICTIONARY_STRATEGY, FieldValue, VersionCopy, copy_of
 from ckptsim.models.store.versions import Patrol
-from ckptsim.scenarios.store import GOALS, DictionaryKept, StoreModel, Upsert
+from ckptsim.scenarios.store import GOALS, DictionaryKept, Generation, StoreModel, Upsert
 from ckptsim.sim.mishaps import fail_next_commit
 from ckptsim.sim.store.content import (
     Contents,
@@ -58,6 +59,9 @@ class StoreWorld:
         self.placement = store.Placement[self.model.placement.name]
         self.versions = spec.cores.store(self.placement)
         self.client = self.versions.client
+        if self.model.generation is not Generation.THREE_OPERATIONS:
+            kind = GENERATIONS[self.model.generation]
+            self.client.parts = replace(self.client.parts, generation=kind)
         self.releases = Releases(self)
         self.releases.wrap(self.client)
         if type(self.client.medium) is store.ModelMedium:  # the same, for feeds of any length
