@@ -182,6 +182,7 @@ _SYNC: tuple[Option, ...] = (
 )
 _STORE: tuple[Option, ...] = (
     ("store.input", ({"partitions": 1}, {"partitions": 3})),
+    ("store.input", ({"switch_every": 30, "remote_ahead": 7, "switch_after_ns": 5 * _MS},)),
     ("store.input.record_bytes", (10, 1_000)),
     *((f"store.process.{name}_ns", (_MS,)) for name in ("apply", "restart", "reopen", "retry")),
     *((f"store.costs.{name}_ns", (_MS // 10,)) for name in ("autocommit", "fsync", "remote")),

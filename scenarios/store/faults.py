@@ -182,6 +182,18 @@ class Reopen(Planned):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TransferFromPeer(Planned):
+    """A partition gets its files from a peer in another region, which read another start of push.
+
+    It is closed and opened again, with the same rows and position, and a version of its own.
+    """
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deploy(Planned):
     """Another release takes the process over: a graceful stop, and a start as that release.
 
@@ -247,6 +259,7 @@ StoreFault: TypeAlias = (
     | TruncateLog
     | Rebootstrap
     | Reopen
+    | TransferFromPeer
     | FailRecovery
     | Deploy
     | Takeover

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import (
     choice,
@@ -115,6 +116,12 @@ class StoreInput:
         optional=True,
         says="by how much positions in the remote log exceed those in the local one; absent: none",
         source="Source: linkedin/venice, native replication: version topics of two regions",
+    )
+    switch_after_ns: int = duration_ns(
+        0,
+        says="how long after a topic switch a partition consumes its other log, as a server does; "
+        "0 is never",
+        source="Source: linkedin/venice, `LeaderFollowerStoreIngestionTask`",
     )
     synthesise: bool = flag(
         True,
@@ -271,6 +278,12 @@ class StoreModel:
         if self.input.seek_position > self.input.push_records:
             expected = f"at most input.push_records, which is {self.input.push_records}"
             found.append(Problem("input.seek_position", str(self.input.seek_position), expected))
+        given = self.input
+        if given.switch_after_ns and (given.remote_ahead is None or not given.switch_every):
+            expected = "input.remote_ahead and input.switch_every beside it"
+            found.append(
+                Problem("input.switch_after", duration_text(given.switch_after_ns), expected)
+            )
         if self.sync.mirror and self.placement is StorePlacement.COLOCATED:
             found.append(Problem("sync.mirror", "true", "false where data is co-located"))
         each = self.sync.durability is RecordDurability.PER_RECORD

@@ -188,6 +188,8 @@ class StoreWorld:
         self.env.goals.reach("partition_errored")
         self.env.trace.record("frozen", drainer.entity, str(drainer.key), refusal.value, reason)
         self.properties.on_frozen(drainer)
+        if refusal is store.Refusal.INCONSISTENT_SVS:
+            self.process.begin_anew(drainer.key.topic)
         self.process.open_later(drainer)
 
     def control_applied(self, drainer: Drainer, position: int, record: store.ControlRecord) -> None:
@@ -195,6 +197,8 @@ class StoreWorld:
         self.env.trace.record("control", drainer.entity, record.control.value, position)
         if record.control in (Control.END_OF_PUSH, Control.TOPIC_SWITCH):
             self.properties.on_report(drainer, position)
+        if record.control is Control.TOPIC_SWITCH:
+            self.process.switch_later(drainer)
         if record.control is Control.END_OF_PUSH:
             self._try_swap(drainer.key.topic)
         if record.control is Control.START_OF_PUSH:

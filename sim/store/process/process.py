@@ -62,6 +62,7 @@ class ProcessHost:
         self.starts = 0
         self.recoveries: list[Recovery] = []
         self.refused: dict[TopicPartition, str] = {}
+        self.transferred: dict[TopicPartition, None] = {}  # with the version of another region
         self.durable = DurableState(world, self)
         self.down_since = 0
         self._watchdogs = 0
@@ -272,6 +273,32 @@ class ProcessHost:
             self._open(key)
         except ProcessDied as died:
             self._die(died)
+
+    def begin_anew(self, topic: str) -> bool:
+        """Let the partitions that came from a peer start from scratch, and return if any did.
+
+        Their operator does so in a while, after partitions of the topic disagree.
+        """
+        found = [key for key in self.transferred if key.topic == topic]
+        for key in found:
+            self._env.goals.reach("versions_disagree")
+            self.threads.start(self._begin_anew(key), self._world.drainers[key].entity)
+        return bool(found)
+
+    def _begin_anew(self, key: TopicPartition) -> Steps:
+        yield self._env.timeout(self._world.model.process.reopen_ns, kind=KIND_START)
+        if key in self.transferred:
+            del self.transferred[key]
+            self.rebootstrap(key, wipe=True)
+
+    def switch_later(self, drainer: Drainer) -> None:
+        """Let a server consume its other log some time after a topic switch."""
+        if self._world.model.input.switch_after_ns:
+            self.threads.start(self._switch_later(drainer.key), drainer.entity)
+
+    def _switch_later(self, key: TopicPartition) -> Steps:
+        yield self._env.timeout(self._world.model.input.switch_after_ns, kind=KIND_START)
+        self.switch(key)
 
     def switch(self, key: TopicPartition) -> None:
         """Let a partition consume its other log."""
