@@ -71,6 +71,7 @@ class Generation(StrEnum):
     OFFSET_MANAGER = "offset_manager"
     TWO_LEVELS = "two_levels"
     STORE_AND_VERSION = "store_and_version"
+    DECORATED_VIEWS = "decorated_views"
 
 
 class DictionaryKept(StrEnum):

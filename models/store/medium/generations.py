@@ -8,11 +8,12 @@
 | offset manager | the half of a partition, without its version | keep two stores |
 | two levels | an engine per version, without a topic | use one engine for all, keep objects |
 | store and version | a key of store and version | write a view over its version |
+| decorated views | the same, and views named as stores by a decorator | - |
 
 The interface of three operations is `Checkpoints` itself.
 
-Source: linkedin/venice, pull request 1476: its stages, and the alternatives of its review.  Which
-call sites miss the service is read there at 77ea837f47.
+Source: linkedin/venice, pull request 1476: its stages, and the alternatives of its review, with
+the decorators of views (1466).  Which call sites miss the service is read there at 77ea837f47.
 """
 
 from __future__ import annotations
@@ -98,6 +99,16 @@ class StoreAndVersion(Checkpoints):
         return TopicPartition(f"{name.store}_v{name.version}", key.partition)
 
 
+class DecoratedViews(Checkpoints):
+    """The same key behind a decorator, which presents each view as a store `STORE.VIEW`."""
+
+    def slot_key(self, key: TopicPartition) -> TopicPartition:
+        """Name the slot by store and version only, of a view by a store of its own."""
+        name = parse_topic(key.topic)
+        store = name.store if name.view is None else f"{name.store}.{name.view}"
+        return TopicPartition(f"{store}_v{name.version}", key.partition)
+
+
 class Wrappers(Checkpoints):
     """Copies a state into a class of its own, with the fields that are public."""
 
@@ -141,4 +152,5 @@ GENERATIONS: dict[str, type[Checkpoints]] = {
     "offset_manager": OffsetManager,
     "two_levels": TwoLevels,
     "store_and_version": StoreAndVersion,
+    "decorated_views": DecoratedViews,
 }
