@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -123,6 +124,27 @@ def test_copies_cost_bytes_and_time_with_each_checkpoint() -> None:
     read_ns, written_ns = 16 * size * 10 // 4, len(result.checkpoints) * size * 40
     assert _figures(result)["dictionary_ns"] == pytest.approx(written_ns + read_ns, rel=1e-6)
     assert "endpoint_queue" not in _figures(result)
+
+
+def test_the_page_has_the_times_of_both_ways() -> None:
+    """The row of four partitions is what the scenario finds, per size fetched and copied."""
+    page = (Path(__file__).parents[2] / "docs" / "checkpoint-store.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| 4 | "))
+    told = [cell.split() for cell in row.split("|")[2:-1]]
+    shown_ns = [float(value) * {"ms": 1, "s": 1000}[unit] * MS for value, unit in told]
+    found_ns = [
+        _figures(
+            _run(
+                FLEET,
+                store__input__partitions=4,
+                store__dictionary__size_bytes=size,
+                store__dictionary__kept=kept,
+            )
+        )["dictionary_ns"]
+        for size in ("10 KiB", "100 KiB", "1 MiB")
+        for kept in ("fetched", "copied")
+    ]
+    assert found_ns == pytest.approx(shown_ns, rel=0.01)
 
 
 @pytest.mark.parametrize(
