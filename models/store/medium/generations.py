@@ -100,7 +100,7 @@ class StoreAndVersion(Checkpoints):
 
 
 class DecoratedViews(Checkpoints):
-    """The same key behind a decorator, which presents each view as a store `STORE.VIEW`."""
+    """The same key with a decorator, which presents each view as a store `STORE.VIEW`."""
 
     def slot_key(self, key: TopicPartition) -> TopicPartition:
         """Name the slot by store and version only, of a view by a store of its own."""
