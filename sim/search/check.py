@@ -126,7 +126,6 @@ def _run(
     keep_going: bool,
     progress: Callable[[int], None] | None,
 ) -> None:
-    """Enter the trials into the report, and repeat the first one."""
     digest = blake2b(digest_size=16)
     first: Trial | None = None
     for found in trials:
@@ -242,5 +241,4 @@ def _chunks(plan: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
 
 
 def _chunk(subject: Subject, chunk: list[tuple[int, str]]) -> list[Trial]:
-    """Run a few trials in a worker."""
     return [trial(subject, seed, policy) for seed, policy in chunk]

@@ -13,7 +13,7 @@ from ckptsim.sim.kernel import Environment, TiePolicy
 from ckptsim.sim.rows import RunResult, ViolationRow
 from ckptsim.sim.run_spec import Watch, Watches
 from ckptsim.sim.slots import Factory
-from ckptsim.sim.slots.load import name_of
+from ckptsim.sim.slots.resolve import name_of
 from ckptsim.sim.world import run_world
 
 WatchFactory: TypeAlias = Callable[[str, int], Watch]
@@ -98,11 +98,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of one run. Small enough to travel between processes.
-
-    work: of violated properties, how much happened until the first violation, in entries of the
-    trace. ended_ns: the last instant.
-    """
+    """What came of one run. work: entries until the first violation of each property."""
 
     seed: int
     ties: str
@@ -122,10 +118,7 @@ class Trial:
 def trial(
     subject: Subject, seed: int, ties: str | TiePolicy, steps_max: int | None = None
 ) -> Trial:
-    """Run once and return what came of it.
-
-    Raises TooManyStepsError for a run of more steps than `steps_max`.
-    """
+    """Run once. Raises TooManyStepsError for a run of more steps than `steps_max`."""
     text = ties if isinstance(ties, str) else ties.name
     began: list[Environment] = []
     result = subject.run(seed, ties, steps_max=steps_max, began=began.append)

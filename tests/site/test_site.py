@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 import ckptsim
 from ckptsim.scenarios.describe import reference as parameters
 from ckptsim.scenarios.links import LINKS
-from ckptsim.scenarios.planning.metrics import METRICS
+from ckptsim.scenarios.planning.plan_keys import METRICS
 from ckptsim.sim.cli.main import VERBS, import_verb
 from tests.analysis.report.browser import chromium, look
 from tests.package.test_extras import ROOT

@@ -7,17 +7,25 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ckptsim._api.columns import (
+    frame_of_rows,
     notes_lines,
     paragraph,
     setting_of,
     table,
     violation_texts,
 )
-from ckptsim._api.frames import frame_of_rows
-from ckptsim._api.plots import inline
-from ckptsim._api.result import Facts, Result
-from ckptsim._api.runs.plots import CheckPlots, RunPlots, barriers_figure, job_on_buffers, slowest
-from ckptsim._api.runs.text import checkpoints_text, figure_text, model_notes, recoveries_text
+from ckptsim._api.result import Facts, Result, inline
+from ckptsim._api.runs.plots import (
+    CheckPlots,
+    RunPlots,
+    barriers_figure,
+    checkpoints_text,
+    figure_text,
+    job_on_buffers,
+    model_notes,
+    recoveries_text,
+    slowest,
+)
 from ckptsim._api.scenario import Scenario, wrapped
 from ckptsim.scenarios.dialect import duration_text, in_units, size_text
 from ckptsim.scenarios.errors import UserError
@@ -42,10 +50,7 @@ UNBROKEN = f"should break and did not in {MORE_RUNS} more runs either"
 
 
 def setting_document(subject: Subject) -> dict[str, object]:
-    """Return the settings that differ from the defaults, for a document.
-
-    Cores and judged properties.
-    """
+    """Return the settings that differ from the defaults, for a document."""
     return {
         "cores": subject.names,
         "mutant": subject.mutant,
@@ -145,7 +150,6 @@ class RunResult(Result, rows.RunResult):
         return [pair for pair in self._pairs() if pair[0] not in left_out]
 
     def _shown(self) -> dict[str, Any]:
-        """Return the first checkpoints, and the barriers of the slowest one of a job."""
         shown = [row for row in self.checkpoints if not row.inner]
         head = ("checkpoint", "status", "triggered", "duration", "persisted")
         cells = [
