@@ -133,6 +133,19 @@ def commit_by_another_party(client: StoreClient, key: TopicPartition, position: 
     client.store.overwrite_blob(key, encode_state(replace(state, position=position)))
 
 
+def transfer_version(client: StoreClient, key: TopicPartition) -> bool:
+    """Give a stored checkpoint the start of push of another region, and return whether it has one.
+
+    Its time differs, as each region writes its own.
+    """
+    known = client.checkpoint(key)
+    if known is None or known.version is None:
+        return False
+    other = replace(known.version, start_of_push_timestamp=-1)
+    client.store.overwrite_blob(key, encode_state(replace(known, version=other)))
+    return True
+
+
 def fail_next_write(client: StoreClient, key: TopicPartition) -> None:
     """Let the next data record of a partition fail to be written, once."""
     client.topics.check(key)

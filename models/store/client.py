@@ -37,7 +37,7 @@ from ckptsim.models.store.medium import (
 )
 from ckptsim.models.store.replica import Replica, WorkingContent
 from ckptsim.models.store.settings import Placement, Reset, Settings, SyncRules
-from ckptsim.models.store.state import PartitionState, VersionCopy, decode_state
+from ckptsim.models.store.state import PartitionState, SharedCopies, VersionCopy, decode_state
 from ckptsim.models.store.topics import LocalTopics, TopicPartition
 
 # Neither says where the rows are: the partition starts anew, on wiped rows.
@@ -54,6 +54,7 @@ class Parts:
     plain_codec: Callable[[], Codec] = PlainCodec
     group_codec: Callable[[], Codec] = GroupCodec
     checkpoints: type[Checkpoints] = Checkpoints
+    generation: type[Checkpoints] | None = None  # of the user's own store
     replica: type[Replica] = Replica
     content: Callable[[Medium, TopicPartition], WorkingContent] = WorkingContent
 
@@ -86,7 +87,8 @@ class StoreClient:
         self.topics = LocalTopics()
         self.journal = Journal()
         self.settings = Settings()
-        self.replicas: dict[TopicPartition, Replica] = {}
+        self.replicas: dict[TopicPartition, Replica] = {}  # closed by `close` and `close_all`
+        self._copies = SharedCopies()
         self.failing_writes: dict[TopicPartition, None] = {}
         self._opened_before: dict[TopicPartition, None] = {}
         self.stores: dict[Slot, Checkpoints] = {}
@@ -115,7 +117,7 @@ class StoreClient:
         UNREADABLE_CHECKPOINT after the partition was reset, wiped and opened at the beginning.
         """
         self.topics.check(key)
-        self.replicas.pop(key, None)
+        self.close(key)
         damage: StoreError | None = None
         try:
             state = self.restored(key)
@@ -128,6 +130,7 @@ class StoreClient:
         self._replay_mirror(key)
         self._opened_before[key] = None
         self.replicas[key] = self._new_replica(key, state)
+        self.note_version(key)
         if damage is not None:
             raise damage
 
@@ -179,13 +182,24 @@ class StoreClient:
                 replica.sync()
             except StoreError as error:
                 failure = failure or error
-        self.replicas = {}
+        self.close_all()
         if failure is not None:
             raise failure
 
+    def close(self, key: TopicPartition) -> None:
+        """Drop the incarnation of a partition, if it is open, without a sync."""
+        if self.replicas.pop(key, None) is not None:
+            self._copies.forget(key)
+
+    def close_all(self) -> None:
+        """Drop every incarnation without a sync."""
+        self.replicas, self._copies = {}, SharedCopies()
+        for store in self.stores.values():
+            store.process_ended()
+
     def crash(self) -> None:
         """Lose everything that is not durable."""
-        self.replicas = {}
+        self.close_all()
         self.medium.crash()
 
     def crash_within_sync(self, key: TopicPartition) -> None:
@@ -199,7 +213,7 @@ class StoreClient:
     def rebootstrap(self, key: TopicPartition, *, wipe: bool) -> None:
         """Close a partition, forget its checkpoint, and start it anew, on wiped rows or not."""
         self.topics.check(key)
-        self.replicas.pop(key, None)
+        self.close(key)
         self.reset(key, wipe=wipe)
         self.open(key)
 
@@ -260,11 +274,19 @@ class StoreClient:
     def version_copies(
         self, topic: str, *, apart_from: TopicPartition | None = None
     ) -> tuple[VersionCopy, ...]:
-        """List what the partitions of a topic say about their version."""
-        keys = (key for key in self.topics.of_topic(topic) if key != apart_from)
+        """List what the partitions of a topic say about their version, equal ones once."""
+        every = self.topics.of_topic(topic)
+        shared = self._copies.of_topic(topic, len(every), apart_from=apart_from)
+        if shared is not None:
+            return shared
+        keys = (key for key in every if key != apart_from)
         states = (self.known_state(key) for key in keys)
         copies = (state.version_copy() for state in states if state is not None)
-        return tuple(copy for copy in copies if copy is not None)
+        return tuple(dict.fromkeys(copy for copy in copies if copy is not None))
+
+    def note_version(self, key: TopicPartition) -> None:
+        """Take over what an open partition says about its version, after a control entry."""
+        self._copies.note(key, self.replicas[key].ingestion.checkpoint.version_copy())
 
     def _replay_mirror(self, key: TopicPartition) -> None:
         if not self.mirrored:
@@ -286,9 +308,10 @@ class StoreClient:
     def _new_store(self, slot: Slot) -> Checkpoints:
         group = self.placement is Placement.CONSUMER_GROUP_BLOB
         codec = self.parts.group_codec() if group else self.parts.plain_codec()
-        return self.parts.checkpoints(
-            self.medium, self.topics, codec=codec, slot=slot, remote=group
-        )
+        kind = self.parts.checkpoints
+        if self.parts.generation is not None and slot is Slot.CUSTOM:
+            kind = self.parts.generation
+        return kind(self.medium, self.topics, codec=codec, slot=slot, remote=group)
 
 
 class Journal:

@@ -50,20 +50,24 @@ class Replica:
     def take(self, entry: Entry) -> None:
         """Apply one entry. Raises StoreError when it, or the sync that it causes, fails."""
         if isinstance(entry.record, ControlRecord):
-            siblings = self._client.version_copies(self._key.topic, apart_from=self._key)
-            event = ingestion_events.ControlRead(
-                position=entry.position, record=entry.record, siblings=siblings
-            )
-            self._carry_out(event)
+            self._carry_out(self.read_control(entry.position, entry.record))
         elif self._key in self._client.failing_writes:
             del self._client.failing_writes[self._key]
-            self._carry_out(ingestion_events.WriteFailed(entry.position))
+            self._carry_out(self.ingestion.step(ingestion_events.WriteFailed(entry.position)))
         else:
             self._write(entry.position, entry.record)
 
+    def read_control(self, position: int, record: ControlRecord) -> list[ingestion_events.Effect]:
+        """Hand a control entry to the core, with what the other partitions say of the version."""
+        siblings = self._client.version_copies(self._key.topic, apart_from=self._key)
+        event = ingestion_events.ControlRead(position=position, record=record, siblings=siblings)
+        effects = self.ingestion.step(event)
+        self._client.note_version(self._key)
+        return effects
+
     def sync(self) -> None:
         """Sync now. Raises StoreError when a durable step fails."""
-        self._carry_out(ingestion_events.SyncRequested())
+        self._carry_out(self.ingestion.step(ingestion_events.SyncRequested()))
 
     def begin_sync_only(self) -> None:
         """Carry out the first durable step of a sync, and none of those that follow."""
@@ -90,13 +94,12 @@ class Replica:
             write = RowsWrite(area=Area.DATA, key=self._key, changes=change)
             self._client.medium.commit(Step(rows=(write,)))
         self._client.journal.record_applied(self._key, position)
-        self._carry_out(
-            ingestion_events.DataWritten(position=position, size_bytes=record.size_bytes)
-        )
+        written = ingestion_events.DataWritten(position=position, size_bytes=record.size_bytes)
+        self._carry_out(self.ingestion.step(written))
 
-    def _carry_out(self, event: ingestion_events.Event) -> None:
+    def _carry_out(self, found: list[ingestion_events.Effect]) -> None:
         failure: StoreError | None = None
-        effects: deque[ingestion_events.Effect] = deque(self.ingestion.step(event))
+        effects = deque(found)
         while effects:
             match effects.popleft():
                 case ingestion_events.MakeDurable() as wanted:
@@ -147,7 +150,7 @@ class Replica:
             rows = () if wanted.part is StepContent.CHECKPOINT else self._flush()
         slots: tuple[SlotWrite, ...] = ()
         if wanted.checkpoint is not None:
-            slots = (self._client.store.stage(self._key, wanted.checkpoint),)
+            slots = self._client.store.put(self._key, wanted.checkpoint, self.ingestion)
         return Step(rows=rows, slots=slots)
 
     def _flush(self) -> tuple[RowsWrite, ...]:

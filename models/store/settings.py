@@ -40,12 +40,14 @@ class SyncRules:
     """When to sync and how. 0 switches a threshold off.
 
     atomic: data and checkpoint are one step. `order` has no meaning then.
+    copies_dictionary: a checkpoint holds the dictionary of its version too.
     """
 
     sync_bytes: int = 0
     sync_interval_ns: int = 0
     order: Order = Order.DATA_FIRST
     atomic: bool = False
+    copies_dictionary: bool = False
 
     def due_by_bytes(self, bytes_since_sync: int) -> bool:
         """Return whether the counted bytes demand a sync."""
@@ -115,6 +117,7 @@ class Settings:
     mirror: bool = False
     slot: Slot = Slot.CUSTOM
     reset: Reset = Reset.EARLIEST
+    copies_dictionary: bool = False
 
     def rules(self, placement: Placement) -> SyncRules:
         """Return the rules of syncing that follow for a placement."""
@@ -124,4 +127,5 @@ class Settings:
             sync_interval_ns=self.sync_interval_ns,
             order=self.order,
             atomic=atomic,
+            copies_dictionary=self.copies_dictionary,
         )

@@ -70,6 +70,7 @@ class LocalTopics:
 
     def __init__(self) -> None:
         self._partitions: dict[str, int] = {}
+        self._keys: dict[str, tuple[TopicPartition, ...]] = {}  # made once for each topic
 
     def register(self, topic: str, partitions: int) -> None:
         """Make a topic known. Raises INVALID_TOPIC unless it is a version or view topic."""
@@ -78,6 +79,7 @@ class LocalTopics:
             state = f"partitions: found {partitions!r}, expected 1 to {PARTITIONS_MAX}"
             raise StoreError(Refusal.INVALID_ARGUMENT, state=state, event=topic)
         self._partitions[topic] = partitions
+        self._keys[topic] = tuple(TopicPartition(topic, index) for index in range(partitions))
 
     def forget(self, topic: str) -> None:
         """Make a topic unknown again."""
@@ -103,7 +105,7 @@ class LocalTopics:
     def of_topic(self, topic: str) -> tuple[TopicPartition, ...]:
         """List the partitions of a registered topic by index. Raises UNKNOWN_TOPIC."""
         self.check_topic(topic)
-        return tuple(TopicPartition(topic, index) for index in range(self._partitions[topic]))
+        return self._keys[topic]
 
 
 def _is_index(value: object, end: int) -> bool:

@@ -10,12 +10,17 @@ one view for all stores).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
 from ckptsim.models.store.client import StoreClient
 from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.medium import Area, ModelMedium, RowsWrite, SlotWrite
 from ckptsim.models.store.settings import Placement
 from ckptsim.models.store.state import DICTIONARY_STRATEGY, VersionCopy, VersionState, agreed
 from ckptsim.models.store.topics import TopicPartition, version_topic
+
+T = TypeVar("T")
 
 
 class StoreVersions:
@@ -24,15 +29,19 @@ class StoreVersions:
     def __init__(self, client: StoreClient) -> None:
         self.client = client
         self.current: dict[str, int] = {}
+        self._unready = Patrol[TopicPartition]()
 
     def swap(self, store: str, version: int) -> None:
         """Point a store at a version. Raises UNKNOWN_TOPIC or NOT_READY."""
-        topic = version_topic(store, version)
-        for key in self.client.topics.of_topic(topic):
-            state = self.client.known_state(key)
-            if state is None or not state.end_of_push:
-                raise StoreError(Refusal.NOT_READY, state="no end of push", event=key)
+        keys = self.client.topics.of_topic(version_topic(store, version))
+        unready = self._unready.first_not(keys, self._has_ended)
+        if unready is not None:
+            raise StoreError(Refusal.NOT_READY, state="no end of push", event=unready)
         self.current[store] = version
+
+    def _has_ended(self, key: TopicPartition) -> bool:
+        state = self.client.known_state(key)
+        return state is not None and state.end_of_push
 
     def drop(self, topic: str) -> None:
         """Delete rows, checkpoints and registration of a topic.
@@ -45,7 +54,7 @@ class StoreVersions:
             reason = "it is the current version, expected another one"
             raise StoreError(Refusal.VERSION_IN_USE, state=reason, event=topic)
         for key in keys:
-            self.client.replicas.pop(key, None)
+            self.client.close(key)
         slots = tuple(write for key in keys for write in self.client.stage_forget(key))
         self.remove(keys, slots)
         self.client.topics.forget(topic)
@@ -72,12 +81,33 @@ class StoreVersions:
         return agreed(self.client.version_copies(topic))
 
     def dictionary(self, topic: str, copy: VersionCopy) -> str | None:
-        """Fetch the dictionary of a version that is compressed with one."""
+        """Return the dictionary of a version that is compressed with one: its copy, or fetched."""
         if copy.compression_strategy != DICTIONARY_STRATEGY:
             return None
+        if isinstance(copy.compression_dictionary, str):
+            return copy.compression_dictionary
         found = self.client.dictionaries.fetch(topic)
         self.client.journal.record_fetch()
         return found
+
+
+class Patrol(Generic[T]):
+    """Looks for one of many that is not there yet, beginning with the one of the last time.
+
+    Where each asks as it arrives, each is looked at once or twice, and not each time.
+    """
+
+    def __init__(self) -> None:
+        self._at = 0
+
+    def first_not(self, many: Sequence[T], holds: Callable[[T], bool]) -> T | None:
+        """Return one for which something does not hold, or None where it holds for all."""
+        for step in range(len(many)):
+            at = (self._at + step) % len(many)
+            if not holds(many[at]):
+                self._at = at
+                return many[at]
+        return None
 
 
 def make_store(placement: Placement) -> StoreVersions:

@@ -179,6 +179,7 @@ _SYNC: tuple[Option, ...] = (
 )
 _STORE: tuple[Option, ...] = (
     ("store.input", ({"partitions": 1}, {"partitions": 3})),
+    ("store.input", ({"switch_every": 30, "remote_ahead": 7, "switch_after_ns": 5 * _MS},)),
     ("store.input.record_bytes", (10, 1_000)),
     *((f"store.process.{name}_ns", (_MS,)) for name in ("apply", "restart", "reopen", "retry")),
     *((f"store.costs.{name}_ns", (_MS // 10,)) for name in ("autocommit", "fsync", "remote")),
@@ -187,6 +188,15 @@ _STORE: tuple[Option, ...] = (
     ("store.costs.flush_bytes_per_s", (100_000,)),
     ("store.costs", ({"remote_ns": 20 * _MS}, {"remote_ns_p99": 500 * _MS})),
     ("store", ({"watchdog_ns": 60_000 * _MS}, {"rework_records_max": 1_000})),
+    (
+        "store.dictionary",  # only where values are compressed
+        (
+            {"size_bytes": 1_000, "request_ns": _MS, "clients": 5, "capacity": 1, "queue": 1},
+            {"request_ns": _MS, "clients": 9, "spread_ns": 3 * _MS, "answer_bytes_per_s": 1_000},
+            {"size_bytes": 2_000, "kept": "copied", "copy_bytes_per_s": 1_000_000},
+            {"size_bytes": 1_000, "kept": "copied", "read_bytes_per_s": 1_000_000},
+        ),
+    ),
 )
 _PIPELINE: tuple[Option, ...] = (
     ("pipeline.channels", ({"end_of_partition_ns": 3 * _MS}, {"record_buffers": 2})),

@@ -24,7 +24,10 @@ from ckptsim.scenarios.store.faults import SwitchSource as SwitchSource
 from ckptsim.scenarios.store.faults import Takeover as Takeover
 from ckptsim.scenarios.store.faults import Tamper as Tamper
 from ckptsim.scenarios.store.faults import TornWrite as TornWrite
+from ckptsim.scenarios.store.faults import TransferFromPeer as TransferFromPeer
 from ckptsim.scenarios.store.faults import TruncateLog as TruncateLog
+from ckptsim.scenarios.store.model import DictionaryKept as DictionaryKept
+from ckptsim.scenarios.store.model import Generation as Generation
 from ckptsim.scenarios.store.model import RecordDurability as RecordDurability
 from ckptsim.scenarios.store.model import StepOrder as StepOrder
 from ckptsim.scenarios.store.model import StoreInput as StoreInput

@@ -21,6 +21,7 @@ class Lost(StrEnum):
     DATA = "data"
     CHECKPOINT = "checkpoint"
     LOCAL = "local"
+    BUILT_IN = "built_in"
 
 
 class Damage(StrEnum):
@@ -101,7 +102,7 @@ class FailWrite(Planned):
     """One data record cannot be written. The partition is errored until it is opened anew."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
-    partition: int = count(0, maximum=999, says="index of the partition")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
     record: int = count(0, says="which of its data records, from 0")
 
 
@@ -112,7 +113,7 @@ class CommitOutage(Planned):
     at_ns: int = duration_ns("1 s", says="when it begins")
     duration_ns: int = duration_ns("1 s", says="how long it lasts")
     partition: int | None = count(
-        None, maximum=999, optional=True, says="partition of each topic, or absent for all"
+        None, maximum=9_999, optional=True, says="partition of each topic, or absent for all"
     )
 
 
@@ -129,7 +130,7 @@ class Tamper(Planned):
     """A stored checkpoint is damaged: a bit of it flips, or it is another blob."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
-    partition: int = count(0, maximum=999, says="index of the partition")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
     damage: Damage = choice("bit", Damage, says="the damage")
 
@@ -139,7 +140,7 @@ class ForeignCommit(Planned):
     """Another party overwrites the stored position of a partition."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
-    partition: int = count(0, maximum=999, says="index of the partition")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
     ahead: int = count(100, says="by how many positions too far")
 
@@ -156,7 +157,7 @@ class TruncateLog(Planned):
     """The broker loses the tail of a partition's log for good."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
-    partition: int = count(0, maximum=999, says="index of the partition")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
     entries: int = count(10, minimum=1, says="how many of the last entries")
 
@@ -166,7 +167,7 @@ class Rebootstrap(Planned):
     """A changed transformer makes a partition start from scratch."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
-    partition: int = count(0, maximum=999, says="index of the partition")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
     wipe: bool = flag(True, says="whether its rows are wiped first")
 
@@ -176,7 +177,19 @@ class Reopen(Planned):
     """A partition is unsubscribed and subscribed again, without a sync between."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
-    partition: int = count(0, maximum=999, says="index of the partition")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
+    at_ns: int = duration_ns("1 s", says="when")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferFromPeer(Planned):
+    """A partition gets its files from a peer in another region, which read another start of push.
+
+    It is closed and opened again, with the same rows and position, and a version of its own.
+    """
+
+    version: int = count(1, minimum=1, maximum=9, says="version of the store")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
 
 
@@ -210,7 +223,7 @@ class SwitchSource(Planned):
     """A partition consumes its other log from now on, the remote one or again the local one."""
 
     version: int = count(1, minimum=1, maximum=9, says="version of the store")
-    partition: int = count(0, maximum=999, says="index of the partition")
+    partition: int = count(0, maximum=9_999, says="index of the partition")
     at_ns: int = duration_ns("1 s", says="when")
 
     def problems_in(self, model: object) -> list[Problem]:
@@ -246,6 +259,7 @@ StoreFault: TypeAlias = (
     | TruncateLog
     | Rebootstrap
     | Reopen
+    | TransferFromPeer
     | FailRecovery
     | Deploy
     | Takeover

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.errors import Problem
 from ckptsim.scenarios.fields import (
     choice,
@@ -12,6 +13,7 @@ from ckptsim.scenarios.fields import (
     duration_ns,
     flag,
     nested,
+    rate_bytes_per_s,
     rate_per_s,
     size_bytes,
 )
@@ -19,6 +21,8 @@ from ckptsim.scenarios.store.costs import StepCosts
 
 _VENICE = "Source: linkedin/venice at 77ea837f47, VeniceServerConfig"
 _CHOICE = "assumption: a choice of the user"
+# A consumer group has room for 3,072 bytes. The rest of a state takes some 500 of them.
+_GROUP_DICTIONARY_BYTES_MAX = 2_500
 
 
 class StorePlacement(StrEnum):
@@ -57,13 +61,33 @@ class OffsetReset(StrEnum):
     LATEST = "latest"
 
 
+class Generation(StrEnum):
+    """The interface that the user's store fills."""
+
+    THREE_OPERATIONS = "three_operations"
+    SIX_OPERATIONS = "six_operations"
+    ACCESSORS = "accessors"
+    WRAPPERS = "wrappers"
+    OFFSET_MANAGER = "offset_manager"
+    TWO_LEVELS = "two_levels"
+    STORE_AND_VERSION = "store_and_version"
+    DECORATED_VIEWS = "decorated_views"
+
+
+class DictionaryKept(StrEnum):
+    """Where a start finds the dictionary of a version."""
+
+    FETCHED = "fetched"
+    COPIED = "copied"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreInput:
     """What each partition of each version has in its log."""
 
     SOURCE = _CHOICE
 
-    partitions: int = count(2, minimum=1, maximum=1000, says="partitions per topic")
+    partitions: int = count(2, minimum=1, maximum=10_000, says="partitions per topic")
     versions: int = count(
         1, minimum=1, maximum=9, says="versions of the store, one after the other"
     )
@@ -93,6 +117,12 @@ class StoreInput:
         optional=True,
         says="by how much positions in the remote log exceed those in the local one; absent: none",
         source="Source: linkedin/venice, native replication: version topics of two regions",
+    )
+    switch_after_ns: int = duration_ns(
+        0,
+        says="how long after a topic switch a partition consumes its other log, as a server does; "
+        "0 is never",
+        source="Source: linkedin/venice, `LeaderFollowerStoreIngestionTask`",
     )
     synthesise: bool = flag(
         True,
@@ -162,6 +192,40 @@ class StoreSync:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoreDictionary:
+    """The compression dictionary of a version: where it comes from at a start, at which cost."""
+
+    SOURCE = "assumption"
+
+    size_bytes: int = size_bytes(0, says="size of the dictionary of a version")
+    kept: DictionaryKept = choice(
+        "fetched", DictionaryKept, says="whether a start fetches it, or each checkpoint has a copy"
+    )
+    copy_bytes_per_s: int = rate_bytes_per_s(
+        "25 MB/s",
+        says="bandwidth of writing a copy with a checkpoint",
+        source="Source: measured with duckdb 1.5.6, checkpoints of 10, 100 and 900 KiB",
+    )
+    read_bytes_per_s: int = rate_bytes_per_s(
+        "400 MB/s",
+        says="bandwidth of reading the copies at a start",
+        source="Source: measured with duckdb 1.5.6, checkpoints of 900 KiB",
+    )
+    clients: int = count(
+        1, minimum=1, maximum=10_000, says="clients that start together, this one among them"
+    )
+    spread_ns: int = duration_ns(0, says="time over which the other clients ask after this one")
+    capacity: int = count(4, minimum=1, says="requests that the endpoint answers at once")
+    queue: int = count(0, says="requests that wait at most, the rest is refused; 0 is any number")
+    request_ns: int = duration_ns(0, says="to answer one request, besides its bytes")
+    answer_bytes_per_s: int = rate_bytes_per_s("100 MB/s", says="bandwidth of each answer")
+
+    def answer_ns(self) -> int:
+        """Return how long the endpoint takes for one request."""
+        return self.request_ns + self.size_bytes * 1_000_000_000 // self.answer_bytes_per_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreProcess:
     """How fast the process is, and how long it takes to come back."""
 
@@ -184,10 +248,17 @@ class StoreModel:
     SOURCE = _CHOICE
 
     placement: StorePlacement = choice("external", StorePlacement, says="where checkpoints lie")
+    generation: Generation = choice(
+        "three_operations",
+        Generation,
+        says="which interface the user's store fills, by one who knows no more than that",
+        source="Source: linkedin/venice, pull request 1476 and its review",
+    )
     input: StoreInput = nested(StoreInput, says="the input")
     sync: StoreSync = nested(StoreSync, says="when and how it is synced")
     process: StoreProcess = nested(StoreProcess, says="how fast the process is")
     costs: StepCosts = nested(StepCosts, says="what each durable step costs")
+    dictionary: StoreDictionary = nested(StoreDictionary, says="the dictionary of a version")
     watchdog_ns: int = duration_ns(
         0,
         says="time without a reported completion after which the process is restarted; 0 is never",
@@ -208,10 +279,28 @@ class StoreModel:
         if self.input.seek_position > self.input.push_records:
             expected = f"at most input.push_records, which is {self.input.push_records}"
             found.append(Problem("input.seek_position", str(self.input.seek_position), expected))
+        given = self.input
+        if given.switch_after_ns and (given.remote_ahead is None or not given.switch_every):
+            expected = "input.remote_ahead and input.switch_every beside it"
+            found.append(
+                Problem("input.switch_after", duration_text(given.switch_after_ns), expected)
+            )
         if self.sync.mirror and self.placement is StorePlacement.COLOCATED:
             found.append(Problem("sync.mirror", "true", "false where data is co-located"))
         each = self.sync.durability is RecordDurability.PER_RECORD
         if self.sync.ingest_while_syncing and each:
             expected = "false where each record is durable by itself: a sync writes no data"
             found.append(Problem("sync.ingest_while_syncing", "true", expected))
-        return found
+        return [*found, *self._problems_of_dictionary()]
+
+    def _problems_of_dictionary(self) -> list[Problem]:
+        given = self.dictionary
+        size = f"{given.size_bytes} B"
+        if (given.size_bytes or given.request_ns) and not self.input.compressed:
+            return [Problem("input.compressed", "false", "true where a dictionary costs anything")]
+        grouped = self.placement is StorePlacement.CONSUMER_GROUP_BLOB
+        copied = given.kept is DictionaryKept.COPIED
+        if grouped and copied and given.size_bytes > _GROUP_DICTIONARY_BYTES_MAX:
+            expected = f"at most {_GROUP_DICTIONARY_BYTES_MAX} B in the metadata of a group"
+            return [Problem("dictionary.size_bytes", size, expected)]
+        return []

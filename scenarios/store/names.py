@@ -75,6 +75,7 @@ GOALS: tuple[str, ...] = (
     "late_write_refused",
     "version_swapped",
     "version_dropped",
+    "versions_disagree",
     "dictionary_fetched",
     "dictionary_unavailable",
     "recovery_failed",

@@ -52,9 +52,14 @@ class Costs:
         """Forget who waits for the writer: the process is a new one."""
         self._writer_free_ns = 0
 
-    def end_of_step(self, part: StepContent, *, rows: int, size_bytes: int) -> int:
-        """Return the instant at which a step that begins now is durable."""
-        duration_ns = self._drawn_ns(part, rows, size_bytes)
+    def end_of_step(
+        self, part: StepContent, *, rows: int, size_bytes: int, copy_ns: int = 0
+    ) -> int:
+        """Return the instant at which a step that begins now is durable.
+
+        copy_ns: to write a dictionary with the checkpoint.
+        """
+        duration_ns = self._drawn_ns(part, rows, size_bytes) + copy_ns
         if self._stretched is not None:
             duration_ns = self._stretched(duration_ns)
         if part is not StepContent.BOTH:

@@ -28,9 +28,10 @@ from ckptsim.scenarios.store import (
     Takeover,
     Tamper,
     TornWrite,
+    TransferFromPeer,
     TruncateLog,
 )
-from ckptsim.sim.mishaps import commit_by_another_party, damage
+from ckptsim.sim.mishaps import commit_by_another_party, damage, transfer_version
 from ckptsim.sim.store.vocabulary import KIND_FAULT
 
 if TYPE_CHECKING:
@@ -177,9 +178,13 @@ class FaultPlan:
                 return [(fault.at_ns, self._truncate, (fault,))]
             case Rebootstrap():
                 return [(fault.at_ns, self._rebootstrap, (fault,))]
-            case Reopen() | SwitchSource():
-                strikes = process.reopen if isinstance(fault, Reopen) else process.switch
-                return [(fault.at_ns, strikes, (self._key(fault),))]
+            case Reopen() | SwitchSource() | TransferFromPeer():
+                does: dict[type, Callable[[TopicPartition], None]] = {
+                    Reopen: process.reopen,
+                    SwitchSource: process.switch,
+                    TransferFromPeer: self._transfer,
+                }
+                return [(fault.at_ns, does[type(fault)], (self._key(fault),))]
             case (
                 CrashBetween()
                 | CrashBetweenEffects()
@@ -232,6 +237,16 @@ class FaultPlan:
         self._world.properties.on_foreign_commit(key)
         self._record("foreign_commit", key, position)
 
+    def _transfer(self, key: TopicPartition) -> None:
+        if not self._exists(key):
+            return
+        self._excuse(key)
+        if transfer_version(self._world.client, key):
+            self._record("transferred", key)
+            self._world.process.transferred[key] = None
+            self._world.process.reopen(key)
+            self._world.process.fetch_version_state(key.topic)
+
     def _excuse(self, key: TopicPartition) -> None:
         self._world.act(key)
         self._world.truths[key].excuse()
@@ -264,6 +279,7 @@ class FaultPlan:
         | TruncateLog
         | Rebootstrap
         | Reopen
+        | TransferFromPeer
         | SwitchSource,
     ) -> TopicPartition:
         return TopicPartition(self._world.topics_of(fault.version)[0], fault.partition)

@@ -63,6 +63,7 @@ def _figures(world: StoreWorld) -> list[rows.FigureRow]:
     if busy and useful and not world.model.input.stream_records:  # a stream leaves idle time
         found["sync_share"] = 1 - working / (busy + syncing)
         found["lost_share"] = (busy + syncing) / useful - 1
+    found |= world.endpoint.figures()
     faults = cast("tuple[StoreFault, ...]", world.spec.scenario.faults)
     expected = on_paper(world.model, faults)
     return [

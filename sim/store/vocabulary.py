@@ -49,6 +49,8 @@ VOCABULARY: Vocabulary = {
     "frozen": Telling("{scope} is errored, {refusal}: {reason}", "scope refusal reason"),
     "swapped": Telling("makes version {version} the current one", "version", always=True),
     "dropped": Telling("drops version {version}", "version", always=True),
+    "fetched": Telling("answers client {number}, which has its dictionary", "number"),
+    "transferred": Telling("gives {scope} the files of a peer in another region", "scope"),
     "tampered": Telling("flips a bit of the checkpoint of {scope}", "scope", always=True),
     "damaged": Telling("damages the checkpoint of {scope}: {damage}", "scope damage", always=True),
     "foreign_commit": Telling(

@@ -15,9 +15,11 @@ from ckptsim.models import store
 from ckptsim.models.store.client import ModelDictionaryServer
 from ckptsim.models.store.ingestion.events import Cause
 from ckptsim.models.store.log import Control
+from ckptsim.models.store.medium import GENERATIONS
 from ckptsim.models.store.replica import WorkingContent
-from ckptsim.models.store.state import DICTIONARY_STRATEGY, FieldValue, copy_of
-from ckptsim.scenarios.store import GOALS, StoreModel, Upsert
+from ckptsim.models.store.state import DICTIONARY_STRATEGY, FieldValue, VersionCopy, copy_of
+from ckptsim.models.store.versions import Patrol
+from ckptsim.scenarios.store import GOALS, DictionaryKept, Generation, StoreModel, Upsert
 from ckptsim.sim.mishaps import fail_next_commit
 from ckptsim.sim.store.content import (
     Contents,
@@ -31,7 +33,7 @@ from ckptsim.sim.store.content import (
 from ckptsim.sim.store.costs import Costs, commit_ns
 from ckptsim.sim.store.faults import FaultPlan, WatchedMedium
 from ckptsim.sim.store.oracle.oracle import StoreProperties
-from ckptsim.sim.store.process import Drainer, Owners, ProcessHost, Releases
+from ckptsim.sim.store.process import Drainer, Endpoint, Owners, ProcessHost, Releases
 from ckptsim.sim.store.truth import PartitionTruth, SyncAccount
 from ckptsim.sim.store.vocabulary import KIND_OUTSIDE
 
@@ -57,6 +59,9 @@ class StoreWorld:
         self.placement = store.Placement[self.model.placement.name]
         self.versions = spec.cores.store(self.placement)
         self.client = self.versions.client
+        if self.model.generation is not Generation.THREE_OPERATIONS:
+            kind = GENERATIONS[self.model.generation]
+            self.client.parts = replace(self.client.parts, generation=kind)
         self.releases = Releases(self)
         self.releases.wrap(self.client)
         if type(self.client.medium) is store.ModelMedium:  # the same, for feeds of any length
@@ -68,6 +73,7 @@ class StoreWorld:
         self.client.logs = self.book
         self.dictionaries = ModelDictionaryServer()
         self.client.dictionaries = self.dictionaries
+        self.endpoint = Endpoint(self)
         if self.model.sync.upsert is Upsert.FIRST_WINS:
             self.client.parts = replace(self.client.parts, content=FirstWinsContent)
         elif self.client.parts.content is WorkingContent:
@@ -79,6 +85,8 @@ class StoreWorld:
         self.truths: dict[store.TopicPartition, PartitionTruth] = {}
         self.drainers: dict[store.TopicPartition, Drainer] = {}
         self.dropped: dict[str, None] = {}
+        self._present: list[store.TopicPartition] = []
+        self._behind = Patrol[store.TopicPartition]()
         self.properties = StoreProperties(self)
         self.owners = Owners(self)
         self.faults = FaultPlan(self)
@@ -123,9 +131,13 @@ class StoreWorld:
         topic = store.version_topic(STORE, version)
         return (topic, f"{topic}_view_mv") if self.model.input.view else (topic,)
 
+    def copy_of(self, feed: Feed) -> VersionCopy:
+        """Return what a partition keeps of its start of push."""
+        return copy_of(feed.shape.fields, dictionary=self.settings.copies_dictionary)
+
     def partitions(self) -> list[store.TopicPartition]:
         """List the partitions that exist and are not dropped, in the order of their beginning."""
-        return [key for key in self.drainers if key.topic not in self.dropped]
+        return self._present
 
     # What happens ------------------------------------------------------------------------------
 
@@ -176,6 +188,8 @@ class StoreWorld:
         self.env.goals.reach("partition_errored")
         self.env.trace.record("frozen", drainer.entity, str(drainer.key), refusal.value, reason)
         self.properties.on_frozen(drainer)
+        if refusal is store.Refusal.INCONSISTENT_SVS:
+            self.process.begin_anew(drainer.key.topic)
         self.process.open_later(drainer)
 
     def control_applied(self, drainer: Drainer, position: int, record: store.ControlRecord) -> None:
@@ -183,6 +197,8 @@ class StoreWorld:
         self.env.trace.record("control", drainer.entity, record.control.value, position)
         if record.control in (Control.END_OF_PUSH, Control.TOPIC_SWITCH):
             self.properties.on_report(drainer, position)
+        if record.control is Control.TOPIC_SWITCH:
+            self.process.switch_later(drainer)
         if record.control is Control.END_OF_PUSH:
             self._try_swap(drainer.key.topic)
         if record.control is Control.START_OF_PUSH:
@@ -192,10 +208,14 @@ class StoreWorld:
         """End the run when nothing is left to do."""
         if not self.faults.over or self.process.busy or len(self.truths) < self._partition_count:
             return
-        waiting = [key for key in self.partitions() if key not in self.process.refused]
-        if all(self.drainers[key].caught_up for key in waiting):
+        if not self.endpoint.idle:
+            return
+        if self._behind.first_not(self._present, self._is_done) is None:
             self.succeeded = not self.process.refused
             self.process.stop("the end", down_ns=None)
+
+    def _is_done(self, key: store.TopicPartition) -> bool:
+        return key in self.process.refused or self.drainers[key].caught_up
 
     def finish(self) -> None:
         """End the run."""
@@ -227,12 +247,13 @@ class StoreWorld:
         for topic in self.topics_of(version):
             self.client.topics.register(topic, given.partitions)
             self.dictionaries.dictionaries[topic] = f"dictionary of {topic}"
-            shape = _shape(self.model, version)
+            shape = _shape(self.model, version, self.dictionaries.dictionaries[topic])
             for key in self.client.topics.of_topic(topic):
                 feed = Feed(shape, self.env.now, lambda: self.env.now)
                 self.book.feeds[key] = feed
                 self.truths[key] = truth = PartitionTruth(key=key)
                 self.drainers[key] = Drainer(self, key, feed, truth)
+                self._present.append(key)
                 if given.seek_position > 0:
                     # Said apart from the stored data, so that a seek to a wrong place shows.
                     truth.begin_behind(given.seek_position - 1)
@@ -244,7 +265,7 @@ class StoreWorld:
     def _seek(self, key: store.TopicPartition, feed: Feed) -> None:
         """Store the position that the user wants to begin after, past the start of push."""
         position = self.model.input.seek_position - 1
-        version = copy_of(feed.shape.fields) if self.model.input.synthesise else None
+        version = self.copy_of(feed) if self.model.input.synthesise else None
         # No seek goes past the records of a push, so its end is still to come.
         state = store.PartitionState(position=position, end_of_push=False, version=version)
         self.act(key)
@@ -279,6 +300,7 @@ class StoreWorld:
             self.act(*keys)
             self.versions.drop(topic)
             self.dropped[topic] = None
+        self._present = [key for key in self._present if key.topic not in self.dropped]
         self.properties.on_drop(version)
         self.env.goals.reach("version_dropped")
         self.env.trace.record("dropped", self.process.entity, version)
@@ -302,10 +324,11 @@ def _settings(model: StoreModel) -> store.Settings:
         mirror=sync.mirror,
         slot=store.Slot.BUILT_IN if sync.built_in else store.Slot.CUSTOM,
         reset=store.Reset[sync.reset.name],
+        copies_dictionary=model.dictionary.kept is DictionaryKept.COPIED,
     )
 
 
-def _shape(model: StoreModel, version: int) -> FeedShape:
+def _shape(model: StoreModel, version: int, dictionary: str) -> FeedShape:
     given = model.input
     fields: dict[str, FieldValue] = {
         "sorted": True,
@@ -314,6 +337,7 @@ def _shape(model: StoreModel, version: int) -> FeedShape:
         "batchConflictResolutionPolicy": 0,
         "startOfPushTimestamp": version,
         "endOfPushTimestamp": 0,
+        "compressionDictionary": dictionary if given.compressed else None,
     }
     return FeedShape(
         push=given.push_records,

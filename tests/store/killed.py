@@ -45,6 +45,7 @@ KILLED_BY: dict[str, tuple[str, ...]] = {
         "content_converges",
         "acknowledged_sync_survives",
     ),
+    "merges_version_state": ("transfer_from_a_peer", "version_state_agrees"),
     "no_control_sync": ("external_crashes", "syncs_have_a_cause"),
     "counter_not_reset": ("external_crashes", "syncs_have_a_cause"),
     "swaps_early": ("s14_versions_and_views_apart", "swap_only_to_complete_versions"),
@@ -56,5 +57,4 @@ SHOWN_BY_VECTORS = {
     "no_size_limit",
     "syncs_on_segments",
     "threshold_above",
-    "merges_version_state",
 }

@@ -98,7 +98,8 @@ class PartitionIngestion:
 
     def control(self, event: ingestion_events.ControlRead) -> list[ingestion_events.Effect]:
         """Apply a control entry, advance after it, and sync unless it is a segment marker."""
-        applied = _applied(self.checkpoint, event.record)
+        copies = self._rules.copies_dictionary
+        applied = _applied(self.checkpoint, event.record, copies_dictionary=copies)
         conflict = self.conflict(event.record, applied, event.siblings)
         if conflict is not None:
             return self.freeze(Refusal.INCONSISTENT_SVS, conflict)
@@ -192,10 +193,12 @@ class PartitionIngestion:
         return ingestion_events.MakeDurable(part, None if part is StepContent.DATA else self._blob)
 
 
-def _applied(state: PartitionState, record: ControlRecord) -> PartitionState:
+def _applied(
+    state: PartitionState, record: ControlRecord, *, copies_dictionary: bool
+) -> PartitionState:
     match record.control:
         case Control.START_OF_PUSH:
-            return replace(state, version=copy_of(record.fields))
+            return replace(state, version=copy_of(record.fields, dictionary=copies_dictionary))
         case Control.END_OF_PUSH:
             stamp = record.fields.get("endOfPushTimestamp", state.end_of_push_timestamp)
             return replace(state, end_of_push=True, end_of_push_timestamp=stamp)

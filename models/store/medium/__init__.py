@@ -4,6 +4,7 @@ from ckptsim.models.store.medium.checkpoints import Checkpoints as Checkpoints
 from ckptsim.models.store.medium.codec import Codec as Codec
 from ckptsim.models.store.medium.codec import GroupCodec as GroupCodec
 from ckptsim.models.store.medium.codec import PlainCodec as PlainCodec
+from ckptsim.models.store.medium.generations import GENERATIONS as GENERATIONS
 from ckptsim.models.store.medium.medium import Area as Area
 from ckptsim.models.store.medium.medium import Changes as Changes
 from ckptsim.models.store.medium.medium import Medium as Medium

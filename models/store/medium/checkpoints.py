@@ -6,10 +6,19 @@ is copied to bytes at the door, so that no one outside holds a reference to a st
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from ckptsim.models.store.errors import Refusal, StoreError
 from ckptsim.models.store.medium.codec import Codec
 from ckptsim.models.store.medium.medium import Medium, Slot, SlotWrite, Step
+from ckptsim.models.store.state import PartitionState
 from ckptsim.models.store.topics import LocalTopics, TopicPartition, parse_topic
+
+
+class Live(Protocol):
+    """The ingestion of a partition: its state, which changes later."""
+
+    checkpoint: PartitionState
 
 
 class Checkpoints:
@@ -57,6 +66,14 @@ class Checkpoints:
         write = self.seal(key, blob)
         self._count_write(key)
         return write
+
+    def put(self, key: TopicPartition, blob: bytes, live: Live) -> tuple[SlotWrite, ...]:
+        """Return the writes of a sync. live: the state itself, which changes after it."""
+        del live
+        return (self.stage(key, blob),)
+
+    def process_ended(self) -> None:
+        """Lose everything in memory. Bytes have nothing there."""
 
     def seal(self, key: TopicPartition, blob: bytes) -> SlotWrite:
         """Check and seal a blob, and return the write, which counts for nothing yet."""

@@ -12,6 +12,7 @@ from ckptsim.models.store.state.partition_state import write_fields as write_fie
 from ckptsim.models.store.state.version_state import DICTIONARY_STRATEGY as DICTIONARY_STRATEGY
 from ckptsim.models.store.state.version_state import WIRE_NAMES as WIRE_NAMES
 from ckptsim.models.store.state.version_state import FieldValue as FieldValue
+from ckptsim.models.store.state.version_state import SharedCopies as SharedCopies
 from ckptsim.models.store.state.version_state import VersionCopy as VersionCopy
 from ckptsim.models.store.state.version_state import VersionState as VersionState
 from ckptsim.models.store.state.version_state import agreed as agreed

@@ -62,7 +62,9 @@ class PartitionState:
 def encode_state(state: PartitionState) -> bytes:
     """Serialise a partition state. Equal states give equal bytes."""
     document: Fields = _plain(state)
-    document["version"] = None if state.version is None else _plain(state.version)
+    document["version"] = version = None if state.version is None else _plain(state.version)
+    if version is not None and version["compression_dictionary"] is None:
+        del version["compression_dictionary"]
     document["producers"] = [_plain(producer) for producer in state.producers]
     return write_fields(SCHEMA_VERSION, document)
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ckptsim.sim.store.process import Drainer
     from ckptsim.sim.store.world import StoreWorld
 
-# Of more keys only a mirror is worked out, which is looked at nowhere else. An assumption: with so
-# many a flush takes as long to check as to carry out.
-_KEYS_MAX = 2_000
+# Of more keys, in a partition or in all of a topic, only a mirror is worked out, which is looked at
+# nowhere else. An assumption: with so many a flush takes as long to check as to carry out.
+_KEYS_MAX, _KEYS_MAX_IN_ALL = 2_000, 100_000
 
 
 class ContentOracle:
@@ -38,7 +38,8 @@ class ContentOracle:
         self._area = Area.MIRROR if world.client.mirrored else Area.DATA
         # Where the first of duplicates wins, the applied data depends on the rows that are there.
         is_plain = world.model.sync.upsert is Upsert.LAST_WINS
-        is_small = world.model.input.keys <= _KEYS_MAX
+        given = world.model.input
+        is_small = given.keys <= _KEYS_MAX and given.keys * given.partitions <= _KEYS_MAX_IN_ALL
         self._is_checked = is_plain and (is_small or self._area is Area.MIRROR)
         self._expected: dict[TopicPartition, tuple[int, Rows]] = {}  # rows up to a position
 

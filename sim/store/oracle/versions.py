@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store.state import NOTHING, copy_of, disagreement
+from ckptsim.models.store.state import NOTHING, disagreement
 from ckptsim.scenarios.dialect import duration_text
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ class VersionOracle:
             if any(self._has_begun(key) for key in keys):
                 self._violate(_PROPERTY, f"{topic}: records are processed, no state is known")
             return
-        conflict = disagreement(state.copy, copy_of(world.book[keys[0]].shape.fields))
+        if any(key.topic == topic for key in world.process.transferred):
+            if (conflict := self._differ(topic)) is not None:
+                self._violate(_PROPERTY, f"{topic}: partitions disagree, one is taken: {conflict}")
+            return
+        conflict = disagreement(state.copy, world.copy_of(world.book[keys[0]]))
         wanted = world.dictionaries.dictionaries[topic] if world.model.input.compressed else None
         if conflict is None and state.compression_dictionary != wanted:
             conflict = "compression_dictionary"
@@ -56,9 +60,10 @@ class VersionOracle:
             self._violate(_PROPERTY, f"{topic}: {conflict}")
 
     def failed(self, topic: str, error: StoreError) -> None:
-        """Note that partitions disagree about their version."""
+        """Note that partitions disagree about their version, without a reason or with one."""
         self._answered(topic)
-        self._violate(_PROPERTY, f"{topic}: {error}")
+        if not self._world.process.begin_anew(topic):
+            self._violate(_PROPERTY, f"{topic}: {error}")
 
     def over(self) -> None:
         """Check, as the process goes down, that no version's state has been forgotten."""
@@ -78,6 +83,14 @@ class VersionOracle:
                 self._violate(_PROPERTY, f"{topic}: start {world.process.starts} asks for no state")
         for noted in (self._missing_ns, self._asked, self._opened_ns):
             noted.clear()
+
+    def _differ(self, topic: str) -> str | None:
+        """Say in which field two partitions of a topic disagree, if any do."""
+        client = self._world.client
+        states = (client.known_state(key) for key in client.topics.of_topic(topic))
+        copies = [copy for state in states if state and (copy := state.version_copy())]
+        found = (disagreement(copies[0], copy) for copy in copies[1:])
+        return next((conflict for conflict in found if conflict is not None), None)
 
     def _answered(self, topic: str) -> None:
         self._asked[topic] = None

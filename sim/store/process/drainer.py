@@ -218,11 +218,9 @@ class Drainer:
         begun_ns = self.world.env.now
         if not (yield from self._applied(position)):
             return
-        siblings = self.world.client.version_copies(self.key.topic, apart_from=self.key)
         kept = self.subscription.applied(position, is_remote=self.subscription.is_remote)
-        event = ingestion_events.ControlRead(position=kept, record=record, siblings=siblings)
         self.world.properties.content.applied(self, position, begun_ns)
-        effects = replica.ingestion.step(event)
+        effects = replica.read_control(kept, record)
         self.truth.applied_to = max(self.truth.applied_to, position)
         if replica.state is not ingestion_events.IngestionState.ERRORED:
             self.world.control_applied(self, position, record)

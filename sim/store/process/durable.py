@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ckptsim.models.store import Area, Placement, Refusal, StoreError, TopicPartition
+from ckptsim.models.store import (
+    Area,
+    Placement,
+    Refusal,
+    Slot,
+    SlotWrite,
+    Step,
+    StoreError,
+    TopicPartition,
+)
 from ckptsim.models.store.state import NOTHING
 from ckptsim.scenarios.store import Lost
 from ckptsim.sim.mishaps import Loss, lose
@@ -84,6 +93,15 @@ class DurableState:
             return
         self._env.trace.record("lost", self._process.entity, what.value)
         self._process.unbounded()
+        if what is Lost.BUILT_IN:  # the built-in store alone: the user's own is elsewhere
+            gone = (SlotWrite(slot=Slot.BUILT_IN, key=key, stored=None) for key in world.truths)
+            world.act(*world.truths)
+            world.client.medium.commit(Step(slots=tuple(gone)))
+            for key, truth in world.truths.items():
+                if world.client.settings.slot is Slot.BUILT_IN:
+                    truth.excuse()
+                world.properties.resync_checkpoint(key)
+            return
         lose(world.client, Loss(what.value))
         both = world.placement is Placement.COLOCATED
         for key, truth in world.truths.items():

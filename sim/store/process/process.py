@@ -40,6 +40,8 @@ class Recovery:
 
 # A watchdog that fires so often in a row will fire for ever.
 _WATCHDOG_ROUNDS = 5
+# Of more than twice so many partitions a restart names these.
+_NAMED = 4
 # A partition that is errored so often at one position will be errored there for ever.
 _ERROR_ROUNDS = 10
 
@@ -60,6 +62,7 @@ class ProcessHost:
         self.starts = 0
         self.recoveries: list[Recovery] = []
         self.refused: dict[TopicPartition, str] = {}
+        self.transferred: dict[TopicPartition, None] = {}  # with the version of another region
         self.durable = DurableState(world, self)
         self.down_since = 0
         self._watchdogs = 0
@@ -97,6 +100,7 @@ class ProcessHost:
         self._env.trace.record("started", self.entity, self.starts)
         world.releases.take_over()
         world.owners.begin(self.starts)
+        world.endpoint.begin()
         self.durable.losses_strike()
         if world.faults.recovery_fails(self.starts):
             self._env.goals.reach("recovery_failed")
@@ -130,7 +134,7 @@ class ProcessHost:
             replay_ns = max(replay_ns, rows * world.model.costs.replay_row_ns)
         if self.recoveries and self.recoveries[-1].restored_from is None:
             self.recoveries[-1].restored_from = self._positions()
-        return replay_ns
+        return replay_ns + world.endpoint.read_copies()
 
     def _consume(self) -> None:
         """Let the partitions be drained, now that all have recovered."""
@@ -144,7 +148,7 @@ class ProcessHost:
     def _close(self, down_ns: int | None) -> None:
         self.stopping = False
         self.threads.end()
-        self._world.client.replicas = {}
+        self._world.client.close_all()
         if down_ns is None:
             self.up = False
             self._ended.succeed(None)
@@ -179,6 +183,7 @@ class ProcessHost:
         fetched = world.client.journal.dictionary_fetches
         while topic not in world.dropped and world.client.topics.knows(topic):
             try:
+                yield from world.endpoint.fetch(topic)
                 state = world.versions.state(topic)
             except StoreError as error:
                 if error.refusal is not Refusal.DICT_UNAVAILABLE:
@@ -186,6 +191,7 @@ class ProcessHost:
                     return
                 self._env.goals.reach("dictionary_unavailable")
                 world.properties.versions.dictionary_missing(topic)
+                world.endpoint.forget(topic)
                 yield self._env.timeout(world.model.process.retry_ns, kind=KIND_OUTSIDE)
                 continue
             if world.client.journal.dictionary_fetches > fetched:
@@ -247,7 +253,7 @@ class ProcessHost:
         world.drainers[key].die("a reset")
         truth.excuse()
         world.faults.reset_begins()
-        world.client.replicas.pop(key, None)
+        world.client.close(key)
         try:
             world.client.reset(key, wipe=wipe)
             truth.was_reset = True
@@ -267,6 +273,32 @@ class ProcessHost:
             self._open(key)
         except ProcessDied as died:
             self._die(died)
+
+    def begin_anew(self, topic: str) -> bool:
+        """Let the partitions that came from a peer start from scratch, and return if any did.
+
+        Their operator does so in a while, after partitions of the topic disagree.
+        """
+        found = [key for key in self.transferred if key.topic == topic]
+        for key in found:
+            self._env.goals.reach("versions_disagree")
+            self.threads.start(self._begin_anew(key), self._world.drainers[key].entity)
+        return bool(found)
+
+    def _begin_anew(self, key: TopicPartition) -> Steps:
+        yield self._env.timeout(self._world.model.process.reopen_ns, kind=KIND_START)
+        if key in self.transferred:
+            del self.transferred[key]
+            self.rebootstrap(key, wipe=True)
+
+    def switch_later(self, drainer: Drainer) -> None:
+        """Let a server consume its other log some time after a topic switch."""
+        if self._world.model.input.switch_after_ns:
+            self.threads.start(self._switch_later(drainer.key), drainer.entity)
+
+    def _switch_later(self, key: TopicPartition) -> Steps:
+        yield self._env.timeout(self._world.model.input.switch_after_ns, kind=KIND_START)
+        self.switch(key)
 
     def switch(self, key: TopicPartition) -> None:
         """Let a partition consume its other log."""
@@ -354,4 +386,7 @@ class ProcessHost:
         return NOTHING if replica is None else replica.position
 
     def _positions(self) -> str:
-        return ", ".join(f"{key} {self._position(key)}" for key in self._world.partitions())
+        keys = self._world.partitions()
+        more = f" and {len(keys) - _NAMED} more" if len(keys) > 2 * _NAMED else ""
+        named = keys[:_NAMED] if more else keys
+        return ", ".join(f"{key} {self._position(key)}" for key in named) + more

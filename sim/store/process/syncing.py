@@ -162,7 +162,8 @@ class SyncSteps:
             account = self._world.sync_begun(self._drainer, core.cause, core.bytes_since_sync)
             self._account = account
         if wanted.checkpoint is not None:
-            account.blob_bytes = len(wanted.checkpoint)
+            copied = self._world.endpoint.copied_bytes(wanted.checkpoint)
+            account.blob_bytes = len(wanted.checkpoint) + copied
         return account
 
     def _end_of_step(self, replica: Replica, wanted: MakeDurable, account: SyncAccount) -> int:
@@ -173,7 +174,8 @@ class SyncSteps:
         if part is StepContent.DATA and each_durable(world.model) and not world.client.mirrored:
             return world.env.now
         size_bytes = replica.ingestion.bytes_since_sync
-        return world.costs.end_of_step(part, rows=rows, size_bytes=size_bytes)
+        copy_ns = world.endpoint.copy_ns(wanted.checkpoint)
+        return world.costs.end_of_step(part, rows=rows, size_bytes=size_bytes, copy_ns=copy_ns)
 
     def _durable(self, wanted: MakeDurable, position: int) -> None:
         truth, world = self._truth, self._world

@@ -31,7 +31,9 @@ from ckptsim.sim.store.real.arguments import (
     checked_position,
     checked_rows,
 )
+from ckptsim.sim.store.real.duck import DuckFile
 from ckptsim.sim.store.real.media import DuckMedium
+from ckptsim.sim.store.real.typed import TypedFile
 
 # Rows by name and the checkpoint as bytes, None for none.
 Contents = tuple[Mapping[str, bytes], bytes | None]
@@ -44,10 +46,18 @@ class EmbeddedStore:
     checkpoint that `commit` wrote is such bytes.  Raises StoreFileError and its kinds for the
     problems of the file, StoreError for what a call may not do. INVALID_ARGUMENT of these is an
     argument that is no key, position, name or value at all.
+
+    typed: keep checkpoints as a table with a column per field, `typed_checkpoints`.
     """
 
-    def __init__(self, path: str | Path, *, memory_limit: str = "512MB") -> None:
-        self._medium = DuckMedium(checked_path(path), memory_limit=checked_memory(memory_limit))
+    def __init__(
+        self, path: str | Path, *, memory_limit: str = "512MB", typed: bool = False
+    ) -> None:
+        self._medium = DuckMedium(
+            checked_path(path),
+            memory_limit=checked_memory(memory_limit),
+            kind=TypedFile if typed else DuckFile,
+        )
         self._topics = store.LocalTopics()
         self._checkpoints = store.Checkpoints(
             self._medium,

@@ -20,12 +20,14 @@ from statistics import median
 
 from ckptsim.models import store
 from ckptsim.sim.store.real.media import DuckLiteMedium, DuckMedium
+from ckptsim.sim.store.real.typed import TypedFile
 
 _KEY = store.TopicPartition("measured_v1", 0)
 _TABLE_ROWS = 20_000
 _SMALL_BYTES, _LARGE_BYTES = 100, 4096
 _BATCHES = (1, 100, 1000, 10_000)
 _BLOB_BYTES = 300
+_PARTITIONS = 64  # in one transaction
 _STRIDE = 7919  # a prime, so that keys are spread over the table
 
 Progress = Callable[[str, int, int], None]
@@ -69,6 +71,7 @@ def measure(folder: Path, *, repeats: int, rounds: int, progress: Progress) -> l
     progress: is reported the name of a measurement, how many are done and how many there are.
     """
     colocated = DuckMedium(folder / "colocated.duckdb")
+    typed = DuckMedium(folder / "typed.duckdb", kind=TypedFile)
     external = DuckLiteMedium(folder / "external")
     try:
         for medium in (colocated, external):
@@ -77,6 +80,8 @@ def measure(folder: Path, *, repeats: int, rounds: int, progress: Progress) -> l
             cases = [
                 *_transactions(colocated, repeats),
                 *_separate(external, repeats),
+                *_checkpoints("blobs", colocated, repeats),
+                *_checkpoints("typed rows", typed, repeats),
                 _appended(file, repeats),
             ]
             taken: list[list[list[int]]] = [[] for _ in cases]
@@ -89,6 +94,7 @@ def measure(folder: Path, *, repeats: int, rounds: int, progress: Progress) -> l
         return [_measured(case, each) for case, each in zip(cases, taken, strict=True)]
     finally:
         colocated.close()
+        typed.close()
         external.close()
 
 
@@ -159,6 +165,21 @@ def _separate(medium: store.Medium, repeats: int) -> Iterator[_Case]:
     )
 
 
+def _checkpoints(what: str, medium: store.Medium, repeats: int) -> Iterator[_Case]:
+    """Yield checkpoints alone in one transaction, as they lie in a file."""
+    for number in (1, _PARTITIONS):
+        yield _Case(
+            name=f"{what.replace(' ', '_')}_{number}",
+            says=f"DuckDB: {number} checkpoint(s) as {what}",
+            rows=number,
+            row_bytes=0,
+            repeats=repeats,
+            run=lambda turn, number=number: medium.commit(  # type: ignore[misc]
+                store.Step(slots=tuple(_slot(turn, partition) for partition in range(number)))
+            ),
+        )
+
+
 def _appended(file: io.FileIO, repeats: int) -> _Case:
     def run(_turn: int) -> None:
         file.write(bytes(_BLOB_BYTES))
@@ -212,8 +233,9 @@ def _rows(turn: int, rows: int, size: int) -> store.RowsWrite:
     )
 
 
-def _slot(turn: int) -> store.SlotWrite:
+def _slot(turn: int, partition: int = 0) -> store.SlotWrite:
+    key = store.TopicPartition(_KEY.topic, partition)
     blob = store.encode_state(store.PartitionState(position=turn))
     return store.SlotWrite(
-        slot=store.Slot.CUSTOM, key=_KEY, stored=store.PlainCodec().encode(_KEY, blob)
+        slot=store.Slot.CUSTOM, key=key, stored=store.PlainCodec().encode(key, blob)
     )

@@ -17,8 +17,10 @@ CHECKPOINT_FILE = "checkpoints.sqlite"
 class _DuckRows:
     """Rows in a DuckDB file: a step is one transaction."""
 
-    def __init__(self, path: Path, *, memory_limit: str = "512MB") -> None:
-        self.data = DuckFile(path, memory_limit=memory_limit)
+    def __init__(
+        self, path: Path, *, memory_limit: str = "512MB", kind: type[DuckFile] = DuckFile
+    ) -> None:
+        self.data = kind(path, memory_limit=memory_limit)
 
     def rows(self, area: store.Area, key: store.TopicPartition) -> store.Rows:
         """Return the durable rows of one partition."""

@@ -5,6 +5,7 @@
 | `checkpoints` | `slot`, `topic`, `part`, `position`, `end_of_push`, `end_of_push_timestamp`, `producers`, `compression`, `blob_bytes`, `damage` |
 | `data` | `area`, `topic`, `part`, `name`, `value` |
 | `runs` | `run` with the row of a run as JSON, of files that `run --store` wrote |
+| `typed_checkpoints` | a column per field, of files that keep checkpoints so (`run --store` does) |
 | `store_about`, `store_rows`, `store_checkpoints` | as they lie in the file |
 """  # noqa: E501 - the rows of a table
 
@@ -16,9 +17,10 @@ from typing import Any
 import duckdb
 
 from ckptsim.models import store
-from ckptsim.sim.store.real.duck import DuckFile, explained
+from ckptsim.sim.store.real.duck import explained
 from ckptsim.sim.store.real.errors import StoreFileError
 from ckptsim.sim.store.real.runs import contents_of, whole_file
+from ckptsim.sim.store.real.typed import TypedFile
 
 _VIEWS = f"""
 CREATE TEMP TABLE checkpoints (
@@ -41,7 +43,7 @@ def query(path: str | Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]
     Raises StoreFileError when the file is no store, or the database refuses the question.
     """
     place = whole_file(path)
-    file = DuckFile(place, read_only=True)
+    file = TypedFile(place, read_only=True)
     try:
         connection = file.connection
         connection.execute(_VIEWS)

@@ -17,9 +17,9 @@ from typing import Self
 from ckptsim.models import store
 from ckptsim.models.store import PartitionState, TopicPartition, encode_state
 from ckptsim.sim.rows import RunResult
-from ckptsim.sim.store.real.duck import DuckFile
 from ckptsim.sim.store.real.embedded import Contents, EmbeddedStore
 from ckptsim.sim.store.real.errors import StoreFileError
+from ckptsim.sim.store.real.typed import TypedFile
 
 _KEY_CHARACTERS = 12
 
@@ -28,7 +28,7 @@ class RunStore:
     """A store file that keeps runs. Keeping a run again replaces it."""
 
     def __init__(self, path: str | Path) -> None:
-        self._store = EmbeddedStore(path)
+        self._store = EmbeddedStore(path, typed=True)
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +102,7 @@ class StoreContents:
 def inspect_store(path: str | Path) -> StoreContents:
     """Read a store file, read-only. Raises StoreFileError when there is none or it is unusable."""
     place = whole_file(path)
-    file = DuckFile(place, read_only=True)
+    file = TypedFile(place, read_only=True)
     try:
         counts = {
             key: rows for (area, key), rows in file.row_counts().items() if area is store.Area.DATA

@@ -61,7 +61,7 @@ class DropsAllVersions(StoreVersions):
         siblings = (f"{store}_v{version}" for version in range(1, 10))
         for sibling in filter(self.client.topics.knows, siblings):
             for key in self.client.topics.of_topic(sibling):
-                self.client.replicas.pop(key, None)
+                self.client.close(key)
                 self.remove((key,), self.client.store.stage_delete(key))
 
 

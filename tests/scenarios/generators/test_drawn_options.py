@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ckptsim.scenarios.generators import GENERATORS, Choices
+from ckptsim.scenarios.store import Generation
 from ckptsim.sim.kernel import Streams
 
 _SEED = 5
@@ -89,6 +90,8 @@ _UNDRAWN: dict[str, dict[str, str]] = {
         "Vertex.keeps_position": "a source that forgets what it has read doubles records",
     },
     "checkpoint_store": {
+        "CrashAt.loses=built_in": "nothing is lost with it alone but by a wrong interface",
+        **{f"StoreModel.generation={one}": _WRONG for one in list(Generation)[1:]},
         "Rebootstrap.wipe": _WRONG,
         "StoreInput.synthesise": _WRONG,
         "StoreSync.order=checkpoint_first": _WRONG,

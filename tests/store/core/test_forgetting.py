@@ -48,7 +48,7 @@ def started_over(versions: store.StoreVersions) -> None:
 
 def reset(versions: store.StoreVersions) -> None:
     """Reset the partition, as the process does after data without identity."""
-    versions.client.replicas.clear()
+    versions.client.close_all()
     versions.client.reset(KEY, wipe=True)
 
 

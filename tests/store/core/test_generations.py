@@ -14,11 +14,7 @@ from ckptsim.models.store import (
     TopicPartition,
 )
 from ckptsim.models.store.state import VersionCopy
-from tests.store.core.generations.redirect import (
-    METADATA_SERVICE_ONLY,
-    CallSite,
-    RedirectedMetadata,
-)
+from tests.store import generations_table
 from tests.store.core.generations.v1 import (
     LiveMetadata,
     LiveState,
@@ -88,20 +84,6 @@ def test_an_engine_without_topic_lets_versions_clobber_each_other() -> None:
     assert service.get("s_v1", 0) == LiveState()
 
 
-@pytest.mark.parametrize(("redirected", "resumes_at"), [(METADATA_SERVICE_ONLY, 7), (None, -1)])
-def test_a_redirect_that_misses_the_clear_resumes_from_a_state_that_was_reset(
-    redirected: tuple[CallSite, ...] | None, resumes_at: int
-) -> None:
-    """After a re-bootstrap the leaking redirect still answers the old position."""
-    sites = tuple(CallSite) if redirected is None else redirected
-    metadata = RedirectedMetadata(
-        MetadataOverStore(*_store()), MetadataOverStore(*_store()), redirected=sites
-    )
-    metadata.put(CallSite.SYNC_WRITES, "s_v1", 0, LiveState(position=7))
-    metadata.clear(CallSite.RECOVERY_CLEARS, "s_v1", 0)
-    assert metadata.get(CallSite.SUBSCRIBE_READS, "s_v1", 0).position == resumes_at
-
-
 def test_a_clear_of_version_state_that_follows_the_built_in_leaves_the_partitions() -> None:
     """The contract clears the partitions' states too. The first implementation does not."""
     naive, adapter = LiveMetadata(), MetadataOverStore(*_store())
@@ -144,3 +126,8 @@ def test_version_state_of_disagreeing_partitions_is_an_error_in_every_generation
     store.set(TopicPartition("s_v1", 1), blob)
     with pytest.raises(StoreError, match="INCONSISTENT_SVS"):
         service.get_version_state("s_v1")
+
+
+def test_the_page_shows_what_each_interface_loses() -> None:
+    """Each cell of the table of interfaces is what its command finds."""
+    assert generations_table.table() in generations_table.DOCUMENT.read_text(encoding="utf-8")

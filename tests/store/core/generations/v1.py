@@ -3,7 +3,7 @@
 The user implements all six, for partitions and for whole versions, under a topic that is a text.
 Its weakness: objects are live, so a kept reference can change the stored data. The version's state
 has a life of its own beside the partitions' states. And every caller inside has to go through the
-service, which not all did (see `redirect`).
+service, which not all did (see `ckptsim.models.store.medium.generations`).
 
 Source: linkedin/venice, pull request 1476, first stage. Signatures after `StorageMetadataService`.
 """
