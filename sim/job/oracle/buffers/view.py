@@ -51,6 +51,11 @@ class BufferView(PlaneView):
         self._writing_ns: int | None = None
 
     @property
+    def deleting(self) -> int:
+        """Return how many checkpoints are being deleted."""
+        return self.world.storage.deleting
+
+    @property
     def messages_ns(self) -> int:
         """Return after which time it has where no fault strikes."""
         return _MESSAGES * message_ns(self.world)
