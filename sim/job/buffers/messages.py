@@ -16,7 +16,6 @@ from ckptsim.sim.job.buffers.kinds import Kind
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Costs
     from ckptsim.sim.job.buffers.constants import Constants
-    from ckptsim.sim.job.buffers.cores import Cores
     from ckptsim.sim.job.buffers.state import Storage
     from ckptsim.sim.job.buffers.timers import Pauses
     from ckptsim.sim.job.port import Call, TaskGateway
@@ -31,16 +30,14 @@ class BufferMessages:
     def __init__(
         self,
         env: Environment,
-        cores: Cores,
+        storage: Storage,
         constants: Constants,
         pauses: Pauses,
         costs: Costs,
-        *,
-        storage: Storage,
     ) -> None:
         self._storage = storage
         self._env = env
-        self._cores = cores
+        self._cores = storage.cores
         self._constants = constants
         self._pauses = pauses
         self._jitter_ns = costs.notification_jitter_ns

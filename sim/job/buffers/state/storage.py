@@ -123,7 +123,7 @@ class Storage:
     """Where a job's checkpoints are written.
 
     state, channel_state: what files of either sort cost a core.  created: files so far.
-    deleting: checkpoints that are being deleted.
+    deleting: checkpoints that are being deleted.  cores: what work of files takes.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Storage:
         self.channel_state = Work(constants.channel_file_cost_ns, constants.channel_ns_per_mb)
         self.created = self.deleting = 0
         self._env = env
-        self._cores = cores
+        self.cores = cores
         self._overlaps = constants.overlaps
         self._table, self._entity = table, env.entity("storage")
         self._faults = StorageFaults(env, self._entity, faults)
@@ -263,12 +263,12 @@ class Storage:
         def opened(moves: Moves, size: int, work_ns: int) -> None:
             end = partial(self._leave, "read", host, moves.file_done)
             if not self._reads.are_limited:
-                self._cores.run(work_ns, entity, end)
+                self.cores.run(work_ns, entity, end)
                 return
             both: Callable[[], object] = end
             if self._overlaps and per_mb_ns:
                 both = _Both(both)
-                self._cores.run(work_ns, entity, both)
+                self.cores.run(work_ns, entity, both)
             self._reads.start(size, host, entity, both)
 
         Moves(sizes, begin, lambda _: done(*arguments)).start(threads)
@@ -338,7 +338,7 @@ class Storage:
         if moves.cancelled:
             self._leave("write", host, int)
             return
-        cores, entity = self._cores, self._entity
+        cores, entity = self.cores, self._entity
         end = partial(self._written, moves, host, file)
         if not self._writes.are_limited:
             cores.run(cost_ns, entity, end)
