@@ -47,6 +47,7 @@ BY_SEVERITY: Mapping[Severity, tuple[str, ...]] = {
         "table_has_completed_checkpoints",
         "every_split_has_one_owner",
         "logs_outlast_checkpoints",
+        "restores_find_their_files",
         "exactly_once_output",
         "exactly_once_state",
         "at_least_once",

@@ -246,32 +246,41 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
 }
 
 
-SITUATIONS: Mapping[str, Callable[[Vertex], bool]] = {
-    "global_committer": lambda vertex: vertex.global_committer,
-    "acknowledger": lambda vertex: vertex.acknowledges,
-    "enumerator": lambda vertex: vertex.splits is not None,
+SITUATIONS: Mapping[str, Callable[[Job], bool]] = {
+    "global_committer": lambda job: any(one.global_committer for one in job.vertices),
+    "acknowledger": lambda job: any(one.acknowledges for one in job.vertices),
+    "shared_state": lambda job: job.state.incremental,
+    "enumerator": lambda job: any(one.splits is not None for one in job.vertices),
 }
-"""Slot -> whether a vertex is in its situation."""
+"""Slot -> whether a job is in its situation."""
 
 
 def has(scenario: Scenario, wanted: Collection[str]) -> bool:
     """Return whether a scenario has situations, named by their slots."""
-    vertices = scenario.model.vertices if isinstance(scenario.model, Job) else ()
-    return all(any(map(SITUATIONS[slot], vertices)) for slot in wanted)
+    model = scenario.model
+    return isinstance(model, Job) and all(SITUATIONS[slot](model) for slot in wanted)
 
 
 def situate(choices: Choices, text: dict[str, Any]) -> None:
     """Put a job into some of them, and into all that are wanted."""
     if "global_committer" in choices.wanted or choices.flag():
         _commit_together(choices, text, wanted="global_committer" in choices.wanted)
-    if {"enumerator", "acknowledger"}.intersection(choices.wanted):
+    if {"enumerator", "acknowledger", "shared_state"}.intersection(choices.wanted):
         text["checkpointing"]["enabled"] = True
         text["ending"]["protocol"] = text["ending"]["protocol"].replace("naive", "flink")
-    for vertex in text["vertices"] if "acknowledger" in choices.wanted or choices.flag() else ():
+    outlives = "acknowledger" in choices.wanted or choices.flag()
+    for vertex in text["vertices"] if outlives else ():
         if vertex["kind"] == "source":
             vertex["acknowledges"] = True
-    is_coordinated = text["checkpointing"].get("enabled", True)
-    if is_coordinated and ("enumerator" in choices.wanted or choices.integer(0, 3) == 3):
+    if outlives or "shared_state" in choices.wanted:
+        text["state"] = {"incremental": True}
+    if "shared_state" in choices.wanted:
+        text["checkpointing"].pop("count", None)  # few checkpoints share few files
+        if choices.flag():
+            text["checkpointing"]["savepoint_at_ns"] = choices.integer(20, 80) * 1_000_000
+    # Splits that checkpoints side by side hold back for ever would hide what files do.
+    may = text["checkpointing"].get("enabled", True) and "shared_state" not in choices.wanted
+    if "enumerator" in choices.wanted or (may and choices.integer(0, 3) == 3):
         _enumerate(choices, text)
 
 

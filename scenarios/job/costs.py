@@ -163,7 +163,7 @@ class Storage:
         None,
         optional=True,
         minimum=0.001,
-        says="files that can be created or opened a second, absent for any number",
+        says="requests a second that create, open, list or delete, absent for any number",
     )
     prefixes: int = count(
         1,
@@ -232,17 +232,30 @@ class Storage:
         says="time to open a file of a restore",
         limits=_NO_STORAGE + not_in_pipelines("its job comes back at once"),
     )
+    list_latency_ns: int = duration_ns(
+        "0 ms",
+        says="time to list the folder of a checkpoint that is deleted",
+        limits=_NO_STORAGE + _FEW,
+    )
+    delete_latency_ns: int = duration_ns(
+        "0 ms",
+        says="time to delete a file, in the background; while more checkpoints than "
+        "`max_concurrent` are deleted no other one begins; without either latency a deletion "
+        "takes neither time nor requests",
+        source="Source: Apache Flink 1.20.3, CheckpointsCleaner, CheckpointRequestDecider",
+        limits=_NO_STORAGE + _FEW,
+    )
     transfer_threads: int = count(
         4,
         minimum=1,
         maximum=1_000,
         unit="threads",
-        says="that write or read the files of a subtask",
+        says="that write or read the files of a subtask, or delete those of a checkpoint",
         source="Source: Apache Flink 1.20.3, state.backend.rocksdb.checkpoint.transfer.thread.num",
         limits=_NO_STORAGE + not_in_pipelines("its stages have no state"),
     )
     create_latency_ns: int = duration_ns("0 ms", says="time to create a file")
-    tail_ratio: float = ratio(0.0, says="share of files that are created late")
+    tail_ratio: float = ratio(0.0, says="share of requests that are answered late")
     tail_latency_ns: int = duration_ns("0 ms", says="mean of what those take longer, exponential")
     failure_ratio: float = ratio(
         0.0, says="share of files that cannot be written", limits=EVERYWHERE
@@ -252,6 +265,11 @@ class Storage:
         says="smaller state travels in the acknowledgement",
         source="Source: Apache Flink 1.20.3, execution.checkpointing.data-inline-threshold",
     )
+
+    @property
+    def deletes_take_time(self) -> bool:
+        """Whether the storage takes time to delete a checkpoint."""
+        return bool(self.list_latency_ns or self.delete_latency_ns)
 
 
 class Profile(StrEnum):

@@ -166,7 +166,7 @@ class Job:
         """Return what does not hold between the values."""
         found = graph_problems(self.vertices)
         found += self._preload_problems() + self._subtask_problems()
-        found += unaligned_problems(self.checkpointing) + self.state.problems_with(self.vertices)
+        found += unaligned_problems(self.checkpointing) + self._state_problems()
         found += uncoordinated_problems(
             self.checkpointing,
             self.ending,
@@ -178,6 +178,15 @@ class Job:
         for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
             found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]
         return found + self._situation_problems() + limit_problems(self)
+
+    def _state_problems(self) -> list[Problem]:
+        """Return what the state backend does not allow, or what no coordinator follows."""
+        if self.plane is Plane.BUFFERS:
+            return self.state.problems_with(self.vertices)
+        if not self.state.incremental or self.checkpointing.coordinated:
+            return []
+        expected = "false, unless a coordinator says what is complete"
+        return [Problem("state.incremental", "true", expected)]
 
     def _situation_problems(self) -> list[Problem]:
         """Return what global committers and enumerators do not allow."""

@@ -218,6 +218,7 @@ RECORDS: Mapping[str, str] = {
     "logs_outlast_checkpoints": (
         "the log of a source has every record that a restart from the newest checkpoint reads"
     ),
+    "restores_find_their_files": "a restore finds every file that its checkpoint names",
     "every_split_has_one_owner": (
         "a restart finds each unread split of a source once, with its enumerator or a reader, and "
         "every split is read"

@@ -116,8 +116,11 @@ class Messages(Protocol):
     def store(self, checkpoint: int, call: Call, *arguments: Any) -> None:
         """Write the metadata of a checkpoint that every task has acknowledged."""
 
-    def discard(self, sizes: list[int]) -> None:
-        """Delete files of these sizes, in bytes. No one waits for it."""
+    def discard(self, sizes: list[int], call: Call, *arguments: Any) -> None:
+        """Delete the files of a checkpoint, of these sizes in bytes.
+
+        Calls `call(*arguments)` at the end where that takes time.
+        """
 
 
 class ObservedTask(Protocol):

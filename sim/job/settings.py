@@ -89,10 +89,14 @@ def final_at_once(job: Job) -> bool:
 def in_mode(settings: JobSettings, mode: Mode) -> JobSettings:
     """Return the settings of a job with checkpoints that treat in-flight data in another way."""
     checkpointing = replace(settings.checkpointing, mode=mode)
-    return replace(settings, checkpointing=checkpointing, parameters=parameters_of(checkpointing))
+    cleaning = settings.parameters.awaits_cleaning
+    parameters = parameters_of(checkpointing, awaits_cleaning=cleaning)
+    return replace(settings, checkpointing=checkpointing, parameters=parameters)
 
 
-def parameters_of(checkpointing: Checkpointing) -> CoordinatorParameters:
+def parameters_of(
+    checkpointing: Checkpointing, *, awaits_cleaning: bool = False
+) -> CoordinatorParameters:
     """Return the coordinator's settings of a job."""
     return CoordinatorParameters(
         interval_ns=checkpointing.interval_ns if checkpointing.coordinated else None,
@@ -105,6 +109,7 @@ def parameters_of(checkpointing: Checkpointing) -> CoordinatorParameters:
         exactly_once=checkpointing.exactly_once,
         unaligned=checkpointing.unaligned,
         alignment_timeout_ns=checkpointing.alignment_ends_after_ns,
+        awaits_cleaning=awaits_cleaning,
     )
 
 
@@ -118,11 +123,12 @@ def job_settings(job: Job, *, kind: int, fault_kind: int, may_stop: bool = True)
     drain = job.ending.stop_kind is StopKind.DRAIN
     stop_ns = job.ending.stop_at_ns
     endless = any(vertex.is_endless for vertex in job.vertices)
+    cleaning = job.plane is Plane.BUFFERS and job.storage.deletes_take_time
     if stop_ns is None and endless and job.plane is Plane.RECORDS:
         stop_ns = job.ending.horizon_ns
     return JobSettings(
         checkpointing=checkpointing,
-        parameters=parameters_of(checkpointing),
+        parameters=parameters_of(checkpointing, awaits_cleaning=cleaning),
         coordinator=CoordinatorSettings(
             kind=kind,
             interval_ns=checkpointing.interval_ns,

@@ -30,6 +30,7 @@ from ckptsim.models.lifecycle import TaskLifecycle, TaskParameters, WatermarkVal
 from ckptsim.models.ordering import OrderingDoor, OrderingParameters, make_core
 from ckptsim.models.ordering.source import SourceCore, SourceParameters
 from ckptsim.models.recovery import GateAssignment, InFlightAssignment, RecoveredInput
+from ckptsim.models.shared_state import SharedStateRegistry
 from ckptsim.models.store import Placement, make_store
 from ckptsim.models.store.fence import Fence
 from ckptsim.models.store.positions import Positions
@@ -131,6 +132,7 @@ class ProtocolCores:
     global_committer: Callable[[int], protocols.GlobalCommitter] = GlobalCommitter
     enumerator: Callable[[int], protocols.SplitEnumerator] = SplitEnumerator
     acknowledger: Callable[[], protocols.Acknowledger] = Acknowledger
+    shared_state: Callable[[], protocols.SharedState] = SharedStateRegistry
     store: Callable[[Placement], Store] = make_store
     fence: Callable[[], FenceDoor] = Fence
     positions: Callable[[], PositionsDoor] = Positions

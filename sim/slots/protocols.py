@@ -26,6 +26,7 @@ from ckptsim.models.lifecycle.states import EndMode, TaskState
 from ckptsim.models.lifecycle.tables import Act
 from ckptsim.models.ordering import OrderingDoor
 from ckptsim.models.ordering.source import SourceEffect, SourceEvent
+from ckptsim.models.shared_state import DeleteFile, SharedStateEvent
 from ckptsim.models.store import StoreClient
 from ckptsim.models.store.fence import FenceEffect, FenceEvent
 from ckptsim.models.store.positions import PositionsEffect, PositionsEvent
@@ -135,6 +136,14 @@ class Acknowledger(Protocol):
     """The acknowledger of a source as its host sees it."""
 
     def step(self, event: AcknowledgerEvent) -> list[Acknowledge]:
+        """Take one event and return its effects."""
+        ...
+
+
+class SharedState(Protocol):
+    """The registry of shared state as its host sees it."""
+
+    def step(self, event: SharedStateEvent) -> list[DeleteFile]:
         """Take one event and return its effects."""
         ...
 

@@ -136,6 +136,16 @@ _WHOLE = (
         protocol=protocols.Acknowledger,
     ),
     _whole(
+        name="shared_state",
+        says="which files that incremental checkpoints share are deleted, and when",
+        takes="()",
+        gives="SharedState",
+        ours="ckptsim.models.shared_state:SharedStateRegistry",
+        links=_RECORD_JOBS,
+        sample=Call,
+        protocol=protocols.SharedState,
+    ),
+    _whole(
         name="store",
         says="where a checkpoint lies relative to its data, and what survives a crash",
         takes="(placement: Placement)",

@@ -168,7 +168,7 @@ def _storage(run: Observed, what: str, took_ns: int, path: Sequence[Step]) -> st
         told.append(f"A file takes {duration(latency_ns)} to {_OPENED[what]}.")
     if storage.requests_per_s is not None:
         told.append(f"The storage takes {storage.requests_per_s:g} files a second.")
-    if storage.tail_ratio and what == "write":
+    if storage.tail_ratio:
         late, by = _percent(storage.tail_ratio), duration(storage.tail_latency_ns)
         told.append(f"{late} of the files come late, by {by} in the mean.")
     if what == "read" and run.job.state.backend is Backend.HEAP:

@@ -16,6 +16,7 @@ your own. An implementation of your own that has the same door can be put into a
 | lifecycle of a task | `lifecycle.TaskLifecycle` | `lifecycle_events`, `lifecycle_effects` |
 | event time of a task | `lifecycle.WatermarkValve` | methods, no events |
 | acknowledger of a log | `acknowledger.Acknowledger` | `acknowledger` |
+| registry of shared state | `shared_state.SharedStateRegistry` | `shared_state` |
 | split enumerator of a source | `enumerator.SplitEnumerator` | `enumerator` |
 | global committer of a sink | `committer.GlobalCommitter` | `committer` |
 | checkpoint store | `store.StoreClient`, `store.StoreVersions` | methods, no events |
@@ -40,6 +41,7 @@ from ckptsim.models import (
     lifecycle,
     ordering,
     recovery,
+    shared_state,
     store,
     uncoordinated,
 )
@@ -78,6 +80,7 @@ __all__ = [
     "recovery",
     "restart",
     "restore",
+    "shared_state",
     "source",
     "store",
     "subtask_events",

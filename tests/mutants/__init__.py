@@ -10,6 +10,7 @@ from tests.mutants import (
     enumerator,
     lifecycle,
     ordering,
+    shared_state,
     store,
 )
 from tests.mutants.ordering import sources
@@ -22,6 +23,7 @@ MUTANTS: dict[str, Mutant] = by_name(
     *committer.MUTANTS.values(),
     *enumerator.MUTANTS.values(),
     *acknowledger.MUTANTS.values(),
+    *shared_state.MUTANTS.values(),
     *rescaling.MUTANTS.values(),
     *uncoordinated.MUTANTS.values(),
     *store.MUTANTS.values(),

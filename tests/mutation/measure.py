@@ -29,6 +29,7 @@ LINKS: dict[str, tuple[str, ...]] = {
     "lifecycle": ("final_checkpoint",),
     "ordering": ("ordering",),
     "recovery": ("final_checkpoint", "barriers"),
+    "shared_state.py": ("barrier_protocol", "final_checkpoint"),
     "store": ("checkpoint_store",),
     "uncoordinated": ("final_checkpoint",),
 }
@@ -48,6 +49,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "lifecycle": ("tests/lifecycle",),
     "ordering": ("tests/ordering",),
     "recovery": ("tests/recovery",),
+    "shared_state.py": ("tests/situations/test_shared_state.py",),
     "store": ("tests/store/core",),
     "uncoordinated": (
         "tests/uncoordinated/test_recovery_line.py",

@@ -8,14 +8,20 @@ from ckptsim.models.enumerator import SplitEnumerator
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.search import Subject
 from ckptsim.sim.slots import Factory
-from tests.mutants import acknowledger, committer, enumerator
+from tests.mutants import acknowledger, committer, enumerator, shared_state
 from tests.situations.exploring import CLEAN, MOST, explored, runs_to_find
 
-MUTANTS = {**committer.MUTANTS, **enumerator.MUTANTS, **acknowledger.MUTANTS}
+MUTANTS = {
+    **committer.MUTANTS,
+    **enumerator.MUTANTS,
+    **acknowledger.MUTANTS,
+    **shared_state.MUTANTS,
+}
 HARM = {
     "global_committer": "table_has_completed_checkpoints",
     "enumerator": "every_split_has_one_owner",
     "acknowledger": "logs_outlast_checkpoints",
+    "shared_state": "restores_find_their_files",
 }
 SHOWN_BY = {
     "empty_is_not_persisted": "quiet_table_restarts",
@@ -28,11 +34,15 @@ SHOWN_BY = {
     "ignores_losses": "split_lost_in_a_call",
     "acknowledges_read": "log_cut_by_acknowledgements",
     "acknowledges_snapshots": "log_cut_by_late_notification",
+    "subsumes_for_savepoints": "files_shared_beside_a_savepoint",
+    "deletes_with_the_first": "file_older_than_its_checkpoint",
+    "deletes_when_aborted": "file_older_than_its_checkpoint",
 }
 RIGHT: list[tuple[str, Factory]] = [
     *(("global_committer", core) for core in committer.REMEDIES),
     ("enumerator", SplitEnumerator),
     *(("acknowledger", core) for core in acknowledger.REMEDIES),
+    *(("shared_state", core) for core in shared_state.REMEDIES),
 ]
 SCENARIOS = {
     slot: sorted({SHOWN_BY[name] for name, one in MUTANTS.items() if one.slot == slot})

@@ -108,6 +108,7 @@ def test_the_whole_cores_are_those_that_the_program_promises() -> None:
         "global_committer",
         "enumerator",
         "acknowledger",
+        "shared_state",
         "store",
         "fence",
         "positions",

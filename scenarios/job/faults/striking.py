@@ -25,6 +25,7 @@ from ckptsim.scenarios.job.restart import NoRestart
 _SLOWED = (
     *("write_bytes_per_s", "write_host_bytes_per_s", "create_latency_ns", "open_latency_ns"),
     *("read_bytes_per_s", "read_host_bytes_per_s", "read_job_bytes_per_s"),
+    *("list_latency_ns", "delete_latency_ns"),
 )
 
 

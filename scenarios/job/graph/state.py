@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ckptsim.scenarios.job.graph import Vertex
 
 _FLINK = "Source: Apache Flink 1.20.3, "
+_IN_PIPELINES = not_in_pipelines("its stages have no state")
 
 
 class Backend(StrEnum):
@@ -45,7 +46,7 @@ class ClaimMode(StrEnum):
 class StateTable:
     """The state backend of a job, on buffers."""
 
-    LIMITS: ClassVar[Limits] = NO_SIZE + not_in_pipelines("its stages have no state")
+    LIMITS: ClassVar[Limits] = NO_SIZE + _IN_PIPELINES
 
     backend: Backend = choice(
         "heap",
@@ -57,8 +58,10 @@ class StateTable:
     incremental: bool = flag(
         False,
         says="a checkpoint uploads what is new: `state_delta`, or what follows from keys and "
-        "updates; a restore reads everything",
+        "updates; a restore reads everything; on records parts name files, and a registry "
+        "deletes those that no retained checkpoint names",
         source=_FLINK + "execution.checkpointing.incremental",
+        limits=_IN_PIPELINES,
     )
     changelog: bool = flag(
         False,

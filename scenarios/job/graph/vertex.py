@@ -99,10 +99,10 @@ class Vertex:
     selectivity: float = number(
         1.0,
         minimum=0.0,
-        maximum=1000.0,
+        maximum=1_000_000.0,
         unit="records",
         says="records that an operator emits to each of its receivers for one that it processes, "
-        "evenly spaced",
+        "evenly spaced; all that windows emit when they fire, where it processes ticks",
         limits=not_on_records("a record keeps the identity that its source gave it"),
     )
     record_bytes: int | None = size_bytes(

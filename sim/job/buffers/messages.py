@@ -16,7 +16,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 if TYPE_CHECKING:
     from ckptsim.scenarios.job import Costs
     from ckptsim.sim.job.buffers.constants import Constants
-    from ckptsim.sim.job.buffers.cores import Cores
+    from ckptsim.sim.job.buffers.state import Storage
     from ckptsim.sim.job.buffers.timers import Pauses
     from ckptsim.sim.job.port import Call, TaskGateway
     from ckptsim.sim.kernel import Entity, Environment
@@ -30,13 +30,14 @@ class BufferMessages:
     def __init__(
         self,
         env: Environment,
-        cores: Cores,
+        storage: Storage,
         constants: Constants,
         pauses: Pauses,
         costs: Costs,
     ) -> None:
+        self._storage = storage
         self._env = env
-        self._cores = cores
+        self._cores = storage.cores
         self._constants = constants
         self._pauses = pauses
         self._jitter_ns = costs.notification_jitter_ns
@@ -111,8 +112,9 @@ class BufferMessages:
         delay_ns = self._complete_ns + self._pauses.behind_ns(checkpoint)
         self.later(delay_ns, self._entity, call, *arguments)
 
-    def discard(self, sizes: list[int]) -> None:
-        """Delete files: on the machine's cores where that costs them anything."""
+    def discard(self, sizes: list[int], call: Call, *arguments: Any) -> None:
+        """Delete files, and the metadata: on the machine's cores where that costs them anything."""
+        self._storage.delete(len(sizes) + 1, call, *arguments)
         constants = self._constants
         for size in sizes if constants.discard_file_ns else ():
             cost_ns = constants.discard_file_ns + constants.discard_ns_per_mb * size // _MB

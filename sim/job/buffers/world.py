@@ -119,7 +119,7 @@ class DataflowWorld:
         self.cores = Cores(env, constants.cores if mechanisms.shared_cores else _ENOUGH_CORES)
         self.flushers = defaultdict[int, Cores](lambda: Cores(env, 1))
         self.storage = Storage(env, self.cores, model.storage, constants, faults)
-        self.messages = BufferMessages(env, self.cores, constants, self.pauses, model.costs)
+        self.messages = BufferMessages(env, self.storage, constants, self.pauses, model.costs)
         self.lost_state = lost_state(self.graph, restored)
         self._phases = phases
         self.clocks, self.sampling, self.skipper = Clocks(), Sampling(self), Skipper(self)

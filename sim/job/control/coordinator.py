@@ -388,4 +388,10 @@ class CoordinatorHost:
         self._emit(of_job.CheckpointDiscarded(checkpoint))
         if checkpoint != self.stop_id:
             self.completed.pop(checkpoint, None)
-        self._messages.discard(self.records[checkpoint].file_sizes)
+        sizes = self.records[checkpoint].file_sizes
+        self._messages.discard(sizes, self._cleaned, checkpoint, self.core)
+
+    def _cleaned(self, checkpoint: int, core: Coordinator) -> None:
+        """Say that a checkpoint is gone, to the core that has asked for it."""
+        if core is self.core:
+            self._step(coordinator_events.Cleaned(self._env.now, checkpoint))

@@ -99,10 +99,10 @@ class CheckpointOracle(Listener):
         table, now_ns = self._table, self._env.now
         if self._free_ns is None or self._running or not table.coordinated:
             return
-        pause_ns = max(table.interval_ns, table.min_pause_ns) + table.min_pause_ns
-        if now_ns - self._free_ns > pause_ns:
-            says = f"no checkpoint for {duration_text(now_ns - self._free_ns)}, though nothing is "
-            says += "under way"
+        if self._plane.deleting > table.max_concurrent:  # the next one waits for deletions
+            self._free_ns = now_ns
+        if now_ns - self._free_ns > table.min_pause_ns + max(table.interval_ns, table.min_pause_ns):
+            says = f"{duration_text(now_ns - self._free_ns)} without a checkpoint under way"
             self._violate("triggers_keep_their_pace", says)
             self._free_ns = now_ns
 
@@ -162,9 +162,9 @@ class CheckpointOracle(Listener):
         if amount and aligned:
             says = f"{what}, which is {one.kind}, holds {self._plane.unit} in flight"
             self._violate("aligned_holds_nothing_in_flight", says, checkpoint)
-        for held, channel in zip(inputs, task.inputs, strict=True):
+        for held, channel in ((h, c) for h, c in zip(inputs, task.inputs, strict=True) if h.amount):
             sent, read = channel.sent_cut(checkpoint), channel.read_cut(checkpoint)
-            if held.amount and sent is not None and read is not None and read + held.amount > sent:
+            if sent is not None and read is not None and read + held.amount > sent:
                 says = f"{what} holds more of {channel.name} than was sent before its barrier"
                 self._violate("consistent_cut", says, checkpoint)
         # An ordered input may be persisted all the same, when a barrier overtakes in another one.
@@ -231,8 +231,8 @@ class CheckpointOracle(Listener):
                 first = parts[receiver][0][out.index] if receiver in parts else NOTHING
                 last = parts[sender][1][place] if sender in parts else NOTHING
                 last = logged.get((sender, place), last)
-                cut = (sent, read, first, last)
-                self._check_channel(out, number, cut, closed=not inside)
+                if sent != read or sent is None or first.amount or last.amount:
+                    self._check_channel(out, number, (sent, read, first, last), closed=not inside)
 
     def _check_channel(
         self,

@@ -89,9 +89,15 @@ class JobOracle(Listener):
             task = event.task
             found = tasks.get(task.number)
             if found is not None and found.task is task:
-                method(found if part is None else getattr(found, part), event)
+                method(found, event)
 
-        return hear
+        def hear_part(event: Any) -> None:
+            task = event.task
+            found = tasks.get(task.number)
+            if found is not None and found.task is task:
+                method(getattr(found, part), event)  # type: ignore[arg-type]
+
+        return hear if part is None else hear_part
 
     def follows(self, before: JobOracle) -> None:
         """Expect no more than of a run before: what it has in flight may speak of idle splits."""

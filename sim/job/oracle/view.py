@@ -63,6 +63,11 @@ class PlaneView(Protocol):
     loses_queues: bool
 
     @property
+    def deleting(self) -> int:
+        """Return how many checkpoints are being deleted, where that takes time."""
+        return 0
+
+    @property
     def faults(self) -> FaultPlan:
         """Return the faults of the run."""
         return cast("FaultPlan", self.world.faults)

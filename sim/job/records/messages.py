@@ -90,7 +90,7 @@ class RecordMessages:
         delay_ns = self._costs.completion_ns
         self._env.call_in(delay_ns, Kind.COORDINATOR, self._coordinator, call, *arguments)
 
-    def discard(self, sizes: list[int]) -> None:
+    def discard(self, sizes: list[int], call: Call, *arguments: Any) -> None:
         """Delete files, which costs nothing here."""
 
     def delay_ns(self, purpose: str) -> int:

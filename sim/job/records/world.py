@@ -25,6 +25,7 @@ from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.messages import RecordMessages
 from ckptsim.sim.job.records.restoring.rescaling import can_rescale
 from ckptsim.sim.job.records.state import SpillCounts
+from ckptsim.sim.job.records.state.shared_files import SharedFiles
 from ckptsim.sim.job.records.state.view import RecordView
 from ckptsim.sim.job.records.times import longest_times
 from ckptsim.sim.job.records.uncoordinated import UncoordinatedJob, uncoordinated
@@ -57,6 +58,7 @@ class RecordWorld:
     judged: an oracle follows it.  ignore: properties that are not judged.
     control: the job over all its attempts. attempt: its tasks and channels now.
     spilled: buffers sent and written over all of them. log_service: keeps them where one does.
+    shared_files: what incremental checkpoints share, None where there are none.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class RecordWorld:
         self.log_cuts: dict[int, tuple[int, int]] = {}  # by split, with the instant
         self.entity = env.entity("job")
         self.events = Events()
+        self.shared_files = SharedFiles(self) if job.state.incremental else None
         self.oracle: JobOracle | None = self._judge() if judged else None
         self.messages = RecordMessages(env, job.costs)
         self._over = env.event()
@@ -167,6 +170,8 @@ class RecordWorld:
             self.oracle.end(ended=self.ended)
         if self.uncoordinated is not None:
             self.uncoordinated.end(self.attempt)
+        if self.shared_files is not None:
+            self.shared_files.check_end()
         self.attempt.end()
         if not self._over.triggered:
             self._over.succeed()

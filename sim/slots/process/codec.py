@@ -384,6 +384,7 @@ _ALL = (
     _door("global_committer", protocols.GlobalCommitter, writers=int),
     _door("enumerator", protocols.SplitEnumerator, readers=int),
     _door("acknowledger", protocols.Acknowledger),
+    _door("shared_state", protocols.SharedState),
     _door("fence", protocols.FenceDoor),
     _door("positions", protocols.PositionsDoor),
 )

@@ -255,3 +255,26 @@ def test_faults_of_the_storage_strike_on_records(
     assert [first.status] == expected
     if kind == "slow_storage":
         assert (first.duration_ns or 0) / S == pytest.approx(1.5, abs=0.1)
+
+
+def test_checkpoints_wait_for_deletions_that_take_longer() -> None:
+    """A folder is listed, and its five files and metadata are deleted, four at a time."""
+    quick: dict[str, Any] = {"job.checkpointing.interval_ns": 2 * S}
+    slow = quick | {"list_latency_ns": 3 * S, "delete_latency_ns": 2 * S}
+    usual, found = run(**quick), run(**slow)
+    assert len(usual.checkpoints) == 18
+    # With one deletion under way the next checkpoint begins, with two none does. Each takes 7 s.
+    begun = [row.triggered_ns / S for row in found.checkpoints]
+    assert begun[:4] == pytest.approx([5, 7, 9, 15], abs=0.1)
+    assert len(begun) == 10
+    assert durations_s(found)[1] == pytest.approx(durations_s(usual)[1], rel=0.02)
+    few = run(**quick, delete_latency_ns=1, requests_per_s=2.0)
+    assert len(few.checkpoints) < 12
+
+
+def test_a_restore_opens_files_late_by_chance() -> None:
+    """The tail of requests is the one of files that are opened, too."""
+    crash = 'kind = "crash_task"\nvertex = "keyed"\nat = "16 s"'
+    tail = {"tail_ratio": 1.0, "tail_latency_ns": 2 * S}
+    usual, late = run(crash).recoveries[0], run(crash, **tail).recoveries[0]
+    assert (late.state_read_ns or 0) > (usual.state_read_ns or 0) + S

@@ -14,8 +14,9 @@ import simpy
 
 from ckptsim.models.lifecycle.effects import TakeSnapshot
 from ckptsim.scenarios import job as jobs
+from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.job.buffers import DataflowWorld
-from ckptsim.sim.job.buffers.constants import PLAIN
+from ckptsim.sim.job.buffers.constants import PLAIN, step_ns
 from ckptsim.sim.kernel import Environment
 from tests.job.buffers.plans import on_buffers
 
@@ -293,3 +294,14 @@ def test_debloating_bounds_the_drain_time() -> None:
     loose = durations(pressed(checkpointing=table, duration_ns=60 * SECOND))
     tight = durations(pressed(network=network, checkpointing=table, duration_ns=60 * SECOND))
     assert max(tight) < 0.6 * min(loose)
+
+
+def test_a_checkpoint_waits_until_windows_have_fired() -> None:
+    """No barrier is sent inside a record: the sink has taken all outputs of a tick before it."""
+    model = by_name("windows_fire_together").model
+    assert isinstance(model, jobs.Job)
+    fired_ns = 151_200 * step_ns(model.vertices[2].service_ns, PLAIN)
+    found = durations(model)
+    # It is triggered 6 s after the tick. Credits keep the sink waiting now and then.
+    assert 0 < found[5] - (fired_ns - 6 * SECOND) < 0.3 * fired_ns
+    assert statistics.median(found) < 20 * MS

@@ -109,7 +109,7 @@ class SameLatency:
         """Store at once."""
         call(*arguments)
 
-    def discard(self, sizes: list[int]) -> None:
+    def discard(self, sizes: list[int], call: Any, *arguments: Any) -> None:
         """Note everything that is deleted."""
         self.discarded.append(sizes)
 

@@ -67,6 +67,9 @@ ENDS: dict[str, tuple[Breaker, ...]] = {
             "exactly_once_state",
         ),
     ),
+    "restores_find_their_files": (
+        by_mutant("deletes_when_aborted", "file_older_than_its_checkpoint"),
+    ),
     "exactly_once_output": (
         by_cores(small(chain()), _PROBE, world=worlds.loses_a_record),
         by_cores(small(chain()), _PROBE, world=worlds.writes_twice),

@@ -65,6 +65,7 @@ class CompiledDriver:
     m: its memory. words: the same, each word an int of Python's, at a third of the cost. tables:
     how it is laid out. before: the driver of the attempt before, with random streams to continue.
     handovers: how often Python let it carry out entries.
+    event_in: the event of a row.
     follower: learns what happens to each buffer, or None. followers: hear what tasks have done.
     """
 
@@ -88,7 +89,7 @@ class CompiledDriver:
         self._channel_of = tables.channel_of
         self._key_of = tables.ties.key
         self._rows: dict[NetworkEvent, int] = {}
-        self._event_of: dict[int, NetworkEvent] = {}
+        self.event_in: dict[int, NetworkEvent] = {}
         self._used = tables.events
         self._proxy = Timer(env, entry.THREAD, env.entity("kernel"), self._run)
         self._stood: tuple[int, int, int] | None = None
@@ -169,7 +170,7 @@ class CompiledDriver:
         found = self._rows.get(event)
         if found is None:
             found = self._rows[event] = self._new_rows(1, cell.EVENT_WIDTH)
-            self._event_of[found] = event
+            self.event_in[found] = event
             row = self.m[found : found + cell.EVENT_WIDTH]
             row[cell.IS_BLOCKING] = is_blocking(event)
             row[cell.ENDS_DATA] = isinstance(event, EndOfData)
@@ -189,14 +190,10 @@ class CompiledDriver:
                 return self.number_of(event.as_unaligned())
         return None
 
-    def event_in(self, row: int) -> NetworkEvent:
-        """Return the event of a row."""
-        return self._event_of[row]
-
     def event_of(self, e: int) -> NetworkEvent:
         """Return the event that a cell has brought, and free the cell."""
         words = self.words
-        event = self._event_of[words[e + cell.EVENT]]
+        event = self.event_in[words[e + cell.EVENT]]
         if words[e + cell.WHAT] == cell.ANNOUNCEMENT and isinstance(event, Barrier):
             event = Announcement(event, words[e + cell.SEQUENCE])
         words[e + cell.NEXT], words[clock.FREE_CELL] = words[clock.FREE_CELL], e
@@ -313,11 +310,10 @@ class CompiledDriver:
             flat = lines[~told].ravel().tolist()
         else:
             flat = words[first:end].tolist()
-        rows = [flat[place : place + width] for place in range(0, len(flat), width)]
         if self.follower is not None:
             # First: nothing that control does now may come before what buffers did.
-            rows = tell_of(rows, self.follower, self.env)
-        return rows
+            return tell_of(flat, self.follower, self.env)
+        return [flat[place : place + width] for place in range(0, len(flat), width)]
 
     def _read_log(self) -> None:
         """Let control hear what channels ask for, in the order in which they did."""

@@ -40,19 +40,20 @@ class Follower(Protocol):
         """Hear that the sender of a channel is asked to continue."""
 
 
-def tell_of(rows: list[list[int]], follower: Follower, env: Environment) -> list[list[int]]:
+def tell_of(flat: list[int], follower: Follower, env: Environment) -> list[list[int]]:
     """Let a follower hear what buffers did, at the instants at which they did it.
 
-    Returns the other lines.
+    flat: the lines, one after the other.  Returns the other lines.
     """
     now, others, first = env._now, [], clock.FIRST_FOLLOWED  # noqa: SLF001
-    for row in rows:
-        what, number, item, size, records, at_ns = row
+    tell, word = follower.tell, iter(flat)
+    # Each barrier has some lines. Taken off one iterator they need no list of their own.
+    for what, number, item, size, records, at_ns in zip(*[word] * clock.LOG_WIDTH, strict=True):
         if what < first:
-            others.append(row)
-            continue
-        env._now = at_ns  # noqa: SLF001
-        follower.tell(what, number, item, size, records)
+            others.append([what, number, item, size, records, at_ns])
+        else:
+            env._now = at_ns  # noqa: SLF001
+            tell(what, number, item, size, records)
     env._now = now  # noqa: SLF001
     return others
 

@@ -15,10 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ckptsim.models.barriers.channel_state import handle_bytes
-from ckptsim.scenarios.job.costs import Throttling
 from ckptsim.sim.job.buffers.constants import without_quirks
 from ckptsim.sim.job.buffers.kinds import Kind
-from ckptsim.sim.job.buffers.state.requests import Buckets, MergedFile, StorageFaults
+from ckptsim.sim.job.buffers.state.requests import MergedFile, Requests, StorageFaults
 from ckptsim.sim.job.buffers.state.streams import Rates, Streams
 
 if TYPE_CHECKING:
@@ -29,10 +28,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.control.faults import FaultPlan
     from ckptsim.sim.kernel import Entity, Environment
 
-_SECOND_NS = 1_000_000_000
 _MB = 1_000_000
-# Source: AWS SDK for Java, BackoffStrategy: no back-off is longer.
-_BACKOFF_NS = 20 * _SECOND_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +83,8 @@ class Moves:
     def start(self, threads: int) -> Moves:
         """Begin as many files as there are threads."""
         for _ in range(min(threads, self._missing)):
-            self._begin(self, self._sizes.pop())
+            if self._sizes:  # some may have ended at once
+                self._begin(self, self._sizes.pop())
         return self
 
     def cancel(self) -> None:
@@ -126,6 +123,7 @@ class Storage:
     """Where a job's checkpoints are written.
 
     state, channel_state: what files of either sort cost a core.  created: files so far.
+    deleting: checkpoints that are being deleted.  cores: what work of files takes.
     """
 
     def __init__(
@@ -139,15 +137,14 @@ class Storage:
         self.state = Work(constants.file_cost_ns, constants.state_ns_per_mb)
         self.sst = Work(constants.file_cost_ns, constants.sst_ns_per_mb)
         self.channel_state = Work(constants.channel_file_cost_ns, constants.channel_ns_per_mb)
-        self.created = 0
+        self.created = self.deleting = 0
         self._env = env
-        self._cores = cores
+        self.cores = cores
         self._overlaps = constants.overlaps
         self._table, self._entity = table, env.entity("storage")
         self._faults = StorageFaults(env, self._entity, faults)
         self._draws = env.stream("storage")
         self._failures = env.stream("storage failures")
-        self._retries = env.stream("storage retries")
         write = table.write_bytes_per_s
         alone, shared = (None, write) if table.shared_limit else (write, None)
         rates = Rates(alone, table.write_host_bytes_per_s, shared)
@@ -158,10 +155,7 @@ class Storage:
         rates = Rates(alone_read, table.read_host_bytes_per_s, table.read_job_bytes_per_s)
         exact, entity = without_quirks(constants), env.entity("storage reads")
         self._reads = Streams(env, entity, rates, exact, self._faults)
-        self._granted_ns = 0
-        rate = table.requests_per_s
-        retried = rate is not None and table.throttling is Throttling.RETRY
-        self._buckets = Buckets(rate, table.prefixes) if retried and rate is not None else None
+        self._requests = Requests(env, self._entity, table, self._faults)
         self._open: dict[tuple[int, int], list[int]] = {}  # sizes of merged files that are free
         self._busy: dict[tuple[str, int], int] = {}  # transfers of a host in one direction
         self._queued: dict[tuple[str, int], deque[Callable[[], object]]] = {}
@@ -188,32 +182,25 @@ class Storage:
         """Return whether opening a file, or seeking in one, takes any."""
         return bool(self._table.open_latency_ns) or self._table.requests_per_s is not None
 
-    # Requests ---------------------------------------------------------------------------------
+    # Deleting ---------------------------------------------------------------------------------
 
-    def _request_ns(self) -> int:
-        """Return how long a request waits for its turn, where so many a second are allowed."""
-        rate = self._table.requests_per_s
-        if rate is None or self._buckets is not None:
-            return 0
-        now = self._env.now
-        self._granted_ns = max(now, self._granted_ns)
-        self._granted_ns += round(_SECOND_NS / rate / self._table.prefixes)
-        return self._granted_ns - now
+    def delete(self, files: int, done: Callable[..., object], *arguments: Any) -> None:
+        """List a folder, delete its files, and call `done(*arguments)`, where that takes time."""
+        table, entity = self._table, self._entity
+        if not table.deletes_take_time:
+            return
 
-    def _ask(
-        self, granted: Callable[[], object], refused: Callable[[], object], tries: int = 0
-    ) -> None:
-        """Call `granted` when a request is allowed, `refused` where that takes too many tries."""
-        buckets, table, draws = self._buckets, self._table, self._retries
-        if buckets is None or buckets.take(draws.integer(0, table.prefixes - 1), self._env.now):
-            granted()
-        elif tries >= table.retries:
-            refused()
-        else:
-            most_ns = min(table.retry_backoff_ns << tries, max(_BACKOFF_NS, table.retry_backoff_ns))
-            wait_ns = most_ns // 2 + draws.integer(0, most_ns // 2)
-            more = granted, refused, tries + 1
-            self._env.call_in(wait_ns, Kind.STORAGE, self._entity, self._ask, *more)
+        def begin(moves: Moves, _: int) -> None:
+            self._requests.send(table.delete_latency_ns, entity, moves.file_done)
+
+        def end(_: Moves) -> None:
+            self.deleting -= 1
+            done(*arguments)
+
+        self.deleting += 1
+        moves = Moves([0] * files, begin, end)
+        listed = partial(moves.start, table.transfer_threads)
+        self._requests.send(table.list_latency_ns, entity, listed)
 
     # Places of a host -------------------------------------------------------------------------
 
@@ -265,32 +252,23 @@ class Storage:
             self._enter("read", host, partial(ask, moves, size))
 
         def ask(moves: Moves, size: int) -> None:
-            if opens and self._buckets is not None:
-                again = partial(self._ask, partial(granted, moves, size))
-                # A read is tried on: a task that restores has nothing else to do.
-                again(partial(ask, moves, size))
+            then = partial(opened, moves, size, max(1, each_ns * size // _MB))
+            if opens:  # tried until it succeeds: a task that restores has nothing else to do
+                self._requests.send(self._table.open_latency_ns, entity, then)
+            elif broken_ns := self._faults.broken_ns:
+                self._env.call_in(broken_ns, Kind.STORAGE, entity, then)
             else:
-                granted(moves, size)
-
-        def granted(moves: Moves, size: int) -> None:
-            wait_ns = self._faults.broken_ns
-            if opens:
-                wait_ns += self._faults.slower(self._table.open_latency_ns) + self._request_ns()
-            work_ns = max(1, each_ns * size // _MB)
-            if wait_ns:
-                self._env.call_in(wait_ns, Kind.STORAGE, entity, opened, moves, size, work_ns)
-            else:
-                opened(moves, size, work_ns)
+                then()
 
         def opened(moves: Moves, size: int, work_ns: int) -> None:
             end = partial(self._leave, "read", host, moves.file_done)
             if not self._reads.are_limited:
-                self._cores.run(work_ns, entity, end)
+                self.cores.run(work_ns, entity, end)
                 return
             both: Callable[[], object] = end
             if self._overlaps and per_mb_ns:
                 both = _Both(both)
-                self._cores.run(work_ns, entity, both)
+                self.cores.run(work_ns, entity, both)
             self._reads.start(size, host, entity, both)
 
         Moves(sizes, begin, lambda _: done(*arguments)).start(threads)
@@ -325,19 +303,17 @@ class Storage:
         def ask(moves: Moves, size: int) -> None:
             file = MergedFile(pool, size, table.file_merging_bytes)
             refused = partial(self._refuse, moves, host)
-            if self._buckets is None or not file.is_new:
+            if not file.is_new:
                 granted(moves, size, file)
             else:
-                self._ask(partial(granted, moves, size, file), refused)
+                self._requests.ask(partial(granted, moves, size, file), refused)
 
         def granted(moves: Moves, size: int, file: MergedFile) -> None:
             delay = late_ns
             if file.is_new:
                 self.created += 1
-                delay += self._request_ns() + self._faults.slower(table.create_latency_ns)
-                if table.tail_ratio and self._draws.chance(table.tail_ratio):
-                    tail_ns = self._draws.exponential_ns(table.tail_latency_ns)
-                    delay += self._faults.slower(tail_ns)
+                delay += self._requests.turn_ns() + self._faults.slower(table.create_latency_ns)
+                delay += self._requests.tail_ns(self._draws)
             if table.failure_ratio and self._failures.chance(table.failure_ratio):
                 moves.fails = True
             arguments = moves, size, work.of(size), host, file
@@ -362,7 +338,7 @@ class Storage:
         if moves.cancelled:
             self._leave("write", host, int)
             return
-        cores, entity = self._cores, self._entity
+        cores, entity = self.cores, self._entity
         end = partial(self._written, moves, host, file)
         if not self._writes.are_limited:
             cores.run(cost_ns, entity, end)

@@ -259,13 +259,13 @@ class CountsFollower:
             return
         oracle = self._channels[number]
         if what == clock.TAKEN_EVENT:
-            oracle.taken(self._driver.event_in(item), priority=size != 0)
+            oracle.taken(self._driver.event_in[item], priority=size != 0)
         elif what == clock.SENT_EVENT:
-            oracle.sent(self._driver.event_in(item))
+            oracle.sent(self._driver.event_in[item])
         elif what == clock.RESUMED:
             oracle.resumed()
         elif what == clock.OVERTAKING_ARRIVED:
-            oracle.overtaking_arrived(self._driver.event_in(item), busy_ns=size)
+            oracle.overtaking_arrived(self._driver.event_in[item], busy_ns=size)
         elif what == clock.SENT_SUSPECT:
             oracle.sent(Slice(size, records))
         elif what == clock.TAKEN_SUSPECT:

@@ -239,7 +239,7 @@ class KernelNotes:
             self._of_channels[number](does, (size, records))
         elif what in (clock.SENT_EVENT, clock.TAKEN_EVENT):
             does = "sends" if what == clock.SENT_EVENT else "delivers"
-            self._of_channels[number](does, str(self._driver.event_in(item)))
+            self._of_channels[number](does, str(self._driver.event_in[item]))
         elif what >= clock.FIRST_JOURNALED and number in self._of_credits:
             self._of_credits[number](*_of_credit(what, size))
 

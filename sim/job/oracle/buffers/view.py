@@ -77,6 +77,11 @@ class BufferView(PlaneView):
         self._writing_ns: int | None = None
 
     @property
+    def deleting(self) -> int:
+        """Return how many checkpoints are being deleted."""
+        return self.world.storage.deleting
+
+    @property
     def messages_ns(self) -> int:
         """Return after which time it has where no fault strikes."""
         return _MESSAGES * message_ns(self.world)
@@ -160,8 +165,8 @@ class BufferView(PlaneView):
         """Return what a part has in flight, by inputs and by outputs."""
         kept = part.snapshot
         return (
-            [_held(kept.input_spans.get(place, ())) for place in range(len(task.channels))],
-            [_held(kept.output_spans.get(place, ())) for place in range(len(task.subpartitions))],
+            _held_of(kept.input_spans, len(task.channels)),
+            _held_of(kept.output_spans, len(task.subpartitions)),
         )
 
     def logged(self, parts: Mapping[int, Any]) -> dict[tuple[int, int], Held]:
@@ -234,7 +239,9 @@ def _records_of(subpartition: Subpartition) -> Fraction:
     return Fraction(back.records + back.ahead_records)
 
 
-def _held(spans: Sequence[Span]) -> Held:
-    if not spans:
-        return NOTHING
-    return Held(sum(size for size, _ in spans), len(spans))
+def _held_of(spans: Mapping[int, Sequence[Span]], channels: int) -> list[Held]:
+    """Return the same of each channel. An aligned part has nothing of any."""
+    if not any(spans.values()):
+        return [NOTHING] * channels
+    found = (spans.get(place, ()) for place in range(channels))
+    return [Held(sum(size for size, _ in one), len(one)) if one else NOTHING for one in found]

@@ -60,7 +60,7 @@ class TaskSnapshot:
     account of the last number taken from and put into each channel before the snapshot.
     read: how many buffers of each input the state has.  logs: of outputs, where all is logged.
     identity: as which the task owned key groups.  position_in_log: of in-flight data, where it is
-    kept by a log service.
+    kept by a log service.  files: that hold the state, where checkpoints share them.
     """
 
     splits: Mapping[int, int]
@@ -75,6 +75,7 @@ class TaskSnapshot:
     logs: Mapping[int, LogSlice[Item]] = field(default_factory=dict)
     identity: int = 0
     position_in_log: LogPosition | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def records(self) -> Sequence[Record]:

@@ -17,6 +17,7 @@ from ckptsim.scenarios.job.faults import FailSnapshot, SlowFile
 from ckptsim.sim.job.events import of_job
 from ckptsim.sim.job.records.kinds import Kind
 from ckptsim.sim.job.records.state.logs import OutputLogs, tell_senders
+from ckptsim.sim.job.records.state.shared_files import TaskFiles
 from ckptsim.sim.job.records.state.snapshot import REMEMBERED, Element, Parts, TaskSnapshot
 from ckptsim.sim.kernel import Timer
 
@@ -31,8 +32,9 @@ class Snapshots:
     logs: of its outputs, where spilling is continuous.  Nothing in flight is in the part then.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, restored: TaskSnapshot | None) -> None:
         self.task = task
+        self._files = TaskFiles(task, restored)
         self.parts: dict[int, Parts] = {}
         self.logs: OutputLogs = OutputLogs(task)
         self._spilled = task.attempt.world.spilled
@@ -121,6 +123,7 @@ class Snapshots:
             logs=self.logs.captured(flags.checkpoint_id),
             identity=task.identity,
             position_in_log=self._position(flags.checkpoint_id),
+            files=self._files.capture(flags.checkpoint_id),
         )
         tell_senders(task, flags.checkpoint_id)
         task.occupy(parts.sync_ns)

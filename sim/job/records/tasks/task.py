@@ -82,7 +82,7 @@ class Task:
         # How long it takes to begin its reads of channel state. When it is not known any more.
         self.reads_ns = self.leaves_ns = 0
         self.sink: SinkWriter | None = None
-        self.snapshots: Snapshots = Snapshots(self)
+        self.snapshots: Snapshots = Snapshots(self, restored)
         self.ending: TaskEnding = TaskEnding(self, finished_on_restore=finished_on_restore)
         attempt.world.events.emit(of_job.TaskDeployed(self))
         self.end_modes: set[bool] = set()  # how inputs have ended: drained, or cut
