@@ -15,7 +15,7 @@ from ckptsim.scenarios.errors import ScenarioError
 from ckptsim.scenarios.files import plain, read
 from ckptsim.scenarios.generators.choices import Choices
 from ckptsim.scenarios.generators.hazards import with_hazards
-from ckptsim.scenarios.job import Job, Plane, Vertex
+from ckptsim.scenarios.job import Job, Plane
 from ckptsim.scenarios.job.names import PROPERTIES
 from ckptsim.scenarios.links import LINKS
 from ckptsim.scenarios.spec import Scenario
