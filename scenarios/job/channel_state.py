@@ -189,3 +189,13 @@ class ChannelState:
     def is_logged(self) -> bool:
         """Whether senders log all that they send."""
         return self.spilling is Spilling.CONTINUOUS
+
+    @property
+    def is_log(self) -> bool:
+        """Whether each task keeps in-flight data by itself, in a log."""
+        return self.is_logged or self.persistence is Persistence.LOG_SERVICE
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether a new channel gets all of one old channel after all of another."""
+        return self.is_logged or self.recovered is Recovered.ATOMIC

@@ -8,6 +8,7 @@ from ckptsim.sim.job.buffers.kinds import Kind
 from ckptsim.sim.job.buffers.restoring.attempt import AttemptRestore
 from ckptsim.sim.job.buffers.restoring.caught_up import note_latencies
 from ckptsim.sim.job.buffers.restoring.costs import FIRST, LATER
+from ckptsim.sim.job.buffers.restoring.in_flight import InFlightReads
 from ckptsim.sim.job.buffers.restoring.lateness import CELL_NS, Lateness
 from ckptsim.sim.job.buffers.tasks import Source
 from ckptsim.sim.job.control.failover import FailoverHost, FailoverRecord, FailoverTimes
@@ -63,7 +64,10 @@ class TimedFailover:
         costs = FIRST if self._control.attempts <= _FIRST_RESTART else LATER
         kept = self._world.regions.carried
         tasks = [task for task in self._world.tasks if task.number not in kept]
-        self._restore = AttemptRestore(self._world, tasks, restored, costs, self._all_running)
+        reads = None
+        if restored is not None:
+            reads = InFlightReads(self._world.graph, restored, taken_over)
+        self._restore = AttemptRestore(self._world, tasks, restored, reads, costs, self._all_running)
         self._host.starting = self._control.attempts == 1
         if restored is None or self.lateness.knows(restored.checkpoint_id):
             number = None if restored is None else restored.checkpoint_id

@@ -1,6 +1,10 @@
 """What a checkpoint holds of a task on buffers, where it is stored, and how it comes back."""
 
-from ckptsim.sim.job.buffers.state.channel_state_files import ChannelStateFile, make_files
+from ckptsim.sim.job.buffers.state.channel_state_files import (
+    ChannelStateFile,
+    groups_of,
+    make_files,
+)
 from ckptsim.sim.job.buffers.state.identities import Identities, TaskRecords
 from ckptsim.sim.job.buffers.state.keyed_state import KeyedState, keyed_state, state_sizes
 from ckptsim.sim.job.buffers.state.recovery import (
@@ -29,6 +33,7 @@ __all__ = [
     "StorageFaults",
     "SubtaskSnapshot",
     "TaskRecords",
+    "groups_of",
     "keyed_state",
     "make_files",
     "preload",

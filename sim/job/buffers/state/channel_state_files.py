@@ -9,6 +9,7 @@ Subtask (groups), FsCheckpointStateOutputStream (inline threshold).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.state.storage import Moves
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
+    from ckptsim.sim.job.graph import Graph
 
 
 class ChannelStateFile:
@@ -109,21 +111,30 @@ class ChannelStateFile:
 
 
 def make_files(world: DataflowWorld) -> list[ChannelStateFile]:
-    """Return the file of each task, by number. Subtasks of a group have the same one.
+    """Return the file of each task, by number. Subtasks of a group have the same one."""
+    groups: dict[tuple[int, int], list[Task]] = {}
+    keys = groups_of(world.graph)
+    for task, key in zip(world.tasks, keys, strict=True):
+        groups.setdefault(key, []).append(task)
+    files = {key: ChannelStateFile(world, tasks) for key, tasks in groups.items()}
+    return [files[key] for key in keys]
+
+
+def groups_of(graph: Graph) -> list[tuple[int, int]]:
+    """Return what each task of a job shares a file with.
 
     A task enters the group that is open on its task manager when it is made, and a group is closed
     when it is full.  Tasks are made in the order in which they are deployed: vertex by vertex, from
-    the sources on (an assumption: their threads start at about the same time).
+    the sources on (an assumption: their threads start at about the same time).  A log is of one
+    task.
     """
-    places: dict[int, int] = {}
-    groups: dict[tuple[int, int], list[Task]] = {}
+    places: Counter[int] = Counter()
     keys = []
-    limit = world.graph.job.checkpointing.subtasks_per_file
-    for task in world.tasks:
-        manager = task.spec.task_manager
-        place = places.get(manager, 0)
-        places[manager] = place + 1
-        keys.append((manager, group_of(place, limit=limit)))
-        groups.setdefault(keys[-1], []).append(task)
-    files = {key: ChannelStateFile(world, tasks) for key, tasks in groups.items()}
-    return [files[key] for key in keys]
+    limit = graph.job.checkpointing.subtasks_per_file
+    if graph.job.channel_state.is_log:
+        limit = 1
+    for task in graph.tasks:
+        manager = task.task_manager
+        keys.append((manager, group_of(places[manager], limit=limit)))
+        places[manager] += 1
+    return keys

@@ -119,7 +119,7 @@ def preload(tasks: list[Task], graph: Graph, count: int, segment_bytes: int) -> 
             task.restored_records += count
 
 
-def put_back(subpartition: Subpartition, spans: list[Span]) -> None:
+def put_back(subpartition: Subpartition, spans: Sequence[Span]) -> None:
     """Put in-flight data after the queue of a subpartition, in memory that is not the pool's."""
     for size, records in spans:
         subpartition.put_back(size, records)
