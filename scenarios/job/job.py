@@ -177,6 +177,8 @@ class Job:
         )
         for name, table in (("channel_state", self.channel_state), ("event_time", self.event_time)):
             found += [replace(one, path=f"{name}.{one.path}") for one in table.problems()]
+        if self.plane is Plane.BUFFERS:
+            found += self.channel_state.problems_on_buffers()
         return found + self._situation_problems() + limit_problems(self)
 
     def _situation_problems(self) -> list[Problem]:

@@ -12,6 +12,7 @@ from ckptsim.sim.rows import FigureRow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ckptsim.sim.job.buffers.restoring import TimedFailover
     from ckptsim.sim.job.buffers.world import DataflowWorld
     from ckptsim.sim.rows import RunResult
     from ckptsim.sim.run_spec import RunSpec
@@ -28,6 +29,7 @@ def tables(spec: RunSpec, world: DataflowWorld) -> RunResult:
     )
     if world.timed is not None:
         result.figures += _laws(spec.run_key, world)
+        result.figures += _reads(spec.run_key, world.timed)
     if world.skipper.passed_ns:
         passed_ns = world.skipper.passed_ns
         row = FigureRow(
@@ -47,6 +49,14 @@ def _laws(key: str, world: DataflowWorld) -> Iterator[FigureRow]:
     if found is not None:
         taken_ns, paper_ns = found
         yield FigureRow(run_key=key, figure="worked_off_ns", value=taken_ns, expected=paper_ns)
+
+
+def _reads(key: str, timed: TimedFailover) -> Iterator[FigureRow]:
+    """Yield what a restore reads of channel state in the mean, if any restore did."""
+    for figure, count in (("files_opened", timed.files_opened), ("pieces_read", timed.pieces_read)):
+        if count:
+            value = count / timed.restored
+            yield FigureRow(run_key=key, figure=figure, value=value, expected=None)
 
 
 def _records_missed(world: DataflowWorld) -> int:

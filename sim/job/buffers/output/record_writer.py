@@ -17,6 +17,8 @@ import numpy as np
 from ckptsim.sim.job.buffers.output.segment import Segment
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
     from ckptsim.sim.job.buffers.output.record_sizes import RecordSizes
     from ckptsim.sim.job.buffers.output.routing import Channels, Route
@@ -32,7 +34,7 @@ class RecordWriter:
     sizes: of the records. selectivity: how many of them come of the ones of the input. first: how
     many of these the task had processed when the attempt began.
     blocked: whether the record under way lacks a buffer.
-    emitted: records so far.
+    emitted: records so far.  log: called with the bytes of each closed buffer, where all is logged.
     """
 
     __slots__ = (
@@ -50,6 +52,7 @@ class RecordWriter:
         "_selectivity",
         "blocked",
         "emitted",
+        "log",
         "pool",
         "sizes",
         "subpartitions",
@@ -74,6 +77,7 @@ class RecordWriter:
         self.subpartitions: list[Subpartition] = []
         self.emitted = 0
         self.blocked = False
+        self.log: Callable[[int], None] | None = None
         self._route = route
         self._segment_bytes = segment_bytes
         self._broadcast = broadcast
@@ -166,6 +170,8 @@ class RecordWriter:
         segment.bytes = self._bytes[channel]
         segment.records = self._counts[channel] - segment.first
         segment.closed = True
+        if self.log is not None:
+            self.log(segment.bytes)
 
     # What others look at ----------------------------------------------------------------------
 

@@ -28,11 +28,13 @@ _LOOKS = 100
 class TimedFailover:
     """The failovers of one job, the restore of its present attempt, and how late its records are.
 
-    lateness: learns of every record, through all attempts.
+    lateness: learns of every record, through all attempts.  restored, files_opened, pieces_read: how
+    many checkpoints, and of files of channel state in all of them.
     """
 
     def __init__(self, world: DataflowWorld) -> None:
         self.lateness = Lateness()
+        self.restored = self.files_opened = self.pieces_read = 0
         self._world = world
         self._restore: AttemptRestore | None = None
         self._host: FailoverHost
@@ -68,6 +70,9 @@ class TimedFailover:
         if restored is not None:
             reads = InFlightReads(self._world.graph, restored, taken_over)
         self._restore = AttemptRestore(self._world, tasks, restored, reads, costs, self._all_running)
+        self.restored += restored is not None
+        self.files_opened += self._restore.files_opened
+        self.pieces_read += self._restore.pieces_read
         self._host.starting = self._control.attempts == 1
         if restored is None or self.lateness.knows(restored.checkpoint_id):
             number = None if restored is None else restored.checkpoint_id

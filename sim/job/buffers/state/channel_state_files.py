@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ckptsim.models.barriers.channel_state import group_of
 from ckptsim.models.barriers.subtask import events as subtask_events
+from ckptsim.scenarios.job import Persistence
 from ckptsim.scenarios.job.faults import FailChannelState, SlowFile
 from ckptsim.sim.job.control.task.channel_state import ChannelStateHost
 from ckptsim.sim.job.port import FileStored
@@ -33,6 +34,8 @@ class ChannelStateFile:
         self._world = world
         self._tasks = {task.number: task for task in tasks}
         self._host = tasks[0].spec.task_manager
+        persistence = world.model.channel_state.persistence
+        self._appends = persistence is Persistence.LOG_SERVICE
         self._uploads: dict[int, Moves] = {}
         # What waits for a subtask's part of a checkpoint to be whole, and the latest that was.
         self._behind: dict[tuple[int, int], Callable[[], object]] = {}
@@ -49,7 +52,7 @@ class ChannelStateFile:
         """Write the file. What would be small travels in the acknowledgement."""
         world, faults, tasks = self._world, self._world.faults, self._tasks.values()
         fails = any(faults.strikes(FailChannelState, task, checkpoint) for task in tasks)
-        if world.storage.is_inline(size):
+        if world.storage.is_inline(size) and not self._appends:
             self._end(checkpoint, stored, failed=fails)
             return
         world.coordinator.note_file(checkpoint, size)
@@ -64,6 +67,7 @@ class ChannelStateFile:
             late_ns=max(faults.delay_ns(SlowFile, task, checkpoint) for task in tasks),
             fails=fails,
             checkpoint=checkpoint,
+            appends=self._appends,
         )
 
     def drop(self, checkpoint: int) -> None:
