@@ -17,12 +17,11 @@ import numpy as np
 from ckptsim.sim.job.buffers.output.segment import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ckptsim.sim.job.buffers.output.local_buffer_pool import LocalBufferPool
     from ckptsim.sim.job.buffers.output.record_sizes import RecordSizes
     from ckptsim.sim.job.buffers.output.routing import Channels, Route
     from ckptsim.sim.job.buffers.output.subpartition import Subpartition
+    from ckptsim.sim.job.buffers.state import OutputLog
 
 # How many channel numbers are drawn at a time: speed only, no effect on results.
 _BLOCK = 64
@@ -34,7 +33,7 @@ class RecordWriter:
     sizes: of the records. selectivity: how many of them come of the ones of the input. first: how
     many of these the task had processed when the attempt began.
     blocked: whether the record under way lacks a buffer.
-    emitted: records so far.  log: called with the bytes of each closed buffer, where all is logged.
+    emitted: records so far.  log: takes each closed buffer, where all is logged.
     """
 
     __slots__ = (
@@ -77,7 +76,7 @@ class RecordWriter:
         self.subpartitions: list[Subpartition] = []
         self.emitted = 0
         self.blocked = False
-        self.log: Callable[[int], None] | None = None
+        self.log: OutputLog | None = None
         self._route = route
         self._segment_bytes = segment_bytes
         self._broadcast = broadcast
@@ -171,7 +170,8 @@ class RecordWriter:
         segment.records = self._counts[channel] - segment.first
         segment.closed = True
         if self.log is not None:
-            self.log(segment.bytes)
+            lanes = self.subpartitions if self._broadcast else [self.subpartitions[channel]]
+            self.log.append([one.core.index for one in lanes], segment.bytes)
 
     # What others look at ----------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ A reader takes chunk after chunk.  A chunk that does not lie after the last one 
 request.  In a file that subtasks share, the next buffer of a subtask lies beyond the ones of
 others, so each buffer is a request.
 
-Assumption: a log keeps the buffers of each channel together, as handles do.
+Assumption: an object of a log keeps the buffers of each channel together, as files do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ckptsim.sim.job.buffers.restoring.rescale import Rescaled
-    from ckptsim.sim.job.buffers.state import Span
+    from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
     from ckptsim.sim.job.control.checkpoint import JobCheckpoint
     from ckptsim.sim.job.graph import ChannelSpec, Graph
 
@@ -67,16 +67,20 @@ class InFlightReads:
         for channel in graph.channels:
             sender, receiver = channel.upstream, channel.downstream
             for one in self._shares(channel, rescaled):
-                for end, spans in self._ends(one):
-                    reader = reader_of(end, table, sender=sender, receiver=receiver)
+                for chunk, spans in self._chunks(one).items():
+                    reader = reader_of(chunk[0], table, sender=sender, receiver=receiver)
                     at_input = reader == receiver
                     place = channel.input if at_input else channel.output
-                    found = InFlightChunk(place=place, chunk=(end, one.old.index), spans=spans)
+                    found = InFlightChunk(place=place, chunk=chunk, spans=spans)
                     (inputs if at_input else outputs)[reader].append(found)
         if table.recovered is Recovered.JOINED:
             # Parts are told apart, so a reader takes one file after the other.
             for each in inputs:
                 each.sort(key=lambda one: one.chunk[0] != "input")
+        if rescaled is None:
+            # A sender fills its queues in parallel, so it reads its log object by object.
+            for each in outputs:
+                each.sort(key=lambda one: one.chunk[2])
         self.inputs = [self._in_pieces(each) for each in inputs]
         self.outputs = [self._in_pieces(each) for each in outputs]
 
@@ -86,25 +90,37 @@ class InFlightReads:
         received, sent = in_flight_of(self._taken, channel)
         return (Share(old=channel, received=received, sent=sent),)
 
-    def _ends(self, share: Share) -> list[tuple[End, Sequence[Span]]]:
-        """Return the chunks of an old channel with data, each with its buffers."""
-        found: list[tuple[End, Sequence[Span]]]
-        found = [("input", share.received), ("output", share.sent)]
-        if self._is_logged:
-            found = [("log", (*share.received, *share.sent))]
-        return [(end, spans) for end, spans in found if spans]
+    def _chunks(self, share: Share) -> dict[Chunk, Sequence[Span]]:
+        """Return the chunks of an old channel with data, oldest first, each with its buffers."""
+        channel = share.old
+        if not self._is_logged:
+            ends: tuple[tuple[End, Sequence[Span]], ...]
+            ends = ("input", share.received), ("output", share.sent)
+            return {(end, channel.index, 0): spans for end, spans in ends if spans}
+        found: dict[Chunk, list[Span]] = {}
+        sender: BufferSnapshot | None = self._taken.tasks.get(channel.upstream)
+        objects = [] if sender is None else [*sender.log.get(channel.output, ())]
+        number, left = objects.pop() if objects else (0, 0)
+        # What is in flight is the end of the log: from there back, object by object.
+        for span in reversed((*share.received, *share.sent)):
+            while left <= 0 and objects:
+                number, size = objects.pop()
+                left += size
+            left -= span[0]
+            found.setdefault(("log", channel.index, number), []).append(span)
+        return {chunk: found[chunk][::-1] for chunk in reversed(found)}
 
-    def _holds(self, end: End, channel: ChannelSpec) -> bool:
+    def _holds(self, end: End, channel: ChannelSpec) -> list[int]:
         received, sent = in_flight_of(self._taken, channel)
-        share = Share(old=channel, received=received, sent=sent)
-        return any(one == end for one, _ in self._ends(share))
+        chunks = self._chunks(Share(old=channel, received=received, sent=sent))
+        return [chunk[2] for chunk in chunks if chunk[0] == end]
 
     def _in_pieces(self, chunks: Sequence[InFlightChunk]) -> list[InFlightChunk]:
         """Return chunks with where a request begins."""
         found = []
         begins = self._files.begins(one.chunk for one in chunks)
         for one, begins_here in zip(chunks, begins, strict=True):
-            end, channel = one.chunk
+            end, channel, _ = one.chunk
             spec = self._old.channels[channel]
             writer = spec.downstream if end == "input" else spec.upstream
             scattered = end != "log" and self._scattered[writer]

@@ -46,7 +46,8 @@ class BufferSnapshot:
     files: of its keyed state, None where they are not known.  input_spans, output_spans: the
     in-flight data before its barriers, by input channel and by subpartition.  records,
     input_records,
-    output_records: which records these are, where records have identities.
+    output_records: which records these are, where records have identities.  log: where all is
+    logged, of each output the newest objects with data of it, and how many bytes, oldest first.
     """
 
     processed: int
@@ -59,6 +60,7 @@ class BufferSnapshot:
     records: Sequence[int] = ()
     input_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
     output_records: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    log: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
     def without_in_flight(self) -> BufferSnapshot:
         """Return it without in-flight data."""

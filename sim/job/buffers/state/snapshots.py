@@ -95,7 +95,7 @@ class Snapshots:
         if self._is_logged and task.writers:
             self.log = OutputLog(task)
             for writer in task.writers:
-                writer.log = self.log.append
+                writer.log = self.log
         self._logged_before = 0
 
     def part_of(self, barrier: Barrier) -> SubtaskSnapshot:
@@ -198,6 +198,7 @@ class Snapshots:
             files=part.files,
             transactions=None if task.sink is None else task.sink.state,
             records=() if task.records is None else tuple(task.records.state),
+            log={} if self.log is None else self.log.objects(),
         )
         if task.records is not None:
             part.cut = task.records.cut()

@@ -14,7 +14,7 @@ from ckptsim.sim.job.records.state import groups_of
 from ckptsim.sim.job.records.state.logs import BUFFER_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ckptsim.scenarios.job import Job
     from ckptsim.sim.job.graph import ChannelSpec, Graph
@@ -69,11 +69,11 @@ class HeldInFlight:
 def reads_of(graph: Graph, tasks: Mapping[int, TaskSnapshot]) -> ChannelStateReads:
     """Return the reads of one restore. graph: of the job when the checkpoint was taken."""
 
-    def holds(end: End, channel: ChannelSpec) -> bool:
+    def holds(end: End, channel: ChannelSpec) -> Sequence[int]:
         kept = tasks.get(channel.downstream if end == "input" else channel.upstream)
         if kept is None:
-            return False
+            return ()
         held = {"input": kept.input_state, "output": kept.output_state, "log": kept.logs}
-        return channel.index in held[end]
+        return (0,) * (channel.index in held[end])
 
     return ChannelStateReads(files_of(graph, groups_of(graph), holds), graph.job.channel_state)
