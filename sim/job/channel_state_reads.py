@@ -1,8 +1,8 @@
 """Who reads which chunks of channel-state files at a restart, in which order and pieces.
 
 Both planes ask here.  Files are laid out as they were written: one per group of subtasks, with the
-inputs and then the outputs of each. Where all is logged there are the objects of each sender's log.  Anyone who puts
-the data of a channel back reads its chunk.
+inputs and then the outputs of each. Where all is logged there are the objects of each sender's log.
+Anyone who puts the data of a channel back reads its chunk.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def _reads(
     key: str, timed: TimedFailover, failovers: Sequence[FailoverRecord]
 ) -> Iterator[FigureRow]:
     """Yield what reading data in flight back takes in the mean, if any was."""
-    found = {
+    found: dict[str, list[float]] = {
         "files_opened": [timed.files_opened / max(1, timed.restored)],
         "pieces_read": [timed.pieces_read / max(1, timed.restored)],
         "in_flight_back_ns": [

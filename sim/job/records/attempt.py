@@ -29,8 +29,8 @@ from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.kernel import Entity, Timer
 
 if TYPE_CHECKING:
-    from ckptsim.sim.job.channel_state_reads import ChannelStateReads
     from ckptsim.scenarios.job import Edge
+    from ckptsim.sim.job.channel_state_reads import ChannelStateReads
     from ckptsim.sim.job.records.state import Parts
     from ckptsim.sim.job.records.world import RecordWorld
     from ckptsim.sim.slots import ProtocolCores

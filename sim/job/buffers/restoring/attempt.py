@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.buffers.state import BufferSnapshot, Span
     from ckptsim.sim.job.buffers.tasks import Task
     from ckptsim.sim.job.buffers.world import DataflowWorld
-    from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 
 _NOTHING: Sequence[InFlightChunk] = ()
 
@@ -34,9 +33,9 @@ _NOTHING: Sequence[InFlightChunk] = ()
 class AttemptRestore:
     """Brings the tasks of one attempt back.
 
-    numbers: of its tasks.  reads: of data in flight.  done: called when all of them run.  longest_ns: how long a task took at
-    most from its deployment until it ran.  bytes_read: of state and in-flight data so far.
-    files_opened, pieces_read: of in-flight data, by all tasks.
+    numbers: of its tasks.  reads: of data in flight, None where nothing is restored.  done: called
+    when all of them run.  longest_ns: how long a task took at most from its deployment until it
+    ran.  bytes_read: of state and in-flight data so far.  files_opened, pieces_read: of the latter.
     opened_ns: when the last task was open. handed_over_ns: when the last recovered data had been
     processed.
     """
@@ -45,7 +44,6 @@ class AttemptRestore:
         self,
         world: DataflowWorld,
         tasks: Sequence[Task],
-        restored: JobCheckpoint | None,
         reads: InFlightReads | None,
         costs: RestartCosts,
         done: Callable[[], None],
@@ -58,15 +56,11 @@ class AttemptRestore:
         self._env = world.env
         self._done = done
         self._missing = len(tasks)
-        self._tasks = []
-        for task in tasks:
-            chunks = _NOTHING, _NOTHING
-            if reads is not None:
-                chunks = reads.inputs[task.number], reads.outputs[task.number]
-                files, pieces = reads.of_task(task.number)
-                self.files_opened += files
-                self.pieces_read += pieces
-            self._tasks.append(_RestoringTask(self, world, task, restored, chunks, costs))
+        self._tasks = [_RestoringTask(self, world, task, reads, costs) for task in tasks]
+        found = [] if reads is None else [reads.of_task(number) for number in self.numbers]
+        for files, pieces in found:
+            self.files_opened += files
+            self.pieces_read += pieces
 
     def begin(self, *, manager_lost: bool) -> None:
         """Deploy the tasks when they have been scheduled.
@@ -97,8 +91,7 @@ class _RestoringTask:
         attempt: AttemptRestore,
         world: DataflowWorld,
         task: Task,
-        restored: JobCheckpoint | None,
-        in_flight: tuple[Sequence[InFlightChunk], Sequence[InFlightChunk]],
+        reads: InFlightReads | None,
         costs: RestartCosts,
     ) -> None:
         self._attempt = attempt
@@ -108,16 +101,16 @@ class _RestoringTask:
         self._costs = costs
         core = restore.TaskRestore(len(task.gates))
         self._core: restore.TaskRestore = world.env.witness("restore", core, len(task.gates))
-        found: BufferSnapshot | None = None
-        if restored is not None:
-            found = restored.tasks.get(task.number)
-        self._snapshot = found
+        self._snapshot: BufferSnapshot | None = None
+        self._inputs = self._outputs = _NOTHING
+        if reads is not None:
+            self._snapshot = reads.held.tasks.get(task.number)
+            self._inputs, self._outputs = reads.inputs[task.number], reads.outputs[task.number]
         self._deployed_ns = 0
-        self._inputs, self._outputs = in_flight
         table = world.model.channel_state
         # Nothing of this attempt leaves until the receiver has the old data of all senders. Where
         # it puts all of that back by itself, it asks for partitions afterwards.
-        self._blocks = restored is not None and not table.on_one_side
+        self._blocks = reads is not None and not table.on_one_side
         task.enter(State.RESTORING)
         for channel in task.channels:
             channel.subpartition.withhold()

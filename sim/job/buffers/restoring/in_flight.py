@@ -50,11 +50,13 @@ class InFlightChunk:
 class InFlightReads:
     """The reads of one attempt. graph: of the job as it is.
 
+    held: the checkpoint, with the numbers of its tasks.
     inputs, outputs: what each task puts back there, in the order of its reads.
     """
 
     def __init__(self, graph: Graph, held: JobCheckpoint, rescaled: Rescaled | None) -> None:
         table = graph.job.channel_state
+        self.held = held
         self._old = graph if rescaled is None else rescaled.old
         self._taken = held if rescaled is None else rescaled.taken
         self._is_logged = table.is_logged

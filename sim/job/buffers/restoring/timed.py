@@ -28,8 +28,8 @@ _LOOKS = 100
 class TimedFailover:
     """The failovers of one job, the restore of its present attempt, and how late its records are.
 
-    lateness: learns of every record, through all attempts.  restored, files_opened, pieces_read: how
-    many checkpoints, and of files of channel state in all of them.
+    lateness: learns of every record, through all attempts.  restored: how many checkpoints were.
+    files_opened, pieces_read: of channel state in all of them.
     """
 
     def __init__(self, world: DataflowWorld) -> None:
@@ -69,7 +69,7 @@ class TimedFailover:
         reads = None
         if restored is not None:
             reads = InFlightReads(self._world.graph, restored, taken_over)
-        self._restore = AttemptRestore(self._world, tasks, restored, reads, costs, self._all_running)
+        self._restore = AttemptRestore(self._world, tasks, reads, costs, self._all_running)
         self.restored += restored is not None
         self.files_opened += self._restore.files_opened
         self.pieces_read += self._restore.pieces_read
