@@ -10,7 +10,7 @@ from ckptsim.models.barriers import Barrier
 from ckptsim.models.barriers.reason import FailureReason
 from ckptsim.models.coordinator.plan import FinishedState
 from ckptsim.models.recovery import broadcast, split
-from ckptsim.scenarios.job import Partitioner, SubtaskIndices, VertexKind
+from ckptsim.scenarios.job import Partitioner, SubtaskIndices
 from ckptsim.scenarios.job.faults import CrashAtCheckpoint
 from ckptsim.sim.job.control.checkpoint import JobCheckpoint
 from ckptsim.sim.job.events import of_job
@@ -24,7 +24,7 @@ from ckptsim.sim.job.records.restoring.instants import RecoveryInstants
 from ckptsim.sim.job.records.restoring.rescaling import Rescaling
 from ckptsim.sim.job.records.restoring.successions import successions
 from ckptsim.sim.job.records.state import ChannelStateFile, Record, TaskSnapshot, make_files
-from ckptsim.sim.job.records.tasks import Operator, Sink, Source, Task, next_record
+from ckptsim.sim.job.records.tasks import TASKS, Task, next_record
 from ckptsim.sim.job.splits import Splits
 from ckptsim.sim.kernel import Entity, Timer
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from ckptsim.sim.job.records.state import Parts
     from ckptsim.sim.job.records.world import RecordWorld
     from ckptsim.sim.slots import ProtocolCores
-
-_TASKS = {VertexKind.SOURCE: Source, VertexKind.OPERATOR: Operator, VertexKind.SINK: Sink}
 
 
 class Attempt:
@@ -290,12 +288,12 @@ class Attempt:
             reason = FailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY
             self.decline(task, barrier.checkpoint, reason)
             return
-        task.control.trigger(barrier, stop)
+        task.take_trigger(barrier, stop)
 
     # --- deployment ---
 
     def _deploy(self, spec: TaskSpec) -> Task:
-        make = _TASKS[spec.vertex.kind]
+        make = TASKS[spec.vertex.kind]
         restored = self.restored
         if restored is None:
             return make(self, spec, restored=None, finished_on_restore=False)

@@ -76,7 +76,7 @@ class InFlightReads:
                     found = InFlightChunk(place=place, chunk=chunk, spans=spans)
                     (inputs if at_input else outputs)[reader].append(found)
         if table.recovered is Recovered.JOINED:
-            # Parts are told apart, so a reader takes one file after the other.
+            # Descriptors distinguish the parts, so a reader takes one file after the other.
             for each in inputs:
                 each.sort(key=lambda one: one.chunk[0] != "input")
         if rescaled is None:
@@ -103,7 +103,7 @@ class InFlightReads:
         sender: BufferSnapshot | None = self._taken.tasks.get(channel.upstream)
         objects = [] if sender is None else [*sender.log.get(channel.output, ())]
         number, left = objects.pop() if objects else (0, 0)
-        # What is in flight is the end of the log: from there back, object by object.
+        # In-flight data is the end of the log: from there back, object by object.
         for span in reversed((*share.received, *share.sent)):
             while left <= 0 and objects:
                 number, size = objects.pop()

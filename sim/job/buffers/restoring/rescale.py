@@ -115,15 +115,9 @@ def rescaled(
                 told_apart[channel.downstream, channel.gate] = None
             key = channel.downstream, channel.input
             shares[key] = [_share(one, channels[one.pair], flights[one.pair]) for one in found]
-            parts[key] = []
-            for one in found:
-                old_channel, (received, sent) = channels[one.pair], flights[one.pair].counts
-                part = VirtualChannelData(
-                    old=(old_channel.downstream, old_channel.input),
-                    taken=one,
-                    received=received + sent * whole,
-                )
-                parts[key].append(part)
+            parts[key] = [
+                _part(one, channels[one.pair], flights[one.pair], whole=whole) for one in found
+            ]
             first, then = _spans(shares[key], whole=whole)
             if first:
                 inputs[channel.downstream][channel.input] = first
@@ -201,6 +195,13 @@ def _taken(
     mapper = exchange.distribution.downstream
     found = taken_by(gate, upstream, subtask, (before[1], now[1]), counts, mapper=mapper)
     return found, gate.identity
+
+
+def _part(taken: Taken, old: ChannelSpec, flight: Flight, *, whole: bool) -> VirtualChannelData:
+    """Return the records that a new channel takes of an old one."""
+    received, sent = flight.counts
+    count = received + sent * whole
+    return VirtualChannelData(old=(old.downstream, old.input), taken=taken, received=count)
 
 
 def _share(taken: Taken, old: ChannelSpec, flight: Flight) -> Share:

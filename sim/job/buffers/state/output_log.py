@@ -45,7 +45,7 @@ class OutputLog:
         self._appends = task.world.model.channel_state.persistence is Persistence.LOG_SERVICE
         self._begun = self._durable = 0
         self._write: Moves | None = None
-        # By checkpoint: up to where all must have been written, and what is called then.
+        # By checkpoint: up to where all must have been written, and the call then.
         self._waiting: dict[int, tuple[int, Callable[[], None]]] = {}
         network = task.world.model.network
         buffers = network.exclusive_buffers + network.floating_buffers

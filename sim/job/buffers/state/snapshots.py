@@ -79,7 +79,7 @@ class Snapshots:
     """The parts of one task in the checkpoints of a run.
 
     state: its keyed state. sync_ns: how long copying it keeps the thread.  log: of its outputs,
-    where all is logged: then checkpoints know what is in flight, and do not write it.
+    where all is logged: then checkpoints know the data in flight, and do not write it.
     """
 
     def __init__(self, task: Task, *, state: KeyedState, sync_ns: int) -> None:

@@ -59,7 +59,7 @@ class BufferView(PlaneView):
     def writing_ns(self) -> int | None:
         """Return within which time a part is written, by the parallelism and the files of now."""
         if self.world.model.channel_state.is_logged:
-            return None  # a log that is behind takes what it takes
+            return None  # a log that lags has no bound
         if self._writing_ns is None:
             self._writing_ns = writing_ns(self.world)
         return self._writing_ns + bytes_ns(self.world)

@@ -106,7 +106,7 @@ def _ms(value: float) -> str:
 
 @styled
 def picture(back: Cells, fan: Cells, spilled: Cells) -> Figure:
-    """Draw recoveries by width, those of one sender by receivers, and checkpoints by writes."""
+    """Draw recoveries by width and by receivers of one sender, and checkpoints by writes."""
     found = new_figure(3.6)
     panels = found.subplots(1, 3)
     by_width = {key: back_ms(one) for key, one in back.items() if key[0] != "log_service"}
