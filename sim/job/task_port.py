@@ -146,6 +146,9 @@ class StatePort(Protocol):
     def drop(self, checkpoint: int) -> None:
         """Stop making the state durable. No one learns of its end."""
 
+    def wait_no_longer(self, checkpoint: int) -> None:
+        """End the writes of aborted checkpoints that wait for other tasks."""
+
     def acknowledge(self, checkpoint: int, size: int, *, unaligned: bool) -> None:
         """Tell the coordinator that the task's part is durable."""
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ckptsim.models.ordering import scope_text
+from ckptsim.scenarios.dialect import duration_text
 from ckptsim.scenarios.sync import Medium, Point, Side, SocketStall
-from ckptsim.sim.kernel import Wait
+from ckptsim.sim.kernel import Timeout, Wait
 from ckptsim.sim.sync.destination import Destination
 from ckptsim.sim.sync.kinds import KIND_FAULT, KIND_WATCH
 from ckptsim.sim.sync.socket import RecordPacket, Socket, StateMessage
@@ -93,6 +94,12 @@ class Attempt:
     def undisturbed(self) -> bool:
         """Whether no fault has struck in this attempt so far."""
         return self.faults.strikes == self._strikes_before
+
+    @property
+    def source_works(self) -> bool:
+        """Whether a process of the source needs nothing but time."""
+        own = self._processes[Side.SOURCE]
+        return any(process.is_alive and isinstance(process.target, Timeout) for process in own)
 
     def sign(self) -> None:
         """Note a sign of life: something was read, stored or sent."""
@@ -206,7 +213,7 @@ class Attempt:
             return
         sentence = self.world.explain()
         self.world.properties.on_silence(self, sentence)
-        self.fail(f"nothing moved for {silence} ns: {sentence}")  # exact, as a trace has it
+        self.fail(f"nothing moved for {duration_text(silence)}: {sentence}")
 
 
 _CORE = "the core"

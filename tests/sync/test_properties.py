@@ -283,6 +283,16 @@ def test_a_stall_explains_the_silence_that_outlasts_it() -> None:
     assert 0 < silent < 24
 
 
+def test_a_reader_that_opens_slowly_explains_the_silence() -> None:
+    """An attempt may be ended while a reader of the source needs nothing but time."""
+    slow = changed(library("position_waits_for_partitions"), "source.open_ns", 15_000_000)
+    slow = changed(slow, "destination.stall_limit_ns", 10_000_000)
+    slow = replace(slow, model=replace(slow.model, outcome=Outcome.ANY))
+    results = [run_world(slow, seed=seed) for seed in range(20)]
+    assert any(result.goals["silence"] for result in results)
+    assert not any(result.violations for result in results)
+
+
 def test_an_upload_that_outlasts_the_watch_explains_a_failure() -> None:
     """An upload that takes less than the watch may begin in silence, and be taken for a hang."""
     limit_ns, latency_ns = 400_000_000, 20_000_000

@@ -229,6 +229,8 @@ class EndChecks:
         destination = attempt.destination
         if destination.sender.busy or destination.completing or not destination.uploader.idle:
             return True
+        if attempt.source_works:
+            return True
         if attempt.model.destination.levels is Levels.DISJOINT:
             return True
         unsent = [

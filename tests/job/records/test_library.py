@@ -1,5 +1,10 @@
 """Library scenarios of union state: refused checkpoints, and what they do not count as."""
 
+from typing import Any
+
+import pytest
+
+import ckptsim as ck
 from ckptsim.scenarios.catalogue import by_name
 from ckptsim.sim.world import run_world
 
@@ -26,3 +31,11 @@ def test_refused_checkpoints_of_union_state_do_not_count_as_failures() -> None:
     assert result.run.attempts == 1
     refused = [row.reason for row in result.checkpoints if row.status == "aborted"]
     assert refused.count("union_state_partly_finished_operators") >= 3
+
+
+@pytest.mark.parametrize("mode", ["aligned", "unaligned"])
+def test_an_aborted_part_that_waits_for_offsets_keeps_no_task_from_closing(mode: str) -> None:
+    """A task closes after an abort, though a receiver that took no snapshot owes it an offset."""
+    changes: dict[str, Any] = {"job.channel_state.spilling": "continuous"}
+    job = ck.load("early_abort").with_(**changes, mode=mode)
+    assert not ck.check(job, seeds=10).failed

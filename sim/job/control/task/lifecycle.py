@@ -95,12 +95,14 @@ class LifecycleHost:
 
         The completion that the notification repeats comes first, then the stop with this savepoint
         fails. Only then the checkpoint is aborted, and all that is before closing.  A task that
-        closes has shut its mailbox: what it writes is written to its end.
+        closes has shut its mailbox: what it writes is written to its end, if that needs no other
+        task.
 
         Source: Apache Flink 1.20.3, StreamTask.notifyCheckpointAbortAsync, Task.notifyCheckpoint.
         """
         self._emit(of_tasks.AbortTaken(self._task, checkpoint, latest_completed))
         if self.is_over:
+            self._task.snapshots.wait_no_longer(checkpoint)
             return
         self._emit(of_tasks.AbortBegun(self._task, checkpoint))
         effects = self._decide(lifecycle_events.CheckpointAborted(checkpoint, latest_completed))

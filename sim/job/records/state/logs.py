@@ -104,6 +104,13 @@ class OutputLogs:
         else:
             self._waiting[checkpoint] = call
 
+    def wait_no_longer(self, checkpoint: int) -> None:
+        """Call back for what waits for receivers, up to a checkpoint that was aborted."""
+        for number in [one for one in self._waiting if one <= checkpoint]:
+            call = self._waiting[number]
+            self.drop(number)
+            call()
+
     def drop(self, checkpoint: int) -> None:
         """Wait for no one any more: the checkpoint was aborted."""
         self._waiting.pop(checkpoint, None)

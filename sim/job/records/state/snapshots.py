@@ -152,6 +152,10 @@ class Snapshots:
         if running is not None:
             running.cancel()
 
+    def wait_no_longer(self, checkpoint: int) -> None:
+        """End the writes of aborted checkpoints that wait for other tasks."""
+        self.logs.wait_no_longer(checkpoint)
+
     def drop_all(self) -> None:
         """Stop writing whatever is being written."""
         for checkpoint in list(self._writes):
