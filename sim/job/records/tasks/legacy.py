@@ -32,6 +32,8 @@ class LegacySource(Source):
         self._is_cancelled = self.spec.vertex.stopped_by is StoppedBy.CANCEL
         self._stop: tuple[Barrier, StopMode] | None = None  # what follows the end of the thread
         self._left = 0  # records that the function emits before it returns
+        self._locked_ns = 0  # for how long it has waited for room with the lock
+        self._locked_from_ns: int | None = None
 
     def take_trigger(self, barrier: Barrier, stop: StopMode | None) -> None:
         """Take a trigger. The one of a stop waits until the thread has ended."""
@@ -55,6 +57,23 @@ class LegacySource(Source):
         """Return whether a mail can be handled: the thread does not hold the lock."""
         due_ns = None if self.has_room or self._is_exhausted else self._due_ns()
         return bool(self.mails) and (due_ns is None or due_ns > self.env.now)
+
+    def _wait_for_room(self) -> Steps:
+        """Wait for news. The thread takes the lock when its next record is due."""
+        due_ns = None if self._is_exhausted else self._due_ns()
+        self._locked_from_ns = None if due_ns is None else max(self.env.now, due_ns)
+        yield from super()._wait_for_room()
+        self._locked_ns, self._locked_from_ns = self._all_locked_ns, None
+
+    @property
+    def _all_locked_ns(self) -> int:
+        since_ns = self._locked_from_ns
+        return self._locked_ns + max(0, 0 if since_ns is None else self.env.now - since_ns)
+
+    @property
+    def busy_ns(self) -> int:
+        """Return for how long the thread of the mailbox could not work until now."""
+        return super().busy_ns + self._all_locked_ns
 
     def _emit_until_ended(self) -> Steps:
         yield from super()._emit_until_ended()

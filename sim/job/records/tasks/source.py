@@ -54,7 +54,7 @@ class Source(Task):
             elif self._takes_mail:
                 self.handle_mail()
             elif not self.has_room:
-                yield self.news
+                yield from self._wait_for_room()
             elif self._lacks_split:
                 self._ask()
             elif self._is_exhausted:
@@ -67,6 +67,10 @@ class Source(Task):
                 yield self.news
             else:
                 self._emit_next()
+
+    def _wait_for_room(self) -> Steps:
+        """Wait for news, as of room."""
+        yield self.news
 
     @property
     def has_work(self) -> bool:

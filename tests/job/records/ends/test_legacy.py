@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ckptsim.scenarios import ScenarioError
 from ckptsim.scenarios.catalogue import by_name
+from ckptsim.scenarios.generators import GENERATORS, Choices
+from ckptsim.scenarios.job import VertexKind
 from ckptsim.scenarios.planning import with_parameters
 from ckptsim.sim.cli import main
+from ckptsim.sim.kernel import Streams
 from ckptsim.sim.rows import RunResult
 from ckptsim.sim.world import run_world
 from tests.job.records.ends.results_page import DOCUMENT, locked
@@ -83,3 +87,25 @@ def test_other_places_refuse_it(name: str, parameters: dict[str, object], expect
     base = by_name(name)
     with pytest.raises(ScenarioError, match=expected):
         with_parameters(base, parameters, source="test")
+
+
+def test_drawn_jobs_with_legacy_sources_break_nothing() -> None:
+    """With random graphs and faults, mails wait for the lock, and nothing else changes."""
+    streams, seen = Streams(5), 0
+    for number in range(24):
+        drawn = GENERATORS["barrier_protocol"](
+            Choices((), streams.stream("choices", number).integer)
+        )
+        model: Any = drawn.model
+        vertices = tuple(
+            replace(one, kind=VertexKind.LEGACY, after_cancel_records=number % 4)
+            if one.is_source
+            else one
+            for one in model.vertices
+        )
+        made = replace(drawn, model=replace(model, vertices=vertices))
+        if not made.model.problems():
+            seen += 1
+            broken = {one.property for one in run_world(made, seed=1).violations}
+            assert broken <= set(drawn.violates), number
+    assert seen >= 8
