@@ -48,6 +48,8 @@ _BEFORE = 3
 # Neighbouring intervals differ by this factor. The records that a point may take to simulate.
 _RATIO = 1.6
 _MORE = 6
+# Of the restart: what half of such an interval adds to it, 5 %, is the most that one can gain.
+_OF_RESTART = 0.1
 _RECORDS = 30_000_000
 
 
@@ -271,9 +273,10 @@ def grid_s(job: Job, first: Point, failures: Failures, *, count: int) -> list[fl
     """Return intervals about the best one on paper, as far as runs of them take seconds.
 
     first: a point that says what a checkpoint costs and how long it lasts.  Of the intervals that
-    are too short for a break between two checkpoints there is one, as all come to the same.
+    are too short for a break between two checkpoints there is one, as all come to the same.  Far
+    below the time of a restart nothing is left to gain: a failure undoes half an interval.
     """
-    shortest = max(shortest_s(first.duration_s), 0.05)
+    shortest = max(shortest_s(first.duration_s), _OF_RESTART * failures.restart_s, 0.05)
     centre = max(young_s(first.loss_s, failures.mtbf_s), shortest)
     below = math.floor(math.log(centre / shortest, _RATIO)) + 1
     least = centre / _RATIO ** min(below, count // 2)
